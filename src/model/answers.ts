@@ -1,0 +1,115 @@
+// What the mailbox API told us, checked: one type an answer. null means "not known", never 0 or "healthy".
+// Source: api/mailbox-api.md section 2; what that document calls "not shown" is kept raw.
+import type { EpochMs, IsoDate } from './time.ts';
+
+/** An answer together with the moment (wall time) at which it was complete. */
+export interface Observed<Answer> {
+  readonly at: EpochMs;
+  readonly answer: Answer;
+}
+
+/** The endpoints that are polled; also the `route` label of metrics. */
+export const routes = ['health', 'mailboxes', 'stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
+export type Route = (typeof routes)[number];
+
+export interface HealthAnswer {
+  readonly status: string | null;
+  readonly version: string | null;
+}
+
+/** One entry of GET /v1/mailboxes. */
+export interface MailboxEntry {
+  readonly id: string;
+  readonly email: string;
+  readonly provider: string | null;
+  readonly status: string | null;
+  readonly healthScore: number | null;
+  /** Mails a day. */
+  readonly dailyLimit: number | null;
+  readonly warmupDay: number | null;
+}
+
+/** GET /v1/mailboxes. `truncated` when the answer says that there are further pages. */
+export interface MailboxList {
+  readonly mailboxes: readonly MailboxEntry[];
+  readonly truncated: boolean;
+}
+
+/** GET /v1/mailboxes/:id. */
+export interface MailboxDetail {
+  readonly status: string | null;
+  readonly healthScore: number | null;
+  readonly dailyLimit: number | null;
+  /** unclear: the field was absent or an empty text or object (FAULTS.md S7). */
+  readonly connection: 'connected' | 'error' | 'unclear';
+  /** What connection_error said, as text, at most 200 characters. */
+  readonly connectionError: string | null;
+}
+
+export interface WarmupConfig {
+  readonly targetDailyLimit: number | null;
+  readonly replyRate: number | null;
+  readonly threadRate: number | null;
+  readonly weekdaysOnly: boolean | null;
+  readonly sendWindowStart: number | null;
+  readonly sendWindowEnd: number | null;
+}
+
+/** GET /v1/warmup. */
+export interface WarmupAnswer {
+  /** The status word as sent; which words mean paused or running is the guard's matter. */
+  readonly status: string | null;
+  /** warmup_mode as sent. Usually a WarmupMode; any other word is an unknown mode. */
+  readonly mode: string | null;
+  readonly dailyLimit: number | null;
+  readonly warmupDay: number | null;
+  readonly healthScore: number | null;
+  readonly config: WarmupConfig;
+}
+
+/** One day of GET /v1/stats. Counts are as read: validity (an integer >= 0) is judged by the guard. */
+export interface StatsRow {
+  readonly date: IsoDate | null;
+  readonly sent: number | null;
+  readonly bounced: number | null;
+  readonly delivered: number | null;
+  readonly opened: number | null;
+  readonly replied: number | null;
+  readonly spamLanded: number | null;
+  /** Percent, 0 to 100. For show and cross-check only. */
+  readonly inboxRatePercent: number | null;
+  readonly bounceRatePercent: number | null;
+}
+
+/** GET /v1/stats. `rows` is null when `stats` was no array. */
+export interface StatsAnswer {
+  readonly rows: readonly StatsRow[] | null;
+}
+
+export const dnsRecords = ['spf', 'dkim', 'dmarc'] as const;
+export type DnsRecordName = (typeof dnsRecords)[number];
+
+/** GET /v1/dns. `pass` null: inconclusive (temperror, pending, an unknown word), never an alert nor a resolve. */
+export interface DnsAnswer {
+  readonly domain: string | null;
+  readonly checkedAt: string | null;
+  readonly records: Readonly<Record<DnsRecordName, DnsRecord>>;
+}
+export interface DnsRecord {
+  readonly status: string | null;
+  readonly pass: boolean | null;
+  readonly record: string | null;
+}
+
+/** GET /v1/blacklist. `listed` null: inconclusive (nothing was checked). */
+export interface BlacklistAnswer {
+  readonly domain: string | null;
+  readonly ip: string | null;
+  readonly checkedAt: string | null;
+  readonly listed: boolean | null;
+  /** Names of the lists as far as they could be read. */
+  readonly lists: readonly string[];
+  /** How many lists it is on; null when that could not be counted. */
+  readonly found: number | null;
+  readonly checked: number | null;
+}

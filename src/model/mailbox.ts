@@ -1,0 +1,85 @@
+// What we believe about a mailbox and an account, and since when.
+import type { Action } from './action.ts';
+import type {
+  BlacklistAnswer,
+  DnsAnswer,
+  MailboxDetail,
+  MailboxEntry,
+  Observed,
+  Route,
+  StatsAnswer,
+  WarmupAnswer,
+} from './answers.ts';
+import type { EpochMs } from './time.ts';
+import type { GuardMemory, Verdict } from './verdict.ts';
+
+/** `ACCOUNT/ID`: unique in a daemon. */
+export type MailboxKey = string;
+
+export function mailboxKey(account: string, id: string): MailboxKey {
+  return `${account}/${id}`;
+}
+
+/** The part of an address behind its last @, in lower case. */
+export function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+}
+
+/** One mailbox as it is believed to be. Immutable: a tick replaces it. */
+export interface MailboxState {
+  readonly account: string;
+  readonly id: string;
+  readonly email: string;
+  readonly firstSeenAt: EpochMs;
+  /** Consecutive lists in which it was absent. */
+  readonly missingLists: number;
+  readonly entry: Observed<MailboxEntry>;
+  readonly warmup: Observed<WarmupAnswer> | null;
+  readonly stats: Observed<StatsAnswer> | null;
+  readonly detail: Observed<MailboxDetail> | null;
+  readonly dns: Observed<DnsAnswer> | null;
+  readonly blacklist: Observed<BlacklistAnswer> | null;
+  readonly memory: GuardMemory | null;
+  readonly verdict: Observed<Verdict> | null;
+  /** The newest action on it, whatever its state. */
+  readonly action: Action | null;
+}
+
+/** One word for what the guard makes of a mailbox; also a metric's label. */
+export const guardStates = [
+  'watching',
+  'near_limit',
+  'held',
+  'recovering',
+  'paused_by_us',
+  'not_running',
+  'blind',
+] as const;
+export type GuardState = (typeof guardStates)[number];
+
+/** An account as the daemon finds it. */
+export interface AccountState {
+  readonly name: string;
+  /** Requests a minute that the ledger allows at present. */
+  readonly requestsPerMinute: number;
+  /** A request succeeded since this moment; null before the first. */
+  readonly lastSuccessAt: EpochMs | null;
+  /** Since when no request succeeds; null while they do. */
+  readonly failingSince: EpochMs | null;
+  /** What the last failure said, in a sentence. */
+  readonly lastFailure: string | null;
+  readonly keyRejected: boolean;
+  readonly writable: boolean;
+  /** A whole mailbox list was read at least once. */
+  readonly listed: boolean;
+  readonly health: 'ok' | 'other' | 'unknown';
+  readonly queueLength: number;
+  readonly oldestDueAt: EpochMs | null;
+}
+
+/** Requests by route and outcome; code is the HTTP status, or the failure's kind when there was none. */
+export interface RequestCount {
+  readonly account: string;
+  readonly route: Route | 'warmup_write';
+  readonly code: string;
+}

@@ -1,0 +1,56 @@
+// The guard's settings for one mailbox, resolved. Shares are in parts per million so that comparisons stay in integers.
+// Meaning and evidence of every default: guard/POLICY.md, "Configuration".
+
+/** The warm-up modes of the mailbox API, from gentle to brisk, and the mode for damaged reputations. */
+export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
+export type WarmupMode = (typeof warmupModes)[number];
+
+/** Parts per million: 1 % is 10,000. */
+export type Ppm = number;
+export const onePercentPpm: Ppm = 10_000;
+
+export interface Policy {
+  /** false: decide, record and alert the same, but write nothing. */
+  readonly enforce: boolean;
+  readonly windowDays: number;
+  readonly windowMaxDays: number;
+  readonly minBounces: number;
+  readonly onBreach: 'recovery' | 'pause' | 'alert';
+  readonly onRecoveryBreach: 'pause' | 'alert';
+  readonly emergency: { readonly minBounces: number; readonly ratePpm: Ppm; readonly days: number };
+  readonly maxInterventions: { readonly count: number; readonly days: number };
+  readonly staleAfterDays: number;
+  readonly breaker: {
+    readonly sharePpm: Ppm;
+    readonly minMailboxes: number;
+    readonly maxMailboxes: number;
+    readonly minDomains: number;
+    readonly windowMs: number;
+  };
+  readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
+  /** Share of the limit from which a mailbox is near it. */
+  readonly nearLimitPpm: Ppm;
+}
+
+/** The `measured` profile: POLICY.md's defaults. */
+export const defaultPolicy: Policy = {
+  enforce: true,
+  windowDays: 7,
+  windowMaxDays: 30,
+  minBounces: 2,
+  onBreach: 'recovery',
+  onRecoveryBreach: 'pause',
+  emergency: { minBounces: 3, ratePpm: 100_000, days: 2 },
+  maxInterventions: { count: 3, days: 60 },
+  staleAfterDays: 2,
+  breaker: { sharePpm: 100_000, minMailboxes: 5, maxMailboxes: 25, minDomains: 3, windowMs: 60 * 60_000 },
+  limitsPpm: { slow: 5_000, balanced: 10_000, aggressive: 20_000, recovery: 3_000 },
+  nearLimitPpm: 800_000,
+};
+
+/** What the `literal` profile changes: the bare reading of the limit, on seven days. */
+export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
+
+export function isWarmupMode(word: string | null): word is WarmupMode {
+  return warmupModes.some((mode) => mode === word);
+}

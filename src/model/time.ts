@@ -1,0 +1,35 @@
+// Calendar days and durations as plain values. A day is an opaque label 'YYYY-MM-DD' (FAULTS.md T10).
+
+/** A calendar date, `YYYY-MM-DD`. Compares correctly as a string. */
+export type IsoDate = string;
+
+/** Milliseconds since the Unix epoch. */
+export type EpochMs = number;
+
+export const secondMs = 1_000;
+export const minuteMs = 60 * secondMs;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** The UTC calendar date of a moment. */
+export function utcDate(at: EpochMs): IsoDate {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** Whether a text is a real calendar date of the form YYYY-MM-DD. */
+export function isIsoDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(at) && utcDate(at) === text;
+}
+
+/** The date `days` later (earlier when negative). */
+export function addDays(date: IsoDate, days: number): IsoDate {
+  return utcDate(Date.parse(`${date}T00:00:00Z`) + days * dayMs);
+}
+
+/** Whether a date is a Saturday or a Sunday. */
+export function isWeekend(date: IsoDate): boolean {
+  const day = new Date(`${date}T00:00:00Z`).getUTCDay();
+  return day === 0 || day === 6;
+}

@@ -1,0 +1,89 @@
+// The guard's words: what it decides, why, and what it remembers of a mailbox.
+import type { Ppm } from './policy.ts';
+import type { EpochMs, IsoDate } from './time.ts';
+
+/** What the guard wants done. hold: on purpose nothing, although something is over or unknown. */
+export const verdictActions = ['none', 'hold', 'recovery', 'pause'] as const;
+export type VerdictAction = (typeof verdictActions)[number];
+
+/** Why, out of one closed set: the same word in tests, metrics, alerts and on the page. */
+export const reasons = [
+  'ok',
+  'insufficient_evidence',
+  'already_paused',
+  'not_running',
+  'no_data',
+  'bad_payload',
+  'stale_data',
+  'emergency',
+  'unknown_mode',
+  'unknown_status',
+  'invalid_row',
+  'implausible_counts',
+  'bounce_rate_over_limit',
+  'repeat_offender',
+  'first_sight',
+  'circuit_breaker',
+] as const;
+export type Reason = (typeof reasons)[number];
+
+/** Whether the warm-up runs, as far as the status word and the counts tell. */
+export type RunState = 'running' | 'paused' | 'not_running' | 'unknown';
+
+/** A decision with the numbers it rests on. */
+export interface Verdict {
+  readonly action: VerdictAction;
+  readonly reason: Reason;
+  /** What would be done if nothing held the guard back (first sight, on_breach: alert); otherwise as `action`. */
+  readonly wanted: VerdictAction;
+  readonly mode: string | null;
+  readonly run: RunState;
+  /** Pooled counts of the evidence window. */
+  readonly sent: number;
+  readonly bounced: number;
+  /** null in an unknown mode. */
+  readonly limitPpm: Ppm | null;
+  readonly windowFrom: IsoDate | null;
+  readonly windowTo: IsoDate | null;
+  /** Calendar days in the window. */
+  readonly windowDays: number;
+  /** The counts that the emergency rule compared, when it fired. */
+  readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
+  /** Further bounces that would breach the limit; 0 when it is breached. null when that can't be said. */
+  readonly bouncesUntilBreach: number | null;
+  /** Age of the stats answer when it was judged, milliseconds. */
+  readonly dataAgeMs: number;
+  /** Oddities of the rows, in sentences. */
+  readonly warnings: readonly string[];
+}
+
+/** From which day counts are evidence, and what that day already held before. */
+export interface EvidenceStart {
+  readonly from: IsoDate;
+  /** Subtracted from the row of `from`: mails that left before the evidence began. */
+  readonly before: { readonly sent: number; readonly bounced: number } | null;
+}
+
+/** A change that Warmwarden made and that still stands. */
+export interface Claim {
+  readonly kind: 'recovery' | 'pause';
+  readonly actionId: string;
+  readonly since: EpochMs;
+  /** The mode before, for a later restore. */
+  readonly previousMode: string | null;
+}
+
+/** What the guard remembers of a mailbox; survives restarts. */
+export interface GuardMemory {
+  readonly firstSeenAt: EpochMs;
+  /** Fresh stats answers judged so far: a first breach waits for the second. */
+  readonly answersJudged: number;
+  /** Mode and run state that were believed last; a difference is an outside change unless we claimed it. */
+  readonly mode: string | null;
+  readonly run: RunState;
+  readonly evidence: EvidenceStart | null;
+  readonly emergencyEvidence: EvidenceStart | null;
+  /** When our confirmed or unconfirmed interventions were made. */
+  readonly interventions: readonly EpochMs[];
+  readonly claim: Claim | null;
+}

@@ -1,0 +1,204 @@
+// The world outside the program that tests and the demo replace: clock, schedule, randomness, log.
+// The current time, timers and Math.random live in this file only.
+import { setImmediate as turn } from 'node:timers/promises';
+import { createTask, validateDetailed } from 'node-cron';
+import { type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+
+/** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
+export type Log = Logger;
+
+/** Time as the program sees it. Real in production; moved by hand in tests; paced in the demo. */
+export interface Clock {
+  /** Wall time in milliseconds since the Unix epoch. May jump; never measure a wait with it. */
+  now(): number;
+  /** Milliseconds on a scale that never jumps. Only differences mean something. */
+  monotonic(): number;
+  /** Resolves after `ms` (at once when negative), or as soon as `signal` aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Runs work that waits for the outside (a request, say). A moved clock stands still until it ends. */
+  busy<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** What the composition root hands to every room that meets the outside. */
+export interface World {
+  readonly clock: Clock;
+  /** A number in [0, 1), as Math.random. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** setTimeout's own limit is 2^31 - 1 ms; longer waits wake early and are asked again by their loops. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** The machine's own time. */
+export function systemClock(): Clock {
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const done = () => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', done);
+          resolve();
+        };
+        const timer = setTimeout(done, Math.min(Math.max(ms, 0), maxTimerMs));
+        signal?.addEventListener('abort', done, { once: true });
+      }),
+    busy: (work) => work(),
+  };
+}
+
+/** A clock that moves only when told to, and only while nothing is in flight. */
+export interface MovedClock extends Clock {
+  /** Moves to `ms` later, waking every sleeper on the way in order, and waiting for what each one starts. */
+  advance(ms: number): Promise<void>;
+  /** Moves on, sleeper by sleeper, until `met` holds. False when `withinMs` went by first. */
+  advanceUntil(met: () => boolean, withinMs: number): Promise<boolean>;
+  /** Follows real time, `speed` times as fast, until `signal` aborts. */
+  pace(speed: number, signal: AbortSignal): Promise<void>;
+  /** How many sleepers wait: a leak check for tests. */
+  sleeping(): number;
+}
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/** Turns of the event loop without anything in flight before a moved clock believes that nothing will start. */
+const quietTurns = 4;
+const paceStepMs = 20;
+
+/** A moved clock that begins at `start` (epoch milliseconds). */
+export function movedClock(start: number): MovedClock {
+  let now = start;
+  let inFlight = 0;
+  const sleepers = new Set<Sleeper>();
+
+  const settle = async () => {
+    for (let quiet = 0; quiet < quietTurns; ) {
+      await turn();
+      quiet = inFlight === 0 ? quiet + 1 : 0;
+    }
+  };
+  const earliest = () => {
+    let first: Sleeper | undefined;
+    for (const sleeper of sleepers) if (!first || sleeper.at < first.at) first = sleeper;
+    return first;
+  };
+  const advanceTo = async (target: number, met: () => boolean) => {
+    for (;;) {
+      await settle();
+      if (met()) return true;
+      const next = earliest();
+      if (!next || next.at > target) break;
+      now = Math.max(now, next.at);
+      for (const sleeper of [...sleepers]) if (sleeper.at <= now) sleeper.wake();
+    }
+    now = Math.max(now, target);
+    return false;
+  };
+
+  return {
+    now: () => now,
+    monotonic: () => now - start,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const wake = () => {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        };
+        const sleeper = { at: now + Math.max(ms, 0), wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', wake, { once: true });
+      }),
+    busy: async (work) => {
+      inFlight += 1;
+      try {
+        return await work();
+      } finally {
+        inFlight -= 1;
+      }
+    },
+    advance: async (ms) => {
+      await advanceTo(now + ms, () => false);
+    },
+    advanceUntil: (met, withinMs) => advanceTo(now + withinMs, met),
+    pace: async (speed, signal) => {
+      const real = systemClock();
+      let last = real.monotonic();
+      while (!signal.aborted) {
+        await real.sleep(paceStepMs, signal);
+        const elapsed = real.monotonic() - last;
+        last += elapsed;
+        await advanceTo(now + Math.min(elapsed, 5 * paceStepMs) * speed, () => signal.aborted);
+      }
+    },
+    sleeping: () => sleepers.size,
+  };
+}
+
+/** When something is due, as a cron expression in UTC (a leading seconds field is allowed). */
+export interface Schedule {
+  readonly expression: string;
+  /** How often this schedule must be asked: 1,000 or 60,000 ms. */
+  readonly stepMs: number;
+  /** Whether a run fell into (after, until]. Runs missed together count once. */
+  dueBetween(after: number, until: number): boolean;
+}
+
+/** A look-back longer than this many steps (a long downtime) is answered with "due": one early poll harms nobody. */
+const maxStepsBack = 3_000;
+
+/**
+ * Reads a cron expression with node-cron's matcher. Throws an Error whose message says what is wrong.
+ * node-cron has no clock of its own to replace, hence the asking.
+ */
+export function cronSchedule(expression: string): Schedule {
+  const { valid, errors } = validateDetailed(expression);
+  if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
+  const task = createTask(expression, () => {}, { timezone: 'UTC' });
+  const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
+  return {
+    expression,
+    stepMs,
+    dueBetween(after, until) {
+      if (until - after > maxStepsBack * stepMs) return true;
+      for (let at = (Math.floor(after / stepMs) + 1) * stepMs; at <= until; at += stepMs) {
+        if (task.match(new Date(at))) return true;
+      }
+      return false;
+    },
+  };
+}
+
+/** Where log lines go and how they look. */
+export interface LogOptions {
+  readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+  readonly format: 'json' | 'pretty';
+}
+
+/** A pino logger on standard output, with the time of the given clock. */
+export function createLog(options: LogOptions, clock: Clock): Log {
+  const settings = {
+    level: options.level,
+    base: null,
+    timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: ['*.api_key', '*.secret', '*.authorization', 'api_key', 'secret'], censor: '[hidden]' },
+  };
+  return options.format === 'pretty'
+    ? pino(settings, pretty({ sync: true, colorize: process.stdout.isTTY === true, translateTime: 'SYS:HH:MM:ss' }))
+    : pino(settings);
+}
+
+/** The real world: the machine's clock and chance. */
+export function realWorld(options: LogOptions): World {
+  const clock = systemClock();
+  return { clock, random: () => Math.random(), log: createLog(options, clock) };
+}

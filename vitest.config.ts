@@ -1,0 +1,11 @@
+// How the tests run: generous time-outs, because waits are for events and the machine is noisy.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
+});
