@@ -1,0 +1,89 @@
+// The in-memory picture of the fleet: loaded at start, updated after each commit, read by pages, scrapes and messages.
+import type { Action } from '../model/action.ts';
+import type { Alert } from '../model/alert.ts';
+import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** A delivery channel as its loop finds it. */
+export interface ChannelState {
+  readonly name: string;
+  readonly type: string;
+  readonly pending: number;
+  /** When the oldest unsent delivery was made; null when none waits. */
+  readonly oldestPendingAt: EpochMs | null;
+  readonly lastSuccessAt: EpochMs | null;
+  readonly lastFailure: string | null;
+}
+
+/** How many finished actions the picture keeps for the page; the store has them all. */
+const recentActionsKept = 100;
+
+/** Everything that readers may ask without touching the store. Values are immutable; putting one replaces it. */
+export class Fleet {
+  readonly #accounts = new Map<string, AccountState>();
+  readonly #mailboxes = new Map<MailboxKey, MailboxState>();
+  readonly #alerts = new Map<string, Alert>();
+  readonly #channels = new Map<string, ChannelState>();
+  #recentActions: readonly Action[] = [];
+
+  accounts(): IterableIterator<AccountState> {
+    return this.#accounts.values();
+  }
+  account(name: string): AccountState | undefined {
+    return this.#accounts.get(name);
+  }
+  putAccount(account: AccountState): void {
+    this.#accounts.set(account.name, account);
+  }
+
+  /** All mailboxes that have not left. */
+  mailboxes(): IterableIterator<MailboxState> {
+    return this.#mailboxes.values();
+  }
+  mailbox(account: string, id: string): MailboxState | undefined {
+    return this.#mailboxes.get(mailboxKey(account, id));
+  }
+  mailboxCount(): number {
+    return this.#mailboxes.size;
+  }
+  putMailbox(mailbox: MailboxState): void {
+    this.#mailboxes.set(mailboxKey(mailbox.account, mailbox.id), mailbox);
+  }
+  /** The mailbox has left: its series and its row are gone from now on. */
+  removeMailbox(account: string, id: string): void {
+    this.#mailboxes.delete(mailboxKey(account, id));
+  }
+
+  /** Pending and firing alerts. */
+  alerts(): IterableIterator<Alert> {
+    return this.#alerts.values();
+  }
+  alert(fingerprint: string): Alert | undefined {
+    return this.#alerts.get(fingerprint);
+  }
+  /** Keeps a pending or firing alert; forgets a resolved one. */
+  putAlert(alert: Alert): void {
+    if (alert.status === 'resolved') this.#alerts.delete(alert.fingerprint);
+    else this.#alerts.set(alert.fingerprint, alert);
+  }
+  /** Forgets a pending alert whose condition ended before it fired. */
+  removeAlert(fingerprint: string): void {
+    this.#alerts.delete(fingerprint);
+  }
+
+  /** The newest first. */
+  recentActions(): readonly Action[] {
+    return this.#recentActions;
+  }
+  putAction(action: Action): void {
+    const others = this.#recentActions.filter((other) => other.id !== action.id);
+    this.#recentActions = [action, ...others].sort((a, b) => b.plannedAt - a.plannedAt).slice(0, recentActionsKept);
+  }
+
+  channels(): IterableIterator<ChannelState> {
+    return this.#channels.values();
+  }
+  putChannel(channel: ChannelState): void {
+    this.#channels.set(channel.name, channel);
+  }
+}

@@ -1,0 +1,40 @@
+// One word for what the guard makes of a mailbox, for the page, the metric and the table.
+import type { GuardState, MailboxState } from '../model/mailbox.ts';
+import { onePercentPpm, type Ppm } from '../model/policy.ts';
+import type { Verdict } from '../model/verdict.ts';
+
+/** Pooled bounces per million sent; null when nothing was sent. */
+export function ratePpm(counts: { readonly sent: number; readonly bounced: number }): Ppm | null {
+  return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
+}
+
+/** Parts per million as percent: 15,385 is 1.5385. */
+export function percent(ppm: Ppm): number {
+  return ppm / onePercentPpm;
+}
+
+/** Whether a verdict's rate is over its limit, with or without enough bounces to act. */
+export function overLimit(verdict: Verdict): boolean {
+  return verdict.limitPpm !== null && verdict.bounced * 1e6 > verdict.limitPpm * verdict.sent;
+}
+
+/** The state of a mailbox. Before the first verdict it is blind: nothing can be said yet. */
+export function guardStateOf(mailbox: MailboxState, nearLimitPpm: Ppm): GuardState {
+  const verdict = mailbox.verdict?.answer;
+  if (!verdict) return 'blind';
+  if (verdict.reason === 'already_paused')
+    return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_us' : 'not_running';
+  if (verdict.reason === 'not_running') return 'not_running';
+  if (verdict.action === 'hold') {
+    return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'blind';
+  }
+  if (verdict.action !== 'none') return 'held';
+  if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
+  return isNearLimit(verdict, nearLimitPpm) ? 'near_limit' : 'watching';
+}
+
+/** rate >= nearLimitPpm of the limit; one bounce in a handful of mails counts too (insufficient evidence). */
+export function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
+  if (verdict.limitPpm === null || verdict.bounced === 0) return false;
+  return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;
+}
