@@ -52,6 +52,10 @@ export interface Alert extends Subject {
   readonly since: EpochMs;
   readonly firingAt: EpochMs | null;
   readonly resolvedAt: EpochMs | null;
+  /** pending by time: when it fires unless its condition ends. null: it waits for a further observation. */
+  readonly firesAt: EpochMs | null;
+  /** Consecutive observations that speak for the next status (for it while pending, against it while firing). */
+  readonly seen: number;
   readonly facts: AlertFacts;
 }
 

@@ -1,0 +1,36 @@
+// One message for one channel, from the moment it is written down until the receiver took it or it was given up.
+import type { Transition } from './alert.ts';
+import type { EpochMs } from './time.ts';
+
+/** A transition as the store keeps it, in the order of its id. */
+export interface StoredTransition {
+  readonly id: number;
+  readonly transition: Transition;
+}
+
+/** pending: to be sent (again). sent: the receiver said yes. dead: given up, visible, kept. */
+export type DeliveryState = 'pending' | 'sent' | 'dead';
+
+export interface Delivery {
+  /** The same on every retry (the `webhook-id` of Standard Webhooks). */
+  readonly id: string;
+  readonly channel: string;
+  /** What belongs together in one message. */
+  readonly group: string;
+  /** Grows within a channel: the order of sending. */
+  readonly sequence: number;
+  /** The body, frozen when it was made: retries send the same bytes. */
+  readonly payload: string;
+  /** One line for the page and the terminal. */
+  readonly title: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly createdAt: EpochMs;
+  readonly nextAttemptAt: EpochMs;
+  readonly settledAt: EpochMs | null;
+  /** What the last attempt said. */
+  readonly detail: string | null;
+}
+
+/** A delivery before the store gave it its place in the channel's order. */
+export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title'>;
