@@ -1,0 +1,121 @@
+// The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
+import type { Severity } from '../model/alert.ts';
+import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
+
+export interface Config {
+  /** At least one; names are unique. */
+  readonly accounts: readonly AccountConfig[];
+  readonly poll: PollConfig;
+  readonly alerts: AlertsConfig;
+  /** SQLite only so far; an absolute path. */
+  readonly store: { readonly path: string };
+  readonly server: ServerConfig;
+  readonly api: { readonly statusWords: StatusWords };
+  readonly log: {
+    readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+    readonly format: 'json' | 'pretty';
+  };
+  readonly metrics: { readonly mailboxLabel: 'email' | 'id' };
+}
+
+export interface AccountConfig {
+  readonly name: string;
+  /** Without a slash at its end and without /v1. */
+  readonly baseUrl: string;
+  /** Secret: never to be logged or shown. */
+  readonly apiKey: string;
+  readonly requestsPerMinute: number;
+  /** Share of the rate limit that is left to the user's other tools. */
+  readonly headroomPpm: Ppm;
+  /** Globs on the email, or ids; `selects` in mailbox-rules.ts reads them. */
+  readonly mailboxes: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  /** What the file says under `guard:`; `resolvePolicy` in mailbox-rules.ts makes a mailbox's Policy of it. */
+  readonly guard: GuardSettings;
+  /** In the file's order: all that match apply, later ones win. */
+  readonly overrides: readonly GuardOverride[];
+}
+
+export interface GuardOverride {
+  /** A glob on the email, or an id. */
+  readonly match: string;
+  readonly guard: GuardSettings;
+}
+
+/** Only the keys that somebody wrote: a profile must not beat them, a default must not pose as one of them. */
+export interface GuardSettings extends Partial<Omit<Policy, NestedPolicyKey>> {
+  readonly profile?: 'measured' | 'literal';
+  readonly emergency?: Partial<Policy['emergency']>;
+  readonly maxInterventions?: Partial<Policy['maxInterventions']>;
+  readonly breaker?: Partial<Policy['breaker']>;
+  readonly limitsPpm?: Partial<Record<WarmupMode, Ppm>>;
+}
+type NestedPolicyKey = 'emergency' | 'maxInterventions' | 'breaker' | 'limitsPpm';
+
+/** Cron expressions in UTC that `cronSchedule` accepts: when each kind is due at the latest. */
+export interface PollConfig {
+  readonly health: string;
+  readonly mailboxes: string;
+  readonly stats: string;
+  readonly warmup: string;
+  readonly mailbox: string;
+  readonly dns: string;
+  readonly blacklist: string;
+  /** Spare budget polls a mailbox's stats at most this often; 0 means never. */
+  readonly statsIntervalMinMs: number;
+}
+
+export interface AlertsConfig {
+  readonly channels: readonly ChannelConfig[];
+  /** Never empty when there are channels: the default route is written out. */
+  readonly routes: readonly RouteConfig[];
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  /** null: no reminders. */
+  readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
+}
+
+/** `url` and `secret` are secrets. */
+export type ChannelConfig =
+  | { readonly name: string; readonly type: 'slack'; readonly url: string }
+  | {
+      readonly name: string;
+      readonly type: 'webhook';
+      readonly url: string;
+      /** `whsec_` and base64, as Standard Webhooks writes it. */
+      readonly secret: string;
+      readonly format: 'standard';
+    };
+
+export interface RouteConfig {
+  /** All fields that are there must match, each by any of its words. All but severity are globs. */
+  readonly match: {
+    readonly severity?: readonly Severity[];
+    readonly account?: readonly string[];
+    readonly rule?: readonly string[];
+    readonly mailbox?: readonly string[];
+  };
+  /** Names of channels that exist. */
+  readonly channels: readonly string[];
+}
+
+export interface ServerConfig {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** 'none' also when nothing is written and the host is loopback. Otherwise at least one token. */
+  readonly auth: 'none' | { readonly tokens: readonly TokenConfig[] };
+}
+
+export interface TokenConfig {
+  readonly name: string;
+  /** Of the token's UTF-8 bytes, in lower-case hex. */
+  readonly sha256: string;
+  readonly role: 'viewer' | 'operator' | 'scraper';
+}
+
+/** Lower case; what the API says is to be compared in lower case. */
+export interface StatusWords {
+  readonly paused: readonly string[];
+  readonly running: readonly string[];
+  readonly notRunning: readonly string[];
+}

@@ -1,0 +1,52 @@
+// What an account's configuration means for one mailbox: whether it is guarded, and by which policy.
+import { defaultPolicy, literalProfile, type Policy } from '../model/policy.ts';
+import type { AccountConfig, GuardSettings } from './config.ts';
+import { namesMailbox } from './glob.ts';
+
+export interface MailboxName {
+  readonly email: string;
+  readonly id: string;
+}
+
+/** Whether the account's include and exclude lists leave the mailbox to us. Exclusion wins. */
+export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: MailboxName): boolean {
+  const { include, exclude } = account.mailboxes;
+  return (
+    include.some((pattern) => namesMailbox(pattern, mailbox)) &&
+    !exclude.some((pattern) => namesMailbox(pattern, mailbox))
+  );
+}
+
+/** The mailbox's policy: the account's guard, then every override that matches, in order. */
+export function resolvePolicy(account: Pick<AccountConfig, 'guard' | 'overrides'>, mailbox: MailboxName): Policy {
+  const matching = account.overrides.filter((override) => namesMailbox(override.match, mailbox));
+  return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), account.guard));
+}
+
+/** `later` over `earlier`, key by key, also inside emergency, breaker and the like. */
+export function mergeGuard(earlier: GuardSettings, later: GuardSettings): GuardSettings {
+  return {
+    ...earlier,
+    ...later,
+    emergency: { ...earlier.emergency, ...later.emergency },
+    maxInterventions: { ...earlier.maxInterventions, ...later.maxInterventions },
+    breaker: { ...earlier.breaker, ...later.breaker },
+    limitsPpm: { ...earlier.limitsPpm, ...later.limitsPpm },
+  };
+}
+
+/** Defaults, over them what the profile changes, over that the explicit keys. The window never exceeds its maximum. */
+export function policyOf(settings: GuardSettings): Policy {
+  const { profile, ...explicit } = settings;
+  const policy = {
+    ...defaultPolicy,
+    ...(profile === 'literal' ? literalProfile : {}),
+    ...explicit,
+    emergency: { ...defaultPolicy.emergency, ...explicit.emergency },
+    maxInterventions: { ...defaultPolicy.maxInterventions, ...explicit.maxInterventions },
+    breaker: { ...defaultPolicy.breaker, ...explicit.breaker },
+    limitsPpm: { ...defaultPolicy.limitsPpm, ...explicit.limitsPpm },
+  };
+  // loadConfig refuses a window above its maximum in the guard and in every override; two overrides together can still make one.
+  return { ...policy, windowMaxDays: Math.max(policy.windowMaxDays, policy.windowDays) };
+}
