@@ -1,0 +1,163 @@
+// The verdict: a pure function of policy, memory, rows and now. POLICY.md, "The verdict, in this order".
+import type { StatsRow } from '../model/answers.ts';
+import { isWarmupMode, type Policy, type WarmupMode } from '../model/policy.ts';
+import { addDays, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';
+import type { EvidenceStart, Reason, RunState, Verdict, VerdictAction } from '../model/verdict.ts';
+import { type Days, isInvalid, pool, readDays } from './rows.ts';
+import { type EvidenceWindow, evidenceWindow } from './window.ts';
+
+/** All that a verdict rests on. */
+export interface Situation {
+  readonly mode: string | null;
+  readonly run: RunState;
+  /** Saturdays and Sundays without mail are no sign of stale data then. */
+  readonly weekdaysOnly: boolean;
+  /** null: the answer's `stats` was no array. */
+  readonly rows: readonly StatsRow[] | null;
+  readonly now: EpochMs;
+  /** When the stats answer was read. */
+  readonly statsAt: EpochMs;
+  readonly evidence: EvidenceStart | null;
+  readonly emergencyEvidence: EvidenceStart | null;
+  readonly recentInterventions: number;
+  /** No answer of this mailbox was judged before: a breach waits for the next one. */
+  readonly firstSight: boolean;
+}
+
+/** What one step of the order says; null passes on to the next. */
+type Ruling = { readonly action: VerdictAction; readonly reason: Reason; readonly wanted?: VerdictAction };
+
+type EmergencyCounts = NonNullable<Verdict['emergency']>;
+
+/** Judges a mailbox. Never throws: what can't be judged is a hold with its reason. */
+export function judge(policy: Policy, situation: Situation): Verdict {
+  const days = readDays(situation.rows ?? [], situation.now);
+  const limitPpm = isWarmupMode(situation.mode) ? policy.limitsPpm[situation.mode] : null;
+  const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
+  const emergency = emergencyIn(days, policy, situation.emergencyEvidence);
+  const ruling = rule({ policy, situation, days, window, emergency });
+  const { action, reason, wanted = action } = guardUnknowns(ruling, situation);
+  return {
+    action,
+    reason,
+    wanted,
+    mode: situation.mode,
+    run: situation.run,
+    sent: window?.sent ?? 0,
+    bounced: window?.bounced ?? 0,
+    limitPpm,
+    windowFrom: window && window.days > 0 ? window.from : null,
+    windowTo: window && window.days > 0 ? window.to : null,
+    windowDays: window?.days ?? 0,
+    emergency: reason === 'emergency' ? emergency : null,
+    bouncesUntilBreach: window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null,
+    dataAgeMs: Math.max(0, situation.now - situation.statsAt),
+    warnings: days.warnings,
+  };
+}
+
+interface Findings {
+  readonly policy: Policy;
+  readonly situation: Situation;
+  readonly days: Days;
+  readonly window: EvidenceWindow | null;
+  readonly emergency: EmergencyCounts | null;
+}
+
+function rule({ policy, situation, days, window, emergency }: Findings): Ruling {
+  if (situation.run === 'paused') return { action: 'none', reason: 'already_paused' };
+  if (situation.run === 'not_running') return { action: 'none', reason: 'not_running' };
+  if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
+  if (days.anchor === null || window === null) {
+    return days.undated ? { action: 'hold', reason: 'invalid_row' } : { action: 'none', reason: 'no_data' };
+  }
+  if (isStale(days.anchor, policy, situation)) return { action: 'hold', reason: 'stale_data' };
+  if (emergency) return { action: 'pause', reason: 'emergency' };
+  if (!isWarmupMode(situation.mode)) return { action: 'hold', reason: 'unknown_mode' };
+  if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
+    return { action: 'hold', reason: 'invalid_row' };
+  }
+  if (window.bounced > window.sent) return { action: 'hold', reason: 'implausible_counts' };
+  return ruleOnRate(policy, situation, window, situation.mode);
+}
+
+function ruleOnRate(policy: Policy, situation: Situation, window: EvidenceWindow, mode: WarmupMode): Ruling {
+  if (window.bounced * 1e6 <= policy.limitsPpm[mode] * window.sent) return { action: 'none', reason: 'ok' };
+  if (window.bounced < policy.minBounces) return { action: 'none', reason: 'insufficient_evidence' };
+  const breach = breachRuling(policy, situation.recentInterventions, mode);
+  if (breach.action === 'none' || !situation.firstSight) return breach;
+  return { action: 'hold', reason: 'first_sight', wanted: breach.action };
+}
+
+/** What a breach leads to. With `alert` nothing is done, but what would be done stays visible as `wanted`. */
+function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupMode): Ruling {
+  const response = mode === 'recovery' ? policy.onRecoveryBreach : policy.onBreach;
+  const repeated = recentInterventions + 1 >= policy.maxInterventions.count;
+  const reason: Reason = repeated ? 'repeat_offender' : 'bounce_rate_over_limit';
+  if (response === 'alert') return { action: 'none', reason, wanted: mode === 'recovery' ? 'pause' : 'recovery' };
+  return { action: repeated ? 'pause' : response, reason };
+}
+
+/** Nothing is written to a mailbox whose status word says nothing: it is judged, shown and alerted. */
+function guardUnknowns(ruling: Ruling, situation: Situation): Ruling {
+  if (situation.run !== 'unknown' || ruling.action === 'hold' || ruling.reason === 'no_data') return ruling;
+  return { action: 'hold', reason: 'unknown_status', wanted: ruling.wanted ?? ruling.action };
+}
+
+function isStale(newest: IsoDate, policy: Policy, situation: Situation): boolean {
+  const today = utcDate(situation.now);
+  let sendingDays = 0;
+  for (let date = addDays(newest, 1); date <= today; date = addDays(date, 1)) {
+    if (!(situation.weekdaysOnly && isWeekend(date))) sendingDays += 1;
+    if (sendingDays > policy.staleAfterDays) return true;
+  }
+  return false;
+}
+
+function hasInvalid(days: Days, from: IsoDate, to: IsoDate): boolean {
+  for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return true;
+  return false;
+}
+
+/** The newest days pooled, when they are an emergency. More bounced than sent there: the whole base window is asked. */
+function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null): EmergencyCounts | null {
+  if (days.anchor === null) return null;
+  const to = days.anchor;
+  for (const length of [policy.emergency.days, policy.windowDays]) {
+    const from = addDays(to, 1 - length);
+    if (hasInvalid(days, from, to)) return null;
+    const { sent, bounced } = pool(days, { from, to }, evidence);
+    if (bounced > sent) continue;
+    const fires = bounced >= policy.emergency.minBounces && bounced * 1e6 >= policy.emergency.ratePpm * sent;
+    return fires ? { sent, bounced, from } : null;
+  }
+  return null;
+}
+
+function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number {
+  const overFrom = Math.floor((limitPpm * window.sent) / 1e6) + 1;
+  return Math.max(0, Math.max(overFrom, minBounces) - window.bounced);
+}
+
+/** The part of the fleet that acts at the same time as this mailbox. */
+export interface FleetPressure {
+  /** Running mailboxes. */
+  readonly active: number;
+  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
+  readonly pending: number;
+  readonly distinctDomains: number;
+}
+
+/** Step 8: whether an action is held because too much of the fleet would be acted upon at once. */
+export function breakerTrips(policy: Policy['breaker'], pressure: FleetPressure): boolean {
+  const { active, pending, distinctDomains } = pressure;
+  if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
+  return pending * 1e6 >= policy.sharePpm * active || pending >= policy.maxMailboxes;
+}
+
+/** The verdict as it stands after step 8. */
+export function withBreaker(verdict: Verdict, policy: Policy, pressure: FleetPressure): Verdict {
+  if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
+  if (!breakerTrips(policy.breaker, pressure)) return verdict;
+  return { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action };
+}

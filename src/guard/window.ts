@@ -1,0 +1,51 @@
+// The evidence window: the days over which the bounce rate is measured. POLICY.md, "The bounce rate".
+import type { Policy, Ppm } from '../model/policy.ts';
+import { addDays, dayMs, type IsoDate } from '../model/time.ts';
+import type { EvidenceStart } from '../model/verdict.ts';
+import { type Counts, countsOn, type Days, isInvalid, pool } from './rows.ts';
+
+export interface EvidenceWindow extends Counts {
+  readonly from: IsoDate;
+  readonly to: IsoDate;
+  /** Calendar days, both ends included; 0 when the evidence begins after the newest row. */
+  readonly days: number;
+}
+
+/** Mails on which a rate of `limitPpm` can be measured at all: 1/limit, rounded up (slow 200, recovery 334). */
+export function representativeVolume(limitPpm: Ppm): number {
+  return Math.ceil(1e6 / limitPpm);
+}
+
+/** Calendar days from one date to another, both included. */
+function daysInclusive(from: IsoDate, to: IsoDate): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs) + 1;
+}
+
+/**
+ * The last `windowDays` days up to the anchor, extended backwards until they hold 1/limit mails, at most `windowMaxDays`;
+ * never before the evidence began, never across an unreadable day. Without a limit (unknown mode) it is not extended.
+ */
+export function evidenceWindow(
+  days: Days,
+  policy: Policy,
+  limitPpm: Ppm | null,
+  evidence: EvidenceStart | null,
+): EvidenceWindow | null {
+  if (days.anchor === null || days.oldest === null) return null;
+  const to = days.anchor;
+  const needed = limitPpm === null || limitPpm === 0 ? 0 : representativeVolume(limitPpm);
+  const notBefore = evidence?.from ?? days.oldest;
+  let from = addDays(to, 1 - policy.windowDays);
+  if (evidence && from < evidence.from) from = evidence.from;
+  let { sent, bounced } = pool(days, { from, to }, evidence);
+  const earliest = addDays(to, 1 - policy.windowMaxDays);
+  while (sent < needed) {
+    const next = addDays(from, -1);
+    if (next < notBefore || next < days.oldest || next < earliest || isInvalid(days, next)) break;
+    const counts = countsOn(days, next, evidence);
+    sent += counts.sent;
+    bounced += counts.bounced;
+    from = next;
+  }
+  return { sent, bounced, from, to, days: Math.max(0, daysInclusive(from, to)) };
+}

@@ -1,0 +1,234 @@
+// Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; FAULTS.md T, S.
+import { z } from 'zod';
+import {
+  type BlacklistAnswer,
+  type DnsAnswer,
+  type DnsRecord,
+  dnsRecords,
+  type HealthAnswer,
+  type MailboxDetail,
+  type MailboxEntry,
+  type MailboxList,
+  type StatsAnswer,
+  type WarmupAnswer,
+} from '../model/answers.ts';
+import { isIsoDate } from '../model/time.ts';
+import { quote } from './failure.ts';
+
+/** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
+function readDecimal(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+}
+
+const decimal = z.unknown().transform(readDecimal);
+const text = z.unknown().transform((value) => (typeof value === 'string' && value !== '' ? value : null));
+const flag = z.unknown().transform((value) => (typeof value === 'boolean' ? value : null));
+const identifier = z.union([z.string().min(1), z.number().transform(String)]);
+
+/** Reads JSON of a checked shape; a null answer is malformed. */
+export type Reader<Answer> = (body: unknown) => Answer | null;
+
+function reader<Schema extends z.ZodType, Answer>(
+  schema: Schema,
+  shape: (parsed: z.output<Schema>) => Answer,
+): Reader<Answer> {
+  return (body) => {
+    const parsed = schema.safeParse(body);
+    return parsed.success ? shape(parsed.data) : null;
+  };
+}
+
+export const readHealth: Reader<HealthAnswer> = reader(z.object({ status: text, version: text }), (health) => health);
+
+const entry = z
+  .object({
+    id: identifier,
+    email: z.string().min(1),
+    provider: text,
+    status: text,
+    health_score: decimal,
+    daily_limit: decimal,
+    warmup_day: decimal,
+  })
+  .transform(
+    (raw): MailboxEntry => ({
+      id: raw.id,
+      email: raw.email,
+      provider: raw.provider,
+      status: raw.status,
+      healthScore: raw.health_score,
+      dailyLimit: raw.daily_limit,
+      warmupDay: raw.warmup_day,
+    }),
+  );
+
+/** Signs that the list goes on elsewhere (S8): nobody may be taken for gone then. */
+function saysMore(body: Record<string, unknown>): boolean {
+  return ['next', 'next_page', 'next_cursor', 'cursor'].some((key) => Boolean(body[key])) || body['has_more'] === true;
+}
+
+export const readMailboxes: Reader<MailboxList> = reader(z.looseObject({ mailboxes: z.array(z.unknown()) }), (body) => {
+  const byId = new Map<string, MailboxEntry>();
+  let unreadable = false;
+  for (const raw of body.mailboxes) {
+    const parsed = entry.safeParse(raw);
+    if (parsed.success) byId.set(parsed.data.id, parsed.data);
+    else unreadable = true;
+  }
+  return { mailboxes: [...byId.values()], truncated: unreadable || saysMore(body) };
+});
+
+function readConnection(body: object): Pick<MailboxDetail, 'connection' | 'connectionError'> {
+  if (!('connection_error' in body)) return { connection: 'unclear', connectionError: null };
+  const value = body.connection_error;
+  if (value === null) return { connection: 'connected', connectionError: null };
+  const said = typeof value === 'string' ? value : JSON.stringify(value);
+  if (said === undefined || ['', '{}', '[]', 'false'].includes(said.trim())) {
+    return { connection: 'unclear', connectionError: null };
+  }
+  return { connection: 'error', connectionError: quote(said) };
+}
+
+export const readDetail: Reader<MailboxDetail> = reader(
+  z.looseObject({ id: identifier, status: text, health_score: decimal, daily_limit: decimal }),
+  (body) => ({
+    status: body.status,
+    healthScore: body.health_score,
+    dailyLimit: body.daily_limit,
+    ...readConnection(body),
+  }),
+);
+
+const warmupConfig = z.preprocess(
+  (value) => (typeof value === 'object' && value !== null ? value : {}),
+  z
+    .object({
+      target_daily_limit: decimal,
+      reply_rate: decimal,
+      thread_rate: decimal,
+      weekdays_only: flag,
+      send_window_start: decimal,
+      send_window_end: decimal,
+      warmup_mode: text,
+    })
+    .partial(),
+);
+
+/** Without a status and without a mode an answer says nothing about the warm-up. */
+export const readWarmup: Reader<WarmupAnswer> = reader(
+  z
+    .object({
+      status: text,
+      health_score: decimal,
+      daily_limit: decimal,
+      warmup_day: decimal,
+      warmup_mode: text,
+      config: warmupConfig,
+    })
+    .refine((raw) => raw.status !== null || raw.warmup_mode !== null),
+  (raw) => ({
+    status: raw.status,
+    // The mode stands at the top; in an update's answer it stands inside config (T3).
+    mode: raw.warmup_mode ?? raw.config.warmup_mode ?? null,
+    dailyLimit: raw.daily_limit,
+    warmupDay: raw.warmup_day,
+    healthScore: raw.health_score,
+    config: {
+      targetDailyLimit: raw.config.target_daily_limit ?? null,
+      replyRate: raw.config.reply_rate ?? null,
+      threadRate: raw.config.thread_rate ?? null,
+      weekdaysOnly: raw.config.weekdays_only ?? null,
+      sendWindowStart: raw.config.send_window_start ?? null,
+      sendWindowEnd: raw.config.send_window_end ?? null,
+    },
+  }),
+);
+
+const statsRow = z.preprocess(
+  (value) => (typeof value === 'object' && value !== null ? value : {}),
+  z.object({
+    date: z.unknown().transform((value) => (typeof value === 'string' && isIsoDate(value) ? value : null)),
+    sent: decimal,
+    bounced: decimal,
+    delivered: decimal,
+    opened: decimal,
+    replied: decimal,
+    spam_landed: decimal,
+    inbox_rate: decimal,
+    bounce_rate: decimal,
+  }),
+);
+
+/** Any object is an answer; whether `stats` is an array of good rows is the guard's matter (bad_payload, invalid_row). */
+export const readStats: Reader<StatsAnswer> = reader(z.looseObject({}), (body) => ({
+  rows: Array.isArray(body['stats'])
+    ? body['stats'].map((raw) => {
+        const row = statsRow.parse(raw);
+        return {
+          date: row.date,
+          sent: row.sent,
+          bounced: row.bounced,
+          delivered: row.delivered,
+          opened: row.opened,
+          replied: row.replied,
+          spamLanded: row.spam_landed,
+          inboxRatePercent: row.inbox_rate,
+          bounceRatePercent: row.bounce_rate,
+        };
+      })
+    : null,
+}));
+
+const passingWords = ['pass', 'passed', 'passing', 'valid', 'ok'];
+const failingWords = ['fail', 'failed', 'failing', 'softfail', 'missing', 'none', 'invalid', 'not_found', 'permerror'];
+
+/** A record's status as word or object (T6); temperror, pending and unknown words are inconclusive (S6). */
+function readRecord(value: unknown): DnsRecord {
+  const raw = typeof value === 'object' && value !== null ? value : { status: value };
+  const status = 'status' in raw && typeof raw.status === 'string' ? raw.status : null;
+  const record = 'record' in raw && typeof raw.record === 'string' ? raw.record : null;
+  const word = status?.trim().toLowerCase() ?? '';
+  const pass = passingWords.includes(word) ? true : failingWords.includes(word) ? false : null;
+  return { status, pass, record };
+}
+
+export const readDns: Reader<DnsAnswer> = reader(z.looseObject({ domain: text, checked_at: text }), (body) => ({
+  domain: body.domain,
+  checkedAt: body.checked_at,
+  records: Object.fromEntries(dnsRecords.map((name) => [name, readRecord(body[name])])) as DnsAnswer['records'],
+}));
+
+/** Names of the lists, whatever shape they come in (S5): texts, objects with a name, or a map. */
+function readLists(value: unknown): { readonly lists: readonly string[]; readonly found: number | null } {
+  if (typeof value === 'number') return { lists: [], found: value };
+  if (typeof value !== 'object' || value === null) return { lists: [], found: null };
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.keys(value);
+  const lists = items.map((item) => {
+    if (typeof item === 'string') return quote(item);
+    const named = z.looseObject({}).safeParse(item);
+    const fields = named.success ? named.data : {};
+    return quote(
+      String(fields['name'] ?? fields['list'] ?? fields['blacklist'] ?? fields['host'] ?? JSON.stringify(item)),
+    );
+  });
+  return { lists, found: lists.length };
+}
+
+export const readBlacklist: Reader<BlacklistAnswer> = reader(
+  z.looseObject({ domain: text, ip: text, checked_at: text, listed: flag, total_checked: decimal }),
+  (body) => {
+    const { lists, found } = readLists(body['blacklists_found']);
+    const nothingChecked = body.total_checked === 0;
+    const listed = body.listed ?? (found !== null && found > 0 ? true : null);
+    return {
+      domain: body.domain,
+      ip: body.ip,
+      checkedAt: body.checked_at,
+      listed: nothingChecked ? null : listed,
+      lists,
+      found,
+      checked: body.total_checked,
+    };
+  },
+);

@@ -1,0 +1,71 @@
+// One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). DESIGN.md section 6.
+
+const windowMs = 60_000;
+const withoutRetryAfterMs = windowMs;
+/** Spread of a wait that the server did not name, so that many keys do not come back at once. */
+const jitterMs = 5_000;
+
+export interface BudgetOptions {
+  /** The plan's limit, requests a minute. */
+  readonly requestsPerMinute: number;
+  /** Share of it that is left to the user's other tools, parts per million. */
+  readonly headroomPpm: number;
+}
+
+/** All times are milliseconds of the monotonic clock. */
+export class Budget {
+  readonly #headroomPpm: number;
+  readonly #planLimit: number;
+  #limit: number;
+  /** Starts of the last 60 s, oldest first. */
+  #starts: number[] = [];
+  #stoppedUntil = 0;
+
+  constructor(options: BudgetOptions) {
+    this.#headroomPpm = options.headroomPpm;
+    this.#planLimit = options.requestsPerMinute;
+    this.#limit = options.requestsPerMinute;
+  }
+
+  /** Requests a minute that we allow ourselves: at least one. */
+  get allowedPerMinute(): number {
+    return Math.max(1, Math.floor((this.#limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));
+  }
+
+  /** When the next request may start; in the past when it may start now. */
+  nextStartAt(now: number): number {
+    this.#forget(now);
+    const last = this.#starts.at(-1);
+    const spaced = last === undefined ? now : last + windowMs / this.allowedPerMinute;
+    const oldest = this.#starts[this.#starts.length - this.allowedPerMinute];
+    const freed = oldest === undefined ? now : oldest + windowMs;
+    return Math.max(spaced, freed, this.#stoppedUntil);
+  }
+
+  /** A request starts. */
+  started(now: number): void {
+    this.#forget(now);
+    this.#starts.push(now);
+  }
+
+  /** The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. */
+  throttled(retryAfterMs: number | null, now: number, random: () => number): void {
+    const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
+    this.#stoppedUntil = Math.max(this.#stoppedUntil, now + wait);
+  }
+
+  /** What X-RateLimit-* said. It can only tighten: there is no header for the reset (FAULTS.md T9). */
+  told(headers: { readonly limit: number | null; readonly remaining: number | null }, now: number): void {
+    if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
+    if (headers.remaining !== null && headers.remaining <= 0) {
+      const oldest = this.#starts[0] ?? now;
+      this.#stoppedUntil = Math.max(this.#stoppedUntil, Math.min(oldest + windowMs, now + windowMs));
+    }
+  }
+
+  #forget(now: number): void {
+    const firstKept = this.#starts.findIndex((start) => start > now - windowMs);
+    if (firstKept > 0) this.#starts = this.#starts.slice(firstKept);
+    else if (firstKept === -1) this.#starts = this.#starts.slice(-1);
+  }
+}

@@ -1,0 +1,74 @@
+// Failures of the mailbox API as values: a closed set of kinds, and a sentence for people.
+
+/**
+ * throttled: 429. unavailable: no answer, a 5xx, or a page of somebody in between. refused: the API understood and said no.
+ * unauthorized: the key is missing or wrong. malformed: an answer that is not what the document describes.
+ * missing: 404, absent or not ours.
+ */
+export type FailureKind = 'throttled' | 'unavailable' | 'refused' | 'unauthorized' | 'malformed' | 'missing';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** The HTTP status; null when no answer came. */
+  readonly status: number | null;
+  /** What happened, in a sentence; never holds a key. */
+  readonly detail: string;
+  /** With throttled: how long the API wants to be left alone; null when it did not say. */
+  readonly retryAfterMs: number | null;
+}
+
+export type Result<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly failure: Failure };
+
+export function failed(failure: Failure): { readonly ok: false; readonly failure: Failure } {
+  return { ok: false, failure };
+}
+
+/** What the answer's head and text tell when it is no success. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+const quotedCharacters = 200;
+
+/** At most 200 characters of a foreign text on one line, without control characters. */
+export function quote(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.length > quotedCharacters ? `${line.slice(0, quotedCharacters)}...` : line;
+}
+
+/** The `error` of an error answer; null when it is not JSON, as with a proxy's page (FAULTS.md H1, H3). */
+function errorText(answer: RawAnswer): string | null {
+  try {
+    const body: unknown = JSON.parse(answer.text);
+    if (typeof body !== 'object' || body === null) return null;
+    const error = 'error' in body ? body.error : null;
+    return typeof error === 'string' ? error : JSON.stringify(error ?? body);
+  } catch {
+    return null;
+  }
+}
+
+/** Classifies an answer whose status is not 2xx. Only the status decides; the text is for people. */
+export function classify(answer: RawAnswer, retryAfterMs: number | null): Failure {
+  const { status } = answer;
+  const error = errorText(answer);
+  const said = quote(error ?? answer.text);
+  const detail = said === '' ? `HTTP ${status} without a text` : `HTTP ${status}: ${said}`;
+  const kind = kindOf(status, error !== null);
+  return { kind, status, detail, retryAfterMs: kind === 'throttled' ? retryAfterMs : null };
+}
+
+function kindOf(status: number, json: boolean): FailureKind {
+  if (status === 429) return 'throttled';
+  if (status === 401) return 'unauthorized';
+  if (status === 404) return 'missing';
+  // A challenge page in front of the API is no word of the API (FAULTS.md H3).
+  if (status === 403 && !json) return 'unavailable';
+  if (status >= 400 && status < 500 && status !== 408) return 'refused';
+  if (status >= 300 && status < 400) return 'refused';
+  return 'unavailable';
+}
