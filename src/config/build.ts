@@ -1,0 +1,78 @@
+// What the schema made of a file -> Config. Everything was checked before; nothing fails here.
+import { resolve } from 'node:path';
+import type { AccountConfig, ChannelConfig, Config, RouteConfig } from './config.ts';
+import { written } from './guard-schema.ts';
+import type { CheckedFile } from './schema.ts';
+
+/** Requests a minute, as the mailbox API's document says. */
+const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
+
+/** `folder`: the configuration file's own, where relative paths begin. */
+export function buildConfig(file: CheckedFile, folder: string): Config {
+  const { poll, alerts, api, server, log, metrics } = file;
+  const channels = alerts.channels.map(buildChannel);
+  const auth = server.auth === undefined || server.auth === 'none' ? 'none' : server.auth;
+  return {
+    accounts: file.accounts.map((account) => buildAccount(account, file)),
+    poll: {
+      health: poll.health,
+      mailboxes: poll.mailboxes,
+      stats: poll.stats,
+      warmup: poll.warmup,
+      mailbox: poll.mailbox,
+      dns: poll.dns,
+      blacklist: poll.blacklist,
+      statsIntervalMinMs: poll.stats_interval_min,
+    },
+    alerts: {
+      channels,
+      routes: buildRoutes(alerts.routes, channels),
+      groupWaitMs: alerts.group_wait,
+      groupIntervalMs: alerts.group_interval,
+      repeatIntervalMs: alerts.repeat_interval,
+    },
+    store: { path: resolve(folder, file.store.url.slice('sqlite:'.length)) },
+    server: {
+      host: server.listen.host,
+      port: server.listen.port,
+      auth: auth === 'none' || auth.tokens.length === 0 ? 'none' : auth,
+    },
+    api: {
+      statusWords: {
+        paused: api.status_words.paused,
+        running: api.status_words.running,
+        notRunning: api.status_words.not_running,
+      },
+    },
+    log,
+    metrics: { mailboxLabel: metrics.mailbox_label },
+  };
+}
+
+function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFile): AccountConfig {
+  return {
+    name: account.name,
+    baseUrl: account.base_url,
+    apiKey: account.api_key ?? '',
+    requestsPerMinute: account.requests_per_minute ?? requestsPerMinuteOf[account.plan ?? 'pro'],
+    headroomPpm: account.headroom,
+    mailboxes: account.mailboxes,
+    guard: file.guard,
+    overrides: account.overrides,
+  };
+}
+
+function buildChannel(channel: CheckedFile['alerts']['channels'][number]): ChannelConfig {
+  const { name, url = '' } = channel;
+  if (channel.type === 'slack') return { name, type: 'slack', url };
+  return { name, type: 'webhook', url, secret: channel.secret ?? '', format: channel.format };
+}
+
+function buildRoutes(
+  routes: CheckedFile['alerts']['routes'],
+  channels: readonly ChannelConfig[],
+): readonly RouteConfig[] {
+  if (channels.length === 0) return [];
+  if (routes.length > 0) return routes.map((route) => ({ match: written(route.match), channels: route.channels }));
+  return [{ match: { severity: ['critical', 'warning'] }, channels: channels.map((channel) => channel.name) }];
+}

@@ -1,0 +1,220 @@
+// Rules between keys. They read the unchecked tree, so that they are told even when something else is wrong.
+import { alertRules } from '../model/alert.ts';
+import { defaultPolicy, literalProfile } from '../model/policy.ts';
+import type { GuardSettings } from './config.ts';
+import { fitsGlob } from './glob.ts';
+import { guardSchema } from './guard-schema.ts';
+import { mergeGuard } from './mailbox-rules.ts';
+import { didYouMean } from './nearest.ts';
+import { type Finding, formatPath, type Path } from './problem.ts';
+import { configSchema } from './schema.ts';
+import { isLoopback, isPlainHttpBeyondLoopback, secretHint } from './secrets.ts';
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** Mistakes that stand between two keys. */
+export function inconsistencies(tree: unknown): Finding[] {
+  const root = mapping(tree);
+  const channels = mappings(mapping(root['alerts'])['channels']);
+  return [
+    ...mappings(root['accounts']).flatMap((account, index) => ofAccount(account, ['accounts', index])),
+    ...sharedKeys(mappings(root['accounts'])),
+    ...repeats(mappings(root['accounts']), ['accounts']),
+    ...channels.flatMap((channel, index) => ofChannel(channel, ['alerts', 'channels', index])),
+    ...repeats(channels, ['alerts', 'channels']),
+    ...ofRoutes(mappings(mapping(root['alerts'])['routes']), namesOf(channels)),
+    ...ofGuards(root),
+    ...ofStatusWords(mapping(mapping(root['api'])['status_words'])),
+    ...ofServer(mapping(root['server'])),
+  ];
+}
+
+/** What is allowed and probably not meant. */
+export function doubts(tree: unknown): Finding[] {
+  const alerts = mapping(mapping(tree)['alerts']);
+  const routes = mappings(alerts['routes']);
+  const channels = namesOf(mappings(alerts['channels']));
+  if (channels.length === 0) {
+    return [finding(['alerts', 'channels'], 'there is no channel: nobody will be told')];
+  }
+  const accounts = namesOf(mappings(mapping(tree)['accounts']));
+  const routed = new Set(routes.flatMap((route) => strings(route['channels'])));
+  const unrouted = channels.flatMap((name, index) =>
+    routes.length === 0 || routed.has(name)
+      ? []
+      : [finding(['alerts', 'channels', index], `no route leads to ${name}: it gets nothing`)],
+  );
+  const idle = routes.flatMap((route, index) => {
+    const match = mapping(route['match']);
+    return [
+      ...fitsNothing(match['account'], accounts, ['alerts', 'routes', index, 'match', 'account']),
+      ...fitsNothing(match['rule'], alertRules, ['alerts', 'routes', index, 'match', 'rule']),
+    ];
+  });
+  return [...unrouted, ...idle];
+}
+
+function ofAccount(account: Mapping, path: Path): Finding[] {
+  const found: Finding[] = [];
+  if (account['api_key'] === undefined && account['api_key_file'] === undefined) {
+    found.push(finding([...path, 'api_key'], 'is missing: write api_key or api_key_file'));
+  }
+  if (account['plan'] !== undefined && account['requests_per_minute'] !== undefined) {
+    found.push(finding([...path, 'requests_per_minute'], 'write either plan or requests_per_minute, not both'));
+  }
+  return [...found, ...plainHttp(account, 'base_url', path)];
+}
+
+function ofChannel(channel: Mapping, path: Path): Finding[] {
+  const found: Finding[] = [];
+  const needs = channel['type'] === 'webhook' ? ['url', 'secret'] : channel['type'] === 'slack' ? ['url'] : [];
+  for (const key of needs) {
+    if (channel[key] !== undefined || channel[`${key}_file`] !== undefined) continue;
+    const hint = key === 'secret' ? `; ${secretHint}` : '';
+    found.push(finding([...path, key], `is missing: write ${key} or ${key}_file${hint}`));
+  }
+  return [...found, ...plainHttp(channel, 'url', path)];
+}
+
+function plainHttp(holder: Mapping, key: string, path: Path): Finding[] {
+  const url = holder[key];
+  if (typeof url !== 'string' || !isPlainHttpBeyondLoopback(url)) return [];
+  if (holder['allow_http'] === true || holder['allow_http'] === 'true') return [];
+  return [finding([...path, key], 'is plain http to another machine: write https, or allow_http: true beside it')];
+}
+
+/** The rate limit belongs to the key: two ledgers for one key would exceed it together. */
+function sharedKeys(accounts: readonly Mapping[]): Finding[] {
+  return accounts.flatMap((account, index) => {
+    const first = accounts.findIndex((other) => other['api_key'] === account['api_key']);
+    if (typeof account['api_key'] !== 'string' || first === index) return [];
+    const other = accounts[first]?.['name'];
+    const whose = typeof other === 'string' ? `account ${other}` : `accounts[${first}]`;
+    return [
+      finding(['accounts', index, 'api_key'], `is the key of ${whose} too: together they would exceed its limit`),
+    ];
+  });
+}
+
+function repeats(holders: readonly Mapping[], path: Path): Finding[] {
+  return holders.flatMap((holder, index) => {
+    const first = holders.findIndex((other) => other['name'] === holder['name']);
+    if (typeof holder['name'] !== 'string' || first === index) return [];
+    return [
+      finding([...path, index, 'name'], `"${holder['name']}" is the name of ${formatPath([...path, first])} too`),
+    ];
+  });
+}
+
+function ofRoutes(routes: readonly Mapping[], channels: readonly string[]): Finding[] {
+  return routes.flatMap((route, index) =>
+    strings(route['channels']).flatMap((name, position) =>
+      channels.includes(name)
+        ? []
+        : [finding(['alerts', 'routes', index, 'channels', position], unknownChannel(name, channels))],
+    ),
+  );
+}
+
+function unknownChannel(name: string, channels: readonly string[]): string {
+  return `there is no channel "${name}"${didYouMean(name, channels)}`;
+}
+
+function ofGuards(root: Mapping): Finding[] {
+  const base = settingsOf(root['guard']);
+  const found = ofGuard(base, ['guard']);
+  // An override inherits what is wrong in the guard: that is one mistake, told once.
+  if (found.length > 0) return found;
+  return mappings(root['accounts']).flatMap((account, index) =>
+    mappings(account['overrides']).flatMap((override, position) => {
+      const settings = settingsOf(override['guard']);
+      const path = ['accounts', index, 'overrides', position, 'guard'];
+      return ofGuard(mergeGuard(base, settings), path, settings);
+    }),
+  );
+}
+
+/** `here`: the settings that stand at the path itself; they decide which key is to blame. */
+function ofGuard(settings: GuardSettings, path: Path, here: GuardSettings = settings): Finding[] {
+  const found: Finding[] = [];
+  const literal = settings.profile === 'literal';
+  const days = settings.windowDays ?? defaultPolicy.windowDays;
+  const most = settings.windowMaxDays ?? (literal ? literalProfile.windowMaxDays : defaultPolicy.windowMaxDays);
+  if (most < days) {
+    const key = here.windowMaxDays !== undefined ? 'window_max_days' : here.windowDays ? 'window_days' : 'profile';
+    const origin = settings.windowMaxDays !== undefined ? '' : literal ? ', from profile literal' : ', the default';
+    found.push(finding([...path, key], `window_max_days (${most}${origin}) is less than window_days (${days})`));
+  }
+  const { minMailboxes, maxMailboxes } = { ...defaultPolicy.breaker, ...settings.breaker };
+  if (maxMailboxes < minMailboxes) {
+    const message = `max_mailboxes (${maxMailboxes}) is less than min_mailboxes (${minMailboxes})`;
+    found.push(finding([...path, 'breaker', here.breaker?.maxMailboxes ? 'max_mailboxes' : 'min_mailboxes'], message));
+  }
+  return found;
+}
+
+/** What is right in a `guard`: one wrong key must not keep the others from being compared. */
+function settingsOf(tree: unknown): GuardSettings {
+  return Object.entries(mapping(tree)).reduce<GuardSettings>((settings, [key, value]) => {
+    const result = guardSchema.safeParse({ [key]: value });
+    return result.success ? mergeGuard(settings, result.data) : settings;
+  }, {});
+}
+
+function ofStatusWords(written: Mapping): Finding[] {
+  const parsed = configSchema.shape.api.safeParse({ status_words: written });
+  if (!parsed.success) return [];
+  const owner = new Map<string, string>();
+  return Object.entries(parsed.data.status_words).flatMap(([key, words]) =>
+    words.flatMap((word) => {
+      const other = owner.get(word);
+      owner.set(word, key);
+      if (other === undefined || other === key) return [];
+      const blamed = written[key] === undefined ? other : key;
+      return [finding(['api', 'status_words', blamed], `"${word}" stands in ${other} and in ${key}: write both lists`)];
+    }),
+  );
+}
+
+function ofServer(server: Mapping): Finding[] {
+  const parsed = configSchema.shape.server.safeParse({ listen: server['listen'] });
+  if (!parsed.success || server['auth'] === 'none' || isLoopback(parsed.data.listen.host)) return [];
+  if (mappings(mapping(server['auth'])['tokens']).length > 0) return [];
+  const message = 'is open to other machines without a token: write auth with tokens, or auth: none';
+  return [finding(['server', 'listen'], message)];
+}
+
+function fitsNothing(patterns: unknown, names: readonly string[], path: Path): Finding[] {
+  const written = typeof patterns === 'string' ? [patterns] : strings(patterns);
+  return written.flatMap((glob, index) =>
+    names.some((name) => fitsGlob(glob, name))
+      ? []
+      : [
+          finding(
+            typeof patterns === 'string' ? path : [...path, index],
+            `"${glob}" fits none${didYouMean(glob, names)}`,
+          ),
+        ],
+  );
+}
+
+function finding(path: Path, message: string): Finding {
+  return { path, at: 'value', message };
+}
+
+function mapping(value: unknown): Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
+}
+
+/** The items of a list, each as a mapping; what is no list has none. Places in the list are kept. */
+function mappings(value: unknown): readonly Mapping[] {
+  return Array.isArray(value) ? value.map(mapping) : [];
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : [];
+}
+
+function namesOf(holders: readonly Mapping[]): readonly string[] {
+  return holders.map((holder) => (typeof holder['name'] === 'string' ? holder['name'] : ''));
+}

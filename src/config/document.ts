@@ -1,0 +1,94 @@
+// YAML text -> a plain tree, and the line and column of every path in it.
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import type { Finding, Path, Problem } from './problem.ts';
+
+export interface SourceDocument {
+  /** Objects, arrays and scalars; a key without a value is left out, as if it were not written. */
+  readonly tree: unknown;
+  /** Keys that stand twice, nesting without end. */
+  readonly findings: readonly Finding[];
+  /** Where the path's value stands, or its key; else where the nearest parent stands. */
+  placeOf(path: Path, at: 'value' | 'key'): { readonly line: number; readonly column: number };
+}
+
+const maxDepth = 20;
+/** Aliases of aliases can grow a small file without bound. */
+const maxNodes = 200_000;
+
+/** Reads the text. With syntax errors there is no tree, only problems. */
+export function readDocument(text: string): SourceDocument | readonly Problem[] {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const place = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const mistakes = [...document.errors, ...document.warnings];
+  if (mistakes.length > 0) {
+    return mistakes.map((mistake) => ({ ...place(mistake.pos[0]), path: '', message: sentence(mistake.message) }));
+  }
+
+  const findings: Finding[] = [];
+  let nodes = 0;
+  const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  const read = (written: unknown, path: Path): unknown => {
+    const node = target(written);
+    if (path.length > maxDepth || ++nodes > maxNodes) {
+      if (nodes <= maxNodes + 1) findings.push({ path, at: 'value', message: 'is nested too deep, or too large' });
+      return null;
+    }
+    if (isSeq(node)) return node.items.map((item, index) => read(item, [...path, index]));
+    if (!isMap(node)) return isScalar(node) ? node.value : null;
+    return readMap(node, path);
+  };
+  const readMap = (map: YAMLMap, path: Path): unknown => {
+    const entries = new Map<string, unknown>();
+    for (const pair of map.items) {
+      const key = keyOf(pair);
+      if (entries.has(key)) findings.push({ path: [...path, key], at: 'key', message: 'this key stands here twice' });
+      entries.set(key, read(pair.value, [...path, key]));
+    }
+    return Object.fromEntries([...entries].filter(([, value]) => value !== null));
+  };
+
+  return {
+    tree: read(document.contents, []),
+    findings,
+    placeOf: (path, at) => place(offsetOf(document.contents, path, at, target)),
+  };
+}
+
+/** The parser's own words, without the end of a line of source that it may quote: that could be a secret. */
+function sentence(message: string): string {
+  return `YAML: ${message.split('\n')[0]}`;
+}
+
+function keyOf(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
+}
+
+function offsetOf(root: unknown, path: Path, at: 'value' | 'key', target: (node: unknown) => unknown): number {
+  let node = target(root);
+  let offset = startOf(root) ?? 0;
+  for (const [depth, step] of path.entries()) {
+    const last = depth === path.length - 1;
+    let value: unknown;
+    if (isMap(node)) {
+      // A repeated key counts where it stands last, because that is where its finding points.
+      const pair = node.items.findLast((item) => keyOf(item) === step);
+      if (!pair) return offset;
+      const empty = !pair.value || (isScalar(pair.value) && pair.value.value === null);
+      if (last && (at === 'key' || empty)) return startOf(pair.key) ?? offset;
+      value = pair.value;
+    } else if (isSeq(node) && typeof step === 'number') {
+      value = node.items[step];
+    }
+    offset = startOf(value) ?? offset;
+    node = target(value);
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as Node | null | undefined)?.range?.[0];
+}

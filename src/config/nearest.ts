@@ -1,0 +1,40 @@
+// The known word that somebody probably meant.
+
+/** ` (did you mean X?)` for the nearest of `known`, or an empty string when none is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const near = nearest(word, known);
+  return near === null ? '' : ` (did you mean ${near}?)`;
+}
+
+/** The known word with the fewest edits, when those are at most a third of its letters (or one, in short words). */
+export function nearest(word: string, known: readonly string[]): string | null {
+  let best: string | null = null;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const count = edits(word.toLowerCase(), candidate.toLowerCase());
+    const most = Math.min(Math.max(1, Math.floor(candidate.length / 3)), candidate.length - 1);
+    if (count < fewest && count <= most) {
+      best = candidate;
+      fewest = count;
+    }
+  }
+  return best;
+}
+
+/** How many letters to insert, remove, replace or swap with their neighbour to get from `a` to `b`. */
+function edits(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replace = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let least = Math.min(replace, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (before[j - 2] ?? least) + 1);
+      row.push(least);
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}

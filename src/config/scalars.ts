@@ -1,0 +1,120 @@
+// Single values of the file -> numbers with one unit. A message never quotes a value that is a secret.
+import { z } from 'zod';
+import type { Ppm } from '../model/policy.ts';
+import { cronSchedule } from '../world.ts';
+
+const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const maxDurationMs = 366 * millisecondsOf.d;
+const durationHint = 'write a number and a unit in quotes or plain, as 250ms, 30s, 5m, 4h or 1d';
+
+/** Milliseconds, or the sentence that says what is wrong. */
+export function readDuration(text: string): number | string {
+  const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
+  if (!parts) return `"${text}" is no duration: ${durationHint}`;
+  const ms = Number(parts[1]) * millisecondsOf[parts[2] as keyof typeof millisecondsOf];
+  return ms > maxDurationMs ? `"${text}" is longer than 366d` : ms;
+}
+
+/** Parts per million by decimal digits, never through a float; or the sentence that says what is wrong. */
+export function readShare(text: string): Ppm | string {
+  const parts = /^(\d{1,6})(?:\.(\d+))?\s*%$/.exec(text.trim());
+  if (!parts) return `"${text}" is no share: write it with %, as 10% or 0.5%`;
+  const decimals = parts[2] ?? '';
+  if (decimals.length > 4) return `"${text}" has more than 4 decimals`;
+  return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
+}
+
+/** A duration of at least `minMs`. Output: milliseconds. */
+export function duration(minMs = 0) {
+  return text('a duration', (value) => `is the number ${value}: ${durationHint}`).transform((value, context) => {
+    const ms = readDuration(value);
+    if (typeof ms === 'number' && ms >= minMs) return ms;
+    return refuse(context, typeof ms === 'string' ? ms : `"${value}" is shorter than ${minMs}ms`);
+  });
+}
+
+/** A duration, or `never` as null. Output: milliseconds. */
+export function durationOrNever() {
+  return text('a duration', (value) => `is the number ${value}: ${durationHint}, or never`).transform(
+    (value, context) => {
+      if (value === 'never') return null;
+      const ms = readDuration(value);
+      if (typeof ms === 'number' && ms >= 1_000) return ms;
+      return refuse(context, typeof ms === 'string' ? `${ms}, or never` : `"${value}" is shorter than 1s`);
+    },
+  );
+}
+
+/** A share from `min` to `max`, both in parts per million and included. Output: parts per million. */
+export function share(min: Ppm, max: Ppm) {
+  return text('a share', (value) => `is the number ${value}: write shares with %, as 10% or 0.5%`).transform(
+    (value, context) => {
+      const ppm = readShare(value);
+      if (typeof ppm === 'string') return refuse(context, ppm);
+      return ppm >= min && ppm <= max
+        ? ppm
+        : refuse(context, `"${value}" is not between ${min / 10_000}% and ${max / 10_000}%`);
+    },
+  );
+}
+
+/** A whole number. Also from digits in a string: that is what ${NAME} leaves. */
+export function whole(min: number, max: number) {
+  const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value);
+  return z.preprocess(digits, z.int().min(min).max(max));
+}
+
+/** true or false. Also from a string: that is what ${NAME} leaves. */
+export function truth() {
+  const words = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
+  return z.preprocess(words, z.boolean());
+}
+
+/** A cron expression that world.ts understands. */
+export function cron() {
+  return z.string().superRefine((expression, context) => {
+    try {
+      cronSchedule(expression);
+    } catch (error) {
+      refuse(context, `"${expression}" is no cron expression: ${(error as Error).message}`);
+    }
+  });
+}
+
+/** A word without spaces to call something by: it becomes a metric label and part of addresses. */
+export function label() {
+  return z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
+}
+
+/** A glob or an id. */
+export function pattern() {
+  return z.string().min(1, 'is empty').max(320);
+}
+
+/** `host:port`. Output: the two apart, an IPv6 address without its brackets. */
+export function listen() {
+  return z.string().transform((value, context) => {
+    const parts = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(value);
+    const host = parts?.[1] ?? parts?.[2];
+    const port = Number(parts?.[3]);
+    if (host !== undefined && port <= 65_535) return { host, port };
+    return refuse(context, `"${value}" is no host:port: write 127.0.0.1:7025, or 0.0.0.0:7025 for every interface`);
+  });
+}
+
+/** Adds the message and leaves no value behind. */
+export function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+}
+
+function text(wanted: string, ofNumber: (value: number) => string) {
+  return z.string({
+    error: (issue) => {
+      if (issue.input === undefined) return undefined;
+      return typeof issue.input === 'number' ? ofNumber(issue.input) : `must be ${wanted}`;
+    },
+  });
+}

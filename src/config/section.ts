@@ -1,0 +1,48 @@
+// The building blocks of the schema: a mapping that refuses unknown keys, and keys with a default and a description.
+import { z } from 'zod';
+import { didYouMean } from './nearest.ts';
+
+/**
+ * A mapping with exactly these keys. `later` names keys that a later version brings.
+ * One message a key, joined by line breaks, in the order of the issue's keys: findings.ts takes them apart.
+ */
+export function section<Shape extends z.ZodRawShape>(shape: Shape, later: readonly string[] = []) {
+  const known = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return undefined;
+      return issue.keys.map((key) => unknownKey(key, known, later)).join('\n');
+    },
+  });
+}
+
+function unknownKey(key: string, known: readonly string[], later: readonly string[]): string {
+  if (later.includes(key)) return `${key} is not in this version yet: take it out`;
+  const guess = didYouMean(key, known);
+  return guess === '' ? `unknown key; known here: ${known.join(', ')}` : `unknown key${guess}`;
+}
+
+/** A key with the default that the file would write. */
+export function keyed<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner>, description: string) {
+  return inner.prefault(written as Exclude<z.input<Inner>, undefined>).describe(description);
+}
+
+/** A key that stays absent when nobody writes it; its default is documentation, applied elsewhere. */
+export function optional<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner> | undefined, text: string) {
+  return inner.optional().meta({ description: text, ...(written === undefined ? {} : { default: written }) });
+}
+
+/** One word of a closed set. `later` names words that a later version brings. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, later: readonly string[] = []) {
+  return z.enum(words, {
+    error: (issue) => (issue.input === undefined ? undefined : notOneOf(issue.input, words, later)),
+  });
+}
+
+/** The sentence for a value outside a closed set of words. */
+export function notOneOf(value: unknown, words: readonly string[], later: readonly string[]): string {
+  const wanted = `must be ${words.join(' or ')}`;
+  if (typeof value !== 'string') return wanted;
+  if (later.includes(value)) return `${value} is not in this version yet: ${wanted}`;
+  return `"${value}" ${wanted}${didYouMean(value, words)}`;
+}
