@@ -1,0 +1,104 @@
+// node:sqlite behind Kysely, and the lock that admits one process per file.
+import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
+import type { EpochMs } from '../model/time.ts';
+import { setMeta } from './migrations.ts';
+import type { Tables } from './schema.ts';
+
+/** The store can't be used; the message is one sentence for the operator. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+/** Kysely's SQLite dialect expects better-sqlite3's interface; prepared statements are kept. */
+function shim(database: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  return {
+    prepare(text) {
+      const known = prepared.get(text);
+      if (known) return known;
+      const statement = database.prepare(text);
+      const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
+      const made = {
+        reader: statement.columns().length > 0,
+        all: (parameters: readonly unknown[]) => statement.all(...values(parameters)),
+        run: (parameters: readonly unknown[]) => {
+          const { changes, lastInsertRowid } = statement.run(...values(parameters));
+          return { changes, lastInsertRowid };
+        },
+        iterate: (parameters: readonly unknown[]) => statement.iterate(...values(parameters)),
+      };
+      prepared.set(text, made);
+      return made;
+    },
+    close: () => database.close(),
+  };
+}
+
+export interface Connection {
+  readonly db: Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database,
+ * or another process holds it: the lock is SQLite's own on `FILE.lock`, and so is free at once after kill -9.
+ */
+export function connect(path: string): Connection {
+  let lock: DatabaseSync | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    lock = new DatabaseSync(`${path}.lock`);
+    holdLock(lock, path);
+    const database = new DatabaseSync(path);
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000');
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
+    const held = lock;
+    return {
+      db,
+      async close() {
+        await db.destroy();
+        held.close();
+      },
+    };
+  } catch (error) {
+    lock?.close();
+    if (error instanceof StoreError) throw error;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new StoreError(
+      `The store ${path} can't be opened: ${said}. Set store.url to a file in a folder that can be written.`,
+    );
+  }
+}
+
+function holdLock(lock: DatabaseSync, path: string): void {
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    if (!said.includes('locked')) throw error;
+    throw new StoreError(
+      `The store ${path} is in use by ${holderOf(path)}: only one Warmwarden may guard it at a time.`,
+    );
+  }
+}
+
+function holderOf(path: string): string {
+  try {
+    const database = new DatabaseSync(path, { readOnly: true });
+    const row = database.prepare("SELECT value FROM meta WHERE key = 'holder'").get();
+    database.close();
+    return typeof row?.['value'] === 'string' ? row['value'] : 'another process';
+  } catch {
+    return 'another process';
+  }
+}
+
+/** Says in the store who holds it, for the message of a second process. */
+export async function nameHolder(db: Kysely<Tables>, now: EpochMs): Promise<void> {
+  const since = new Date(now).toISOString();
+  await setMeta(db, 'holder', `process ${process.pid} on ${hostname()}, since ${since}`);
+}

@@ -1,0 +1,137 @@
+// The schema's history. A migration, once released, never changes; a newer store is refused.
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from './schema.ts';
+
+type Db = Kysely<Tables>;
+
+const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables];
+
+/** The store was written by a newer Warmwarden. Exit code 3. */
+export class NewerStoreError extends Error {
+  override readonly name = 'NewerStoreError';
+}
+
+/** Brings the store to this version's schema, each step in a transaction of its own. Throws NewerStoreError. */
+export async function migrate(db: Db): Promise<void> {
+  await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
+  const row = await db.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
+  const current = Number(row?.value ?? 0);
+  if (current > migrations.length) {
+    throw new NewerStoreError(
+      `The store has schema version ${current}, this Warmwarden knows ${migrations.length}: start the newer version again, or use another store.`,
+    );
+  }
+  for (const [index, step] of migrations.entries()) {
+    if (index < current) continue;
+    await db.transaction().execute(async (trx) => {
+      await step(trx);
+      await setMeta(trx, 'schema_version', String(index + 1));
+    });
+  }
+}
+
+export async function setMeta(db: Db, key: string, value: string): Promise<void> {
+  await db
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute();
+}
+
+async function firstTables(db: Db): Promise<void> {
+  const schema = db.schema;
+  await schema
+    .createTable('mailboxes')
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text', (column) => column.notNull())
+    .addColumn('email', 'text', (column) => column.notNull())
+    .addColumn('first_seen_at', 'bigint', (column) => column.notNull())
+    .addColumn('missing_lists', 'integer', (column) => column.notNull())
+    .addColumn('left_at', 'bigint')
+    .addColumn('memory', 'text')
+    .addPrimaryKeyConstraint('mailboxes_key', ['account', 'mailbox_id'])
+    .execute();
+  await schema
+    .createTable('observations')
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text', (column) => column.notNull())
+    .addColumn('route', 'text', (column) => column.notNull())
+    .addColumn('observed_at', 'bigint', (column) => column.notNull())
+    .addColumn('answer', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('observations_key', ['account', 'mailbox_id', 'route'])
+    .execute();
+  await ledgerTables(db);
+  await alertTables(db);
+}
+
+async function ledgerTables(db: Db): Promise<void> {
+  const schema = db.schema;
+  await schema
+    .createTable('decisions')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text', (column) => column.notNull())
+    .addColumn('since', 'bigint', (column) => column.notNull())
+    .addColumn('until', 'bigint', (column) => column.notNull())
+    .addColumn('judged', 'integer', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text', (column) => column.notNull())
+    .addColumn('verdict', 'text', (column) => column.notNull())
+    .addColumn('days', 'text', (column) => column.notNull())
+    .execute();
+  await schema.createIndex('decisions_of_mailbox').on('decisions').columns(['account', 'mailbox_id', 'id']).execute();
+  await schema
+    .createTable('actions')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('planned_at', 'bigint', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .execute();
+  await schema
+    .createIndex('actions_of_mailbox')
+    .on('actions')
+    .columns(['account', 'mailbox_id', 'planned_at'])
+    .execute();
+}
+
+async function alertTables(db: Db): Promise<void> {
+  const schema = db.schema;
+  await schema
+    .createTable('alerts')
+    .addColumn('fingerprint', 'text', (column) => column.primaryKey())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text')
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('alert', 'text', (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable('transitions')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('transition', 'text', (column) => column.notNull())
+    .addColumn('told', 'integer', (column) => column.notNull())
+    .execute();
+  await schema.createIndex('transitions_untold').on('transitions').columns(['told', 'id']).execute();
+  await schema
+    .createTable('deliveries')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('channel', 'text', (column) => column.notNull())
+    .addColumn('group_name', 'text', (column) => column.notNull())
+    .addColumn('sequence', 'integer', (column) => column.notNull())
+    .addColumn('payload', 'text', (column) => column.notNull())
+    .addColumn('title', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('attempts', 'integer', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('next_attempt_at', 'bigint', (column) => column.notNull())
+    .addColumn('settled_at', 'bigint')
+    .addColumn('detail', 'text')
+    .execute();
+  await schema
+    .createIndex('deliveries_by_channel')
+    .on('deliveries')
+    .columns(['channel', 'state', 'sequence'])
+    .execute();
+}

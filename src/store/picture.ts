@@ -1,0 +1,88 @@
+// Reads the fleet back: mailboxes with their newest answers, memory, verdict and action.
+import type { Kysely } from 'kysely';
+import type { Action } from '../model/action.ts';
+import type { Observed } from '../model/answers.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { Tables } from './schema.ts';
+
+type Db = Kysely<Tables>;
+
+/** Every mailbox that has not left. */
+export async function loadMailboxes(db: Db): Promise<readonly MailboxState[]> {
+  const rows = await db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null).execute();
+  const observations = await loadObservations(db);
+  const verdicts = await loadVerdicts(db);
+  const actions = await loadActions(db);
+  const mailboxes: MailboxState[] = [];
+  for (const row of rows) {
+    const key = mailboxKey(row.account, row.mailbox_id);
+    const observed = observations.get(key) ?? new Map<string, Observed<unknown>>();
+    const newest = <Answer>(route: string) => (observed.get(route) ?? null) as Observed<Answer> | null;
+    const entry = newest<MailboxState['entry']['answer']>('mailboxes');
+    if (!entry) continue;
+    mailboxes.push({
+      account: row.account,
+      id: row.mailbox_id,
+      email: row.email,
+      firstSeenAt: row.first_seen_at,
+      missingLists: row.missing_lists,
+      entry,
+      warmup: newest('warmup'),
+      stats: newest('stats'),
+      detail: newest('mailbox'),
+      dns: newest('dns'),
+      blacklist: newest('blacklist'),
+      memory: row.memory ? JSON.parse(row.memory) : null,
+      verdict: verdicts.get(key) ?? null,
+      action: actions.get(key) ?? null,
+    });
+  }
+  return mailboxes;
+}
+
+async function loadObservations(db: Db): Promise<Map<string, Map<string, Observed<unknown>>>> {
+  const found = new Map<string, Map<string, Observed<unknown>>>();
+  for (const row of await db.selectFrom('observations').selectAll().execute()) {
+    const key = mailboxKey(row.account, row.mailbox_id);
+    const ofMailbox = found.get(key) ?? new Map<string, Observed<unknown>>();
+    ofMailbox.set(row.route, { at: row.observed_at, answer: JSON.parse(row.answer) });
+    found.set(key, ofMailbox);
+  }
+  return found;
+}
+
+async function loadVerdicts(db: Db): Promise<Map<string, Observed<Verdict>>> {
+  const newest = db
+    .selectFrom('decisions')
+    .select((of) => of.fn.max('id').as('id'))
+    .groupBy(['account', 'mailbox_id']);
+  const rows = await db
+    .selectFrom('decisions')
+    .select(['account', 'mailbox_id', 'until', 'verdict'])
+    .where('id', 'in', newest)
+    .execute();
+  return new Map(
+    rows.map((row) => [mailboxKey(row.account, row.mailbox_id), { at: row.until, answer: JSON.parse(row.verdict) }]),
+  );
+}
+
+async function loadActions(db: Db): Promise<Map<string, Action>> {
+  const newest = new Map<string, Action>();
+  const rows = await db.selectFrom('actions').select('action').orderBy('planned_at').orderBy('id').execute();
+  for (const row of rows) {
+    const action: Action = JSON.parse(row.action);
+    newest.set(mailboxKey(action.account, action.mailboxId), action);
+  }
+  return newest;
+}
+
+export function readDecision(row: {
+  readonly since: number;
+  readonly until: number;
+  readonly judged: number;
+  readonly verdict: string;
+}): RecordedDecision {
+  return { since: row.since, until: row.until, count: row.judged, verdict: JSON.parse(row.verdict) };
+}

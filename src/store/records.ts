@@ -1,0 +1,47 @@
+// What a business event hands to the store: everything that must be true together, or not at all.
+import type { Action } from '../model/action.ts';
+import type { Alert, Transition } from '../model/alert.ts';
+import type { Route } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Verdict } from '../model/verdict.ts';
+
+/** Alerts that changed, pending ones that ended untold, and what people are to be told. */
+export interface AlertChanges {
+  readonly changed: readonly Alert[];
+  /** Fingerprints. */
+  readonly dropped: readonly string[];
+  readonly transitions: readonly Transition[];
+}
+
+/** A verdict to be recorded. */
+export interface DecisionRecord {
+  readonly verdict: Verdict;
+  /** The verdict is the same as the one before: its span gets longer. */
+  readonly unchanged: boolean;
+  /** Rows that the verdict rests on: date, sent, bounced. */
+  readonly days: readonly (readonly [string, number | null, number | null])[];
+}
+
+/** One answer about one mailbox and all that follows from it. */
+export interface TickRecord {
+  readonly mailbox: MailboxState;
+  /** The route whose answer is new; null when nothing was observed. */
+  readonly answered: Exclude<Route, 'health' | 'mailboxes'> | null;
+  readonly decision: DecisionRecord | null;
+  /** Actions that were planned or settled by it. */
+  readonly actions: readonly Action[];
+  readonly alerts: AlertChanges;
+}
+
+/** What changed by a mailbox list. */
+export interface ListRecord {
+  readonly account: string;
+  /** New ones, and those whose entry is to be remembered. */
+  readonly present: readonly MailboxState[];
+  readonly absent: readonly MailboxState[];
+  readonly left: readonly MailboxState[];
+  readonly leftAt: number;
+  readonly alerts: AlertChanges;
+}
+
+export const noAlertChanges: AlertChanges = { changed: [], dropped: [], transitions: [] };

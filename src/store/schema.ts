@@ -1,0 +1,57 @@
+// The tables, as Kysely sees them. Times are epoch milliseconds; JSON columns hold model types as text.
+import type { Generated } from 'kysely';
+
+export interface Tables {
+  meta: { key: string; value: string };
+  mailboxes: {
+    account: string;
+    mailbox_id: string;
+    email: string;
+    first_seen_at: number;
+    missing_lists: number;
+    /** When its departure was confirmed; null while it is here. */
+    left_at: number | null;
+    /** GuardMemory. */
+    memory: string | null;
+  };
+  /** The newest answer of each route. */
+  observations: { account: string; mailbox_id: string; route: string; observed_at: number; answer: string };
+  /** Verdicts; one that did not change is one row with a longer span. */
+  decisions: {
+    id: Generated<number>;
+    account: string;
+    mailbox_id: string;
+    since: number;
+    until: number;
+    judged: number;
+    action: string;
+    reason: string;
+    verdict: string;
+    /** The days the verdict rests on: [[date, sent, bounced], ...]. */
+    days: string;
+  };
+  actions: {
+    id: string;
+    account: string;
+    mailbox_id: string;
+    state: string;
+    planned_at: number;
+    action: string;
+  };
+  alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
+  transitions: { id: Generated<number>; at: number; transition: string; told: number };
+  deliveries: {
+    id: string;
+    channel: string;
+    group_name: string;
+    sequence: number;
+    payload: string;
+    title: string;
+    state: string;
+    attempts: number;
+    created_at: number;
+    next_attempt_at: number;
+    settled_at: number | null;
+    detail: string | null;
+  };
+}

@@ -1,0 +1,159 @@
+// What survives a restart: one verb per business event, each a transaction of its own. No clock here: `now` comes along.
+import type { Kysely } from 'kysely';
+import type { Action } from '../model/action.ts';
+import type { Alert } from '../model/alert.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import { type Connection, connect, nameHolder } from './connection.ts';
+import { migrate } from './migrations.ts';
+import * as outbox from './outbox.ts';
+import { loadMailboxes, readDecision } from './picture.ts';
+import type { AlertChanges, ListRecord, TickRecord } from './records.ts';
+import type { Tables } from './schema.ts';
+import { writeAction, writeAlerts, writeDecision, writeMailbox, writeObservation } from './writes.ts';
+
+/** What the picture of the fleet is loaded from at start. */
+export interface StoredPicture {
+  readonly mailboxes: readonly MailboxState[];
+  readonly alerts: readonly Alert[];
+  readonly actions: readonly Action[];
+}
+
+const recentActions = 100;
+
+export class Store {
+  readonly #connection: Connection;
+  readonly #db: Kysely<Tables>;
+
+  private constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#db = connection.db;
+  }
+
+  /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
+  static async open(path: string, now: EpochMs): Promise<Store> {
+    const connection = connect(path);
+    try {
+      await migrate(connection.db);
+      await nameHolder(connection.db, now);
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    return new Store(connection);
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  /** The fleet as it was believed to be when the process ended. */
+  async loadPicture(): Promise<StoredPicture> {
+    const [mailboxes, alerts, actions] = [
+      await loadMailboxes(this.#db),
+      await this.#db.selectFrom('alerts').select('alert').execute(),
+      await this.#db
+        .selectFrom('actions')
+        .select('action')
+        .orderBy('planned_at', 'desc')
+        .limit(recentActions)
+        .execute(),
+    ];
+    return {
+      mailboxes,
+      alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
+      actions: actions.map((row): Action => JSON.parse(row.action)),
+    };
+  }
+
+  /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
+  async recordTick(record: TickRecord): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      await writeMailbox(trx, record.mailbox);
+      if (record.answered) await writeObservation(trx, record.mailbox, record.answered);
+      if (record.decision) await writeDecision(trx, record.mailbox, record.decision);
+      for (const action of record.actions) await writeAction(trx, action);
+      await writeAlerts(trx, record.alerts);
+    });
+  }
+
+  /** Before a POST: from now on a restart must look before it writes. */
+  async openIntent(action: Action): Promise<void> {
+    await this.#db.transaction().execute((trx) => writeAction(trx, action));
+  }
+
+  /** The outcome of an action, the memory after it, and what people are told of it. */
+  async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      await writeMailbox(trx, record.mailbox);
+      await writeAction(trx, record.action);
+      await writeAlerts(trx, record.alerts);
+    });
+  }
+
+  /** A mailbox list: who is new, who is absent, who has left. */
+  async recordList(record: ListRecord): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      for (const mailbox of record.present) {
+        await writeMailbox(trx, mailbox);
+        await writeObservation(trx, mailbox, 'mailboxes');
+      }
+      for (const mailbox of record.absent) await writeMailbox(trx, mailbox);
+      for (const mailbox of record.left) await writeMailbox(trx, mailbox, record.leftAt);
+      await writeAlerts(trx, record.alerts);
+    });
+  }
+
+  /** Alerts that time or an account's state moved. */
+  async recordAlerts(changes: AlertChanges): Promise<void> {
+    await this.#db.transaction().execute((trx) => writeAlerts(trx, changes));
+  }
+
+  /** The newest decisions on a mailbox, newest first. */
+  async decisionsOf(account: string, mailboxId: string, limit: number): Promise<readonly RecordedDecision[]> {
+    const rows = await this.#db
+      .selectFrom('decisions')
+      .select(['since', 'until', 'judged', 'verdict'])
+      .where('account', '=', account)
+      .where('mailbox_id', '=', mailboxId)
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(readDecision);
+  }
+
+  /** Transitions that no delivery was made of, oldest first. */
+  untoldTransitions(limit: number): Promise<readonly StoredTransition[]> {
+    return outbox.untoldTransitions(this.#db, limit);
+  }
+
+  /** Marks transitions as told and writes the deliveries made of them, in one transaction. */
+  recordDeliveries(record: {
+    readonly transitionIds: readonly number[];
+    readonly deliveries: readonly NewDelivery[];
+    readonly now: EpochMs;
+  }): Promise<void> {
+    return outbox.recordDeliveries(this.#db, record);
+  }
+
+  /** What a channel still has to send, in the order of sending. */
+  pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
+    return outbox.pendingDeliveries(this.#db, channel, limit);
+  }
+
+  /** Counts an attempt and keeps its outcome. */
+  settleDelivery(settle: outbox.DeliverySettlement): Promise<void> {
+    return outbox.settleDelivery(this.#db, settle);
+  }
+
+  outboxState(): Promise<readonly outbox.OutboxChannelState[]> {
+    return outbox.outboxState(this.#db);
+  }
+
+  /** The newest deliveries, newest first. */
+  recentDeliveries(limit: number): Promise<readonly Delivery[]> {
+    return outbox.recentDeliveries(this.#db, limit);
+  }
+}

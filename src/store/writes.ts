@@ -1,0 +1,110 @@
+// The statements that business events are made of. Always within the caller's transaction.
+import type { Kysely } from 'kysely';
+import type { Action } from '../model/action.ts';
+import type { Observed, Route } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { AlertChanges, DecisionRecord } from './records.ts';
+import type { Tables } from './schema.ts';
+
+type Db = Kysely<Tables>;
+
+export async function writeMailbox(db: Db, mailbox: MailboxState, leftAt: EpochMs | null = null): Promise<void> {
+  const changing = {
+    email: mailbox.email,
+    missing_lists: mailbox.missingLists,
+    left_at: leftAt,
+    memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
+  };
+  await db
+    .insertInto('mailboxes')
+    .values({ account: mailbox.account, mailbox_id: mailbox.id, first_seen_at: mailbox.firstSeenAt, ...changing })
+    .onConflict((conflict) => conflict.columns(['account', 'mailbox_id']).doUpdateSet(changing))
+    .execute();
+}
+
+function observationOf(mailbox: MailboxState, route: Exclude<Route, 'health'>): Observed<unknown> | null {
+  if (route === 'mailboxes') return mailbox.entry;
+  if (route === 'mailbox') return mailbox.detail;
+  return mailbox[route];
+}
+
+export async function writeObservation(db: Db, mailbox: MailboxState, route: Exclude<Route, 'health'>): Promise<void> {
+  const observed = observationOf(mailbox, route);
+  if (!observed) return;
+  const changing = { observed_at: observed.at, answer: JSON.stringify(observed.answer) };
+  await db
+    .insertInto('observations')
+    .values({ account: mailbox.account, mailbox_id: mailbox.id, route, ...changing })
+    .onConflict((conflict) => conflict.columns(['account', 'mailbox_id', 'route']).doUpdateSet(changing))
+    .execute();
+}
+
+export async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {
+  const { verdict } = record;
+  const at = mailbox.verdict?.at ?? 0;
+  const body = { verdict: JSON.stringify(verdict), days: JSON.stringify(record.days) };
+  if (record.unchanged) {
+    const newest = db
+      .selectFrom('decisions')
+      .select((of) => of.fn.max('id').as('id'))
+      .where('account', '=', mailbox.account)
+      .where('mailbox_id', '=', mailbox.id);
+    const extended = await db
+      .updateTable('decisions')
+      .set((of) => ({ ...body, until: at, judged: of('judged', '+', 1) }))
+      .where('id', '=', newest)
+      .executeTakeFirst();
+    if (extended.numUpdatedRows > 0n) return;
+  }
+  await db
+    .insertInto('decisions')
+    .values({
+      account: mailbox.account,
+      mailbox_id: mailbox.id,
+      since: at,
+      until: at,
+      judged: 1,
+      action: verdict.action,
+      reason: verdict.reason,
+      ...body,
+    })
+    .execute();
+}
+
+export async function writeAction(db: Db, action: Action): Promise<void> {
+  const changing = { state: action.state, action: JSON.stringify(action) };
+  await db
+    .insertInto('actions')
+    .values({
+      id: action.id,
+      account: action.account,
+      mailbox_id: action.mailboxId,
+      planned_at: action.plannedAt,
+      ...changing,
+    })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+    .execute();
+}
+
+export async function writeAlerts(db: Db, changes: AlertChanges): Promise<void> {
+  for (const alert of changes.changed) {
+    if (alert.status === 'resolved') {
+      await db.deleteFrom('alerts').where('fingerprint', '=', alert.fingerprint).execute();
+      continue;
+    }
+    const changing = { status: alert.status, alert: JSON.stringify(alert) };
+    await db
+      .insertInto('alerts')
+      .values({ fingerprint: alert.fingerprint, account: alert.account, mailbox_id: alert.mailboxId, ...changing })
+      .onConflict((conflict) => conflict.column('fingerprint').doUpdateSet(changing))
+      .execute();
+  }
+  for (const fingerprint of changes.dropped) {
+    await db.deleteFrom('alerts').where('fingerprint', '=', fingerprint).execute();
+  }
+  for (const transition of changes.transitions) {
+    const row = { at: transition.at, transition: JSON.stringify(transition), told: 0 };
+    await db.insertInto('transitions').values(row).execute();
+  }
+}
