@@ -11,7 +11,6 @@ const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
 export function buildConfig(file: CheckedFile, folder: string): Config {
   const { poll, alerts, api, server, log, metrics } = file;
   const channels = alerts.channels.map(buildChannel);
-  const auth = server.auth === undefined || server.auth === 'none' ? 'none' : server.auth;
   return {
     accounts: file.accounts.map((account) => buildAccount(account, file)),
     poll: {
@@ -35,7 +34,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
     server: {
       host: server.listen.host,
       port: server.listen.port,
-      auth: auth === 'none' || auth.tokens.length === 0 ? 'none' : auth,
+      auth: server.auth ?? 'none',
     },
     api: {
       statusWords: {

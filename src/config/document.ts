@@ -33,6 +33,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   const read = (written: unknown, path: Path): unknown => {
     const node = target(written);
+    if (node === undefined) findings.push({ path, at: 'value', message: 'names an anchor that is not there' });
     if (path.length > maxDepth || ++nodes > maxNodes) {
       if (nodes <= maxNodes + 1) findings.push({ path, at: 'value', message: 'is nested too deep, or too large' });
       return null;

@@ -5,7 +5,7 @@ import { cronSchedule } from '../world.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const maxDurationMs = 366 * millisecondsOf.d;
-const durationHint = 'write a number and a unit in quotes or plain, as 250ms, 30s, 5m, 4h or 1d';
+const durationHint = 'write a number and a unit, as 250ms, 30s, 5m, 4h or 1d';
 
 /** Milliseconds, or the sentence that says what is wrong. */
 export function readDuration(text: string): number | string {

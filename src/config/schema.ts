@@ -145,9 +145,8 @@ const store = section(
 // A postgres url carries a password: these sentences quote nothing.
 function storeComplaint(url: string): string | null {
   if (/^postgres(ql)?:/.test(url)) return 'postgres is not in this version yet: write sqlite: and a path';
-  if (/^sqlite:(:memory:|\/\/)/.test(url))
-    return 'must be sqlite: and the path of a file, as sqlite:./data/warmwarden.db';
-  return /^sqlite:./.test(url) ? null : 'must be sqlite: and a path, as sqlite:./data/warmwarden.db';
+  if (/^sqlite:(:memory:|\/\/)/.test(url)) return 'must be sqlite: and the path of a file';
+  return /^sqlite:./.test(url) ? null : 'must be sqlite: and the path of a file';
 }
 
 const token = section({
@@ -158,7 +157,7 @@ const token = section({
 const server = section({
   listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
   auth: optional(
-    z.union([z.literal('none'), section({ tokens: keyed(z.array(token), [], 'Who may come in.') })], {
+    z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who may come in.') })], {
       error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),
     }),
     'none',

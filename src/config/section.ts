@@ -17,7 +17,7 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape, later: readon
 }
 
 function unknownKey(key: string, known: readonly string[], later: readonly string[]): string {
-  if (later.includes(key)) return `${key} is not in this version yet: take it out`;
+  if (later.includes(key)) return 'is not in this version yet: take it out';
   const guess = didYouMean(key, known);
   return guess === '' ? `unknown key; known here: ${known.join(', ')}` : `unknown key${guess}`;
 }
@@ -41,7 +41,8 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 
 /** The sentence for a value outside a closed set of words. */
 export function notOneOf(value: unknown, words: readonly string[], later: readonly string[]): string {
-  const wanted = `must be ${words.join(' or ')}`;
+  const last = words.at(-1) ?? '';
+  const wanted = `must be ${words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`}`;
   if (typeof value !== 'string') return wanted;
   if (later.includes(value)) return `${value} is not in this version yet: ${wanted}`;
   return `"${value}" ${wanted}${didYouMean(value, words)}`;

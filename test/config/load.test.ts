@@ -1,0 +1,218 @@
+// What a right file becomes: defaults, substitution, files of secrets, units, routes, warnings.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
+import { formatProblem } from '../../src/config/problem.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const account = 'accounts:\n  - name: acme\n    base_url: https://mailboxes.example/\n    api_key: sk_live_1234\n';
+const slack = 'alerts:\n  channels: [{name: ops, type: slack, url: "https://hooks.slack.com/services/a"}]\n';
+
+function load(text: string, environment: Record<string, string> = {}): LoadedConfig {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, text);
+  return loadConfig(file, environment);
+}
+
+function accepted(text: string, environment: Record<string, string> = {}): Config {
+  const loaded = load(text, environment);
+  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => formatProblem('config.yaml', problem)).join('\n'));
+  return loaded.config;
+}
+
+function warnings(text: string): string[] {
+  const loaded = load(text);
+  return loaded.ok ? loaded.warnings.map((warning) => `${warning.path}: ${warning.message}`) : ['refused'];
+}
+
+describe('defaults', () => {
+  test('one account is enough, and everything else has the defaults of DESIGN.md', () => {
+    expect(accepted(account)).toEqual({
+      accounts: [
+        {
+          name: 'acme',
+          baseUrl: 'https://mailboxes.example',
+          apiKey: 'sk_live_1234',
+          requestsPerMinute: 100,
+          headroomPpm: 100_000,
+          mailboxes: { include: ['*'], exclude: [] },
+          guard: {},
+          overrides: [],
+        },
+      ],
+      poll: {
+        health: '* * * * *',
+        mailboxes: '* * * * *',
+        stats: '*/15 * * * *',
+        warmup: '*/30 * * * *',
+        mailbox: '29 */6 * * *',
+        dns: '17 */6 * * *',
+        blacklist: '41 */6 * * *',
+        statsIntervalMinMs: 60_000,
+      },
+      alerts: {
+        channels: [],
+        routes: [],
+        groupWaitMs: 30_000,
+        groupIntervalMs: 300_000,
+        repeatIntervalMs: { critical: 14_400_000, warning: 86_400_000, info: null },
+      },
+      store: { path: join(folder, 'data/warmwarden.db') },
+      server: { host: '127.0.0.1', port: 7025, auth: 'none' },
+      api: {
+        statusWords: {
+          paused: ['paused', 'pause', 'on_hold', 'stopped'],
+          running: ['active', 'running', 'warming', 'warming_up', 'in_progress', 'started', 'ok'],
+          notRunning: ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
+        },
+      },
+      log: { level: 'info', format: 'json' },
+      metrics: { mailboxLabel: 'email' },
+    });
+  });
+
+  test('a key without a value counts as not written', () => {
+    expect(accepted(`${account}guard:\npoll:\n  stats:\n`).poll.stats).toBe('*/15 * * * *');
+  });
+
+  test('enterprise is 500 requests a minute', () => {
+    expect(accepted(`${account}    plan: enterprise\n`).accounts[0]?.requestsPerMinute).toBe(500);
+  });
+
+  test('without routes every channel gets critical and warning', () => {
+    expect(accepted(account + slack).alerts.routes).toEqual([
+      { match: { severity: ['critical', 'warning'] }, channels: ['ops'] },
+    ]);
+  });
+
+  test('one word in a match is a list of one', () => {
+    const routes = '  routes: [{match: {severity: info, account: "a*"}, channels: [ops]}]\n';
+    expect(accepted(account + slack + routes).alerts.routes[0]?.match).toEqual({ severity: ['info'], account: ['a*'] });
+  });
+});
+
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: the braces are the configuration's, not TypeScript's.
+describe('the environment', () => {
+  const withKey = (key: string) => account.replace('sk_live_1234', key);
+
+  test('${NAME} is replaced inside a value', () => {
+    expect(accepted(withKey('sk_live_${PART}'), { PART: 'abcd' }).accounts[0]?.apiKey).toBe('sk_live_abcd');
+  });
+
+  test('${NAME:-default} is the default when the variable is missing or empty', () => {
+    const text = withKey('${KEY:-sk_live_default}');
+    expect(accepted(text).accounts[0]?.apiKey).toBe('sk_live_default');
+    expect(accepted(text, { KEY: '' }).accounts[0]?.apiKey).toBe('sk_live_default');
+    expect(accepted(text, { KEY: 'sk_live_other' }).accounts[0]?.apiKey).toBe('sk_live_other');
+  });
+
+  test('comments and keys are left alone', () => {
+    expect(accepted(`# \${NO_SUCH}\n${account}`).accounts).toHaveLength(1);
+    expect(load(`${account}"\${KEY}": 1\n`, { KEY: 'log' }).ok).toBe(false);
+  });
+
+  test('a value cannot bring YAML of its own', () => {
+    expect(load(withKey('${KEY}'), { KEY: 'sk_live_1\nlog: {level: debug}' }).ok).toBe(false);
+  });
+
+  test('whole numbers and truth may come from it', () => {
+    const config = accepted(`${account}guard: {min_bounces: "\${N}", enforce: "\${YES}"}\n`, { N: '4', YES: 'false' });
+    expect(config.accounts[0]?.guard).toEqual({ minBounces: 4, enforce: false });
+  });
+});
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: end of the configuration's braces.
+
+describe('a secret in a file', () => {
+  test('is read relative to the configuration, without one trailing line break', () => {
+    writeFileSync(join(folder, 'key'), 'sk_live_fromfile\n');
+    const text = account.replace('api_key: sk_live_1234', 'api_key_file: key');
+    expect(accepted(text).accounts[0]?.apiKey).toBe('sk_live_fromfile');
+  });
+
+  test('with two line breaks at its end is refused', () => {
+    writeFileSync(join(folder, 'key'), 'sk_live_fromfile\n\n');
+    expect(load(account.replace('api_key: sk_live_1234', 'api_key_file: key')).ok).toBe(false);
+  });
+});
+
+describe('units', () => {
+  test.each([
+    ['10%', 100_000],
+    ['0.5%', 5_000],
+    ['0.0001%', 1],
+    ['0.2900%', 2_900],
+    ['100%', 1_000_000],
+  ])('the share %s is exactly %i parts per million', (share, ppm) => {
+    expect(accepted(`${account}guard: {limits: {slow: ${share}}}\n`).accounts[0]?.guard.limitsPpm?.slow).toBe(ppm);
+  });
+
+  test.each([
+    ['0s', 0],
+    ['250ms', 250],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['4h', 14_400_000],
+    ['1d', 86_400_000],
+  ])('the duration %s is %i ms', (duration, ms) => {
+    expect(accepted(`${account}alerts: {group_wait: ${duration}}\n`).alerts.groupWaitMs).toBe(ms);
+  });
+});
+
+describe('the server', () => {
+  test('an IPv6 address stands in brackets', () => {
+    expect(accepted(`${account}server: {listen: "[::1]:0"}\n`).server).toEqual({ host: '::1', port: 0, auth: 'none' });
+  });
+
+  test('may be open to other machines with tokens, or when auth: none is written', () => {
+    const open = 'server: {listen: "0.0.0.0:7025", auth: ';
+    const token = `{tokens: [{name: me, sha256: ${'AB'.repeat(32)}, role: viewer}]}`;
+    expect(accepted(`${account}${open}none}\n`).server.auth).toBe('none');
+    expect(accepted(`${account}${open}${token}}\n`).server.auth).toEqual({
+      tokens: [{ name: 'me', sha256: 'ab'.repeat(32), role: 'viewer' }],
+    });
+  });
+});
+
+describe('plain http', () => {
+  test.each(['http://127.0.0.1:8080', 'http://localhost', 'http://[::1]:1'])('%s is accepted', (url) => {
+    expect(accepted(account.replace('https://mailboxes.example/', url)).accounts[0]?.baseUrl).toBe(url);
+  });
+
+  test('is accepted beyond loopback with allow_http: true beside it', () => {
+    const text = `${account.replace('https:', 'http:')}    allow_http: true\n`;
+    expect(accepted(text).accounts[0]?.baseUrl).toBe('http://mailboxes.example');
+  });
+});
+
+describe('warnings', () => {
+  test('no channel is a warning', () => {
+    expect(warnings(account)).toEqual(['alerts.channels: there is no channel: nobody will be told']);
+  });
+
+  test('a route that fits no rule or account, and a channel without a route, are warnings', () => {
+    const routes = '  routes: [{match: {rule: bounce_over_limt, account: "b*"}, channels: [ops]}]\n';
+    const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
+    expect(warnings(account + two + routes)).toEqual([
+      'alerts.channels[1]: no route leads to idle: it gets nothing',
+      'alerts.routes[0].match.rule: "bounce_over_limt" fits none (did you mean bounce_over_limit?)',
+      'alerts.routes[0].match.account: "b*" fits none',
+    ]);
+  });
+
+  test('a file with nothing doubtful has no warnings', () => {
+    expect(warnings(account + slack)).toEqual([]);
+  });
+});
+
+test('a file that is not there, and a folder, are problems and no exceptions', () => {
+  const messages = [join(folder, 'none.yaml'), folder].map((path) => {
+    const loaded = loadConfig(path, {});
+    return loaded.ok ? 'accepted' : loaded.problems[0]?.message;
+  });
+  expect(messages).toEqual(["the file can't be read: it does not exist", "the file can't be read: it is a folder"]);
+});
