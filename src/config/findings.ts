@@ -62,7 +62,7 @@ const wantedKinds: Readonly<Record<string, string>> = {
 };
 
 /** A value's kind, in words that people use for YAML. */
-export function kindOf(value: unknown): string {
+function kindOf(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a whole number' : 'a number';

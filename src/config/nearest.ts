@@ -7,7 +7,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
 }
 
 /** The known word with the fewest edits, when those are at most a third of its letters (or one, in short words). */
-export function nearest(word: string, known: readonly string[]): string | null {
+function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of known) {

@@ -8,7 +8,7 @@ const maxDurationMs = 366 * millisecondsOf.d;
 const durationHint = 'write a number and a unit, as 250ms, 30s, 5m, 4h or 1d';
 
 /** Milliseconds, or the sentence that says what is wrong. */
-export function readDuration(text: string): number | string {
+function readDuration(text: string): number | string {
   const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
   if (!parts) return `"${text}" is no duration: ${durationHint}`;
   const ms = Number(parts[1]) * millisecondsOf[parts[2] as keyof typeof millisecondsOf];
@@ -16,7 +16,7 @@ export function readDuration(text: string): number | string {
 }
 
 /** Parts per million by decimal digits, never through a float; or the sentence that says what is wrong. */
-export function readShare(text: string): Ppm | string {
+function readShare(text: string): Ppm | string {
   const parts = /^(\d{1,6})(?:\.(\d+))?\s*%$/.exec(text.trim());
   if (!parts) return `"${text}" is no share: write it with %, as 10% or 0.5%`;
   const decimals = parts[2] ?? '';

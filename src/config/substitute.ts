@@ -49,7 +49,8 @@ export function substitute(tree: unknown, environment: Environment, folder: stri
     if (map[key] !== undefined) return complain(`write either ${key} or ${key}_file, not both`);
     if (typeof name !== 'string') return;
     const read = readSecretFile(resolve(folder, name));
-    if ('failure' in read) return complain(`the file ${JSON.stringify(name)} ${read.failure}`);
+    // Its name is not quoted: people paste the secret itself there.
+    if ('failure' in read) return complain(`the file ${read.failure}`);
     map[key] = read.text;
     readFrom.set(formatPath([...parent, key]), path);
   };
