@@ -1,0 +1,143 @@
+// `warmwarden simulator`: the mailbox API, simulated, on its own port until somebody stops it.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { fleetOf } from '../simulator/agency-fleet.ts';
+import { demoKey } from '../simulator/keys.ts';
+import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
+import { type Simulator, startSimulator } from '../simulator/simulator.ts';
+import { type Clock, movedClock, realWorld, systemClock } from '../world.ts';
+
+interface Flags {
+  readonly port: number;
+  readonly host: string;
+  readonly scenario: ScenarioName;
+  readonly seed: number;
+  readonly speed: number;
+  readonly start?: number;
+  readonly mailboxes?: number;
+  readonly domains?: number;
+  readonly key: string;
+}
+
+const maxMailboxes = 20_000;
+
+const notes = `
+With --speed above 1 the fleet's time runs ahead of real time, while the rate limit stays on real time
+(100 requests in 60 real seconds). A client that judges dates by its own clock will find days in the future.
+
+Scenarios are written for a start at 08:30 UTC on a Tuesday: --start 2026-03-10T08:30:00Z
+${Object.values(scenarios)
+  .map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`)
+  .join('\n')}`;
+
+/** The command; main.ts mounts it. */
+export function simulatorCommand(): Command {
+  const names = Object.keys(scenarios);
+  return new Command('simulator')
+    .description('serve the mailbox API, simulated, over a fleet that lives on a clock')
+    .option('--port <port>', 'port to listen on, 0 for any', wholeNumber(0, 65_535), 7030)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(new Option('--scenario <name>', 'what happens to the fleet').choices(names).default('calm'))
+    .option('--seed <number>', 'the same seed gives the same fleet', wholeNumber(0, 2 ** 31 - 1), 1)
+    .option('--speed <factor>', 'how fast the fleet lives: 60 makes a minute of a second', speedFactor, 1)
+    .option('--start <time>', "the fleet's time at the start, ISO 8601 (default: now)", instant)
+    .option('--mailboxes <number>', 'size of the fleet (default: 12)', wholeNumber(1, maxMailboxes))
+    .option('--domains <number>', 'domains of the mailboxes beyond the first 12', wholeNumber(1, maxMailboxes))
+    .option('--key <key>', 'the API key to accept, beginning with sk_live_', liveKey, demoKey)
+    .addHelpText('after', notes)
+    .action(run);
+}
+
+async function run(flags: Flags): Promise<void> {
+  const stop = new AbortController();
+  const { clock, pacing } = fleetClock(flags, stop.signal);
+  const world = { ...realWorld({ level: 'warn', format: 'pretty' }), clock };
+  const base = scenarios[flags.scenario];
+  const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
+  const { port, host, seed, key } = flags;
+  let simulator: Simulator;
+  try {
+    const keys = [{ key, permissions: ['read', 'write'], plan: 'pro' }] as const;
+    simulator = await startSimulator({ world, limiterClock: systemClock(), scenario, seed, keys, port, host });
+  } catch (error) {
+    stop.abort();
+    await pacing;
+    process.stderr.write(`${refusal(error, flags)}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  process.stdout.write(story(simulator, flags, clock.now()));
+  await stopSignal();
+  stop.abort();
+  await pacing;
+  await simulator.close();
+  process.stdout.write('The simulator has stopped.\n');
+}
+
+/** Real time when nothing else is asked for: only it survives a laptop's sleep without falling behind. */
+function fleetClock({ speed, start }: Flags, signal: AbortSignal): { clock: Clock; pacing: Promise<void> } {
+  const real = systemClock();
+  if (speed === 1 && start === undefined) return { clock: real, pacing: Promise.resolve() };
+  const clock = movedClock(start ?? real.now());
+  return { clock, pacing: clock.pace(speed, signal) };
+}
+
+function story({ url, fleet }: Simulator, { key, scenario, seed, speed }: Flags, now: number): string {
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return `
+The simulated mailbox API is listening on ${url}
+
+  API key    ${key}   (plan pro: 100 requests a minute)
+  scenario   ${scenario}: ${scenarios[scenario].summary}
+  fleet      ${fleet.mailboxes().length} mailboxes, seed ${seed}
+  time       ${time}${speed === 1 ? '' : `, running ${speed} times as fast as real time`}
+
+Try: curl -s -H 'Authorization: Bearer ${key}' ${url}/v1/mailboxes
+Stop it with Ctrl-C.
+`;
+}
+
+function refusal(error: unknown, { port, host }: Flags): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use: choose another one with --port.`;
+  if (code === 'EACCES') return `Port ${port} needs more rights than you have: choose one above 1023 with --port.`;
+  return `The simulator can't listen on ${host}:${port}: ${message}`;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const heard = () => {
+      process.off('SIGINT', heard);
+      process.off('SIGTERM', heard);
+      resolve();
+    };
+    process.on('SIGINT', heard);
+    process.on('SIGTERM', heard);
+  });
+}
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) {
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}
+
+function speedFactor(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1 && value <= 100_000)) throw new InvalidArgumentError('It must be a number from 1 to 100000.');
+  return value;
+}
+
+function instant(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new InvalidArgumentError('It must be a time such as 2026-03-10T08:30:00Z.');
+  return time;
+}
+
+function liveKey(text: string): string {
+  if (!/^sk_live_\S+$/.test(text)) throw new InvalidArgumentError('It must begin with sk_live_.');
+  return text;
+}

@@ -1,0 +1,125 @@
+// The simulated fleet: all mailboxes on one clock, the incidents that befall them, and a person's hand on them.
+import type { Clock } from '../world.ts';
+import { dayMs } from './day-row.ts';
+import { Mailbox } from './mailbox.ts';
+import { matchesAddress } from './pattern.ts';
+import type { WarmupMode } from './ramp.ts';
+import type { Incident, MailboxSpec } from './scenario.ts';
+import type { ConfigChange } from './warmup-config.ts';
+
+const warmupHourMs = 7 * 3_600_000;
+
+export interface FleetOptions {
+  readonly clock: Clock;
+  readonly seed: number;
+  /** Epoch milliseconds: incidents count from here, and history lies before. */
+  readonly startAt: number;
+  readonly incidents: readonly Incident[];
+}
+
+/** An incident in wall time (epoch milliseconds; Infinity when it never ends). */
+interface DatedIncident {
+  readonly incident: Incident;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Every mailbox that it hands out has lived up to the clock's now. */
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #mailboxes = new Map<string, Mailbox>();
+  readonly #idByAddress = new Map<string, string>();
+  readonly #incidents: DatedIncident[];
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#incidents = options.incidents.map((incident) => this.#dated(incident));
+  }
+
+  /** In the order of their arrival. */
+  mailboxes(): Mailbox[] {
+    const now = this.#options.clock.now();
+    return [...this.#mailboxes.values()].map((mailbox) => {
+      mailbox.advance(now);
+      return mailbox;
+    });
+  }
+
+  withId(id: string): Mailbox | undefined {
+    const mailbox = this.#mailboxes.get(id);
+    mailbox?.advance(this.#options.clock.now());
+    return mailbox;
+  }
+
+  find(email: string): Mailbox | undefined {
+    const id = this.#idByAddress.get(email.toLowerCase());
+    return id === undefined ? undefined : this.withId(id);
+  }
+
+  /** Adds a mailbox; its history reaches back to its start. Throws when the address is taken. */
+  add(spec: MailboxSpec, createdBy: string | null = null): Mailbox {
+    const address = spec.email.toLowerCase();
+    if (this.#idByAddress.has(address)) throw new Error(`the fleet has ${spec.email} already`);
+    const { seed, startAt, clock } = this.#options;
+    const started = Math.floor(startAt / dayMs) * dayMs - spec.startedDaysAgo * dayMs + warmupHourMs;
+    const warmupStartedAt = spec.startedDaysAgo === 0 ? clock.now() : started;
+    const mailbox = new Mailbox({ seed, spec, warmupStartedAt, createdBy });
+    for (const dated of this.#incidents) afflict(mailbox, dated);
+    this.#mailboxes.set(mailbox.id, mailbox);
+    this.#idByAddress.set(address, mailbox.id);
+    return mailbox;
+  }
+
+  /** Removes a mailbox, as somebody does in the service's own pages. */
+  remove(email: string): void {
+    this.#mailboxes.delete(this.#existing(email).id);
+    this.#idByAddress.delete(email.toLowerCase());
+  }
+
+  /** Lets something go wrong, from now on at the earliest: what has happened stays as it was. */
+  addIncident(incident: Incident): void {
+    const planned = this.#dated(incident);
+    const dated = { ...planned, from: Math.max(planned.from, this.#options.clock.now()) };
+    this.#incidents.push(dated);
+    for (const mailbox of this.mailboxes()) afflict(mailbox, dated);
+  }
+
+  /** A person pauses the warm-up, in the service's own pages. */
+  pause(email: string): void {
+    this.#existing(email).pause();
+  }
+
+  /** A person resumes the warm-up. */
+  resume(email: string): void {
+    this.#existing(email).resume();
+  }
+
+  /** A person chooses another mode. */
+  setMode(email: string, mode: WarmupMode): void {
+    this.configure(email, { mode });
+  }
+
+  /** A person changes the settings. */
+  configure(email: string, change: ConfigChange): void {
+    this.#existing(email).configure(change);
+  }
+
+  #existing(email: string): Mailbox {
+    const mailbox = this.find(email);
+    if (!mailbox) throw new Error(`the fleet has no ${email}`);
+    return mailbox;
+  }
+
+  #dated(incident: Incident): DatedIncident {
+    const { startAt } = this.#options;
+    const until = incident.until === undefined ? Number.POSITIVE_INFINITY : startAt + incident.until;
+    return { incident, from: startAt + incident.from, until };
+  }
+}
+
+function afflict(mailbox: Mailbox, dated: DatedIncident): void {
+  const { incident } = dated;
+  if (!matchesAddress(incident.mailbox, mailbox.email)) return;
+  if (incident.provider && incident.provider !== mailbox.provider) return;
+  mailbox.afflictions.push({ ...dated, mails: 0 });
+}

@@ -1,0 +1,35 @@
+// The warm-up modes and their ramps, as the API's document gives them.
+
+/** The document's four modes, in its order. */
+export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
+
+/** How a mailbox is warmed up. */
+export type WarmupMode = (typeof warmupModes)[number];
+
+/** Mails a day at the start and at the end of a ramp (document, section 2). */
+export const modeRamps: Readonly<Record<WarmupMode, { readonly start: number; readonly max: number }>> = {
+  slow: { start: 2, max: 20 },
+  balanced: { start: 5, max: 40 },
+  aggressive: { start: 10, max: 80 },
+  recovery: { start: 1, max: 15 },
+};
+
+/** The document does not say how long a ramp takes; four weeks is what warm-up services advise. */
+export const rampDays = 28;
+
+/** Mails a day on day `rampDay` (from 0) of a mode's ramp. */
+export function rampLimit(mode: WarmupMode, rampDay: number): number {
+  const { start, max } = modeRamps[mode];
+  return Math.floor(start + ((max - start) * Math.min(rampDay, rampDays)) / rampDays);
+}
+
+/**
+ * Where the ramp of `mode` begins for a mailbox that so far sends `currentLimit` a day. Recovery begins anew;
+ * the other modes begin at the last day that does not send more than before, so that volume never leaps.
+ */
+export function rampDayFor(mode: WarmupMode, currentLimit: number): number {
+  if (mode === 'recovery') return 0;
+  let day = rampDays;
+  while (day > 0 && rampLimit(mode, day) > currentLimit) day -= 1;
+  return day;
+}

@@ -1,0 +1,149 @@
+// What the shipped scenarios promise to the demo, on every seed.
+import { describe, expect, test } from 'vitest';
+import { agencyFleet, generatedFleet } from '../../src/simulator/agency-fleet.ts';
+import type { WarmupMode } from '../../src/simulator/ramp.ts';
+import { type ScenarioName, scenarioStart } from '../../src/simulator/scenarios.ts';
+import { hourMs, type Json, scenarioOf, serve } from './served.ts';
+
+const limits: Record<WarmupMode, number> = { slow: 0.005, balanced: 0.01, aggressive: 0.02, recovery: 0.003 };
+const amelia = 'amelia.ward@northbeam.example';
+const jonas = 'jonas.keller@brightpath.example';
+
+interface Counts {
+  readonly sent: number;
+  readonly bounced: number;
+}
+
+function pooled(rows: readonly Counts[]): Counts {
+  return rows.reduce((sum, { sent, bounced }) => ({ sent: sum.sent + sent, bounced: sum.bounced + bounced }), {
+    sent: 0,
+    bounced: 0,
+  });
+}
+
+/** The guard's plain rules, written anew here: the simulator may not lean on the guard. */
+function isBreach(rows: readonly Counts[], mode: WarmupMode): boolean {
+  const { sent, bounced } = pooled(rows);
+  return bounced >= 2 && bounced > limits[mode] * sent;
+}
+
+function isEmergency(rows: readonly Counts[]): boolean {
+  const { sent, bounced } = pooled(rows.slice(-2));
+  return bounced >= 3 && bounced >= sent / 10;
+}
+
+/** Looks every quarter of an hour up to `untilHour`, and answers when each verdict was first due. */
+async function watch(name: ScenarioName, seed: number, email: string, untilHour: number) {
+  await using served = await serve({ scenario: name, seed });
+  const { mode } = served.simulator.fleet.find(email)?.config ?? { mode: 'slow' };
+  let breach = Number.NaN;
+  let emergency = Number.NaN;
+  for (let hour = 8.75; hour <= untilHour; hour += 0.25) {
+    await served.clock.advance(0.25 * hourMs);
+    const week = served.simulator.fleet.find(email)?.rows.slice(-7) ?? [];
+    if (Number.isNaN(breach) && isBreach(week, mode)) breach = hour;
+    if (Number.isNaN(emergency) && isEmergency(week)) emergency = hour;
+  }
+  return { breach, emergency };
+}
+
+const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 42, 1234];
+
+test('the checks of this test see a breach and an emergency where there is one', () => {
+  expect(isBreach([{ sent: 100, bounced: 2 }], 'balanced')).toBe(true);
+  expect(isBreach([{ sent: 200, bounced: 2 }], 'balanced')).toBe(false);
+  expect(
+    isEmergency([
+      { sent: 9, bounced: 9 },
+      { sent: 20, bounced: 0 },
+      { sent: 10, bounced: 3 },
+    ]),
+  ).toBe(true);
+  expect(
+    isEmergency([
+      { sent: 21, bounced: 0 },
+      { sent: 10, bounced: 3 },
+    ]),
+  ).toBe(false);
+});
+
+test('scenarios start on a Tuesday at 08:30 UTC', () => {
+  expect(new Date(scenarioStart).toUTCString()).toMatch(/^Tue, .* 08:30:00 GMT$/);
+});
+
+describe.each(seeds)('with seed %i', (seed) => {
+  test('bounce-storm: the first mailbox is over its limit between 9 and 11:30, and never an emergency', async () => {
+    const { breach, emergency } = await watch('bounce-storm', seed, amelia, 24 + 24);
+    expect(breach).toBeGreaterThan(9);
+    expect(breach).toBeLessThanOrEqual(11.5);
+    expect(emergency).toBeNaN();
+  });
+
+  test('bounce-storm: the second mailbox is an emergency by 13:30, and no lesser breach comes before it', async () => {
+    await using served = await serve({ scenario: 'bounce-storm', seed });
+    for (let hour = 8.5; hour < 13.5; hour += 1 / 60) {
+      const week = served.simulator.fleet.find(jonas)?.rows.slice(-7) ?? [];
+      if (isEmergency(week)) break;
+      expect(isBreach(week, 'aggressive')).toBe(false);
+      await served.clock.advance(hourMs / 60);
+    }
+    expect(isEmergency(served.simulator.fleet.find(jonas)?.rows ?? [])).toBe(true);
+    expect(served.clock.now()).toBeGreaterThan(scenarioStart + 3.5 * hourMs);
+  });
+
+  test('calm: no mailbox exceeds its limit in any seven or thirty days of sixty', async () => {
+    const fleet = [...agencyFleet, ...generatedFleet(60, 20)];
+    await using served = await serve({ scenario: scenarioOf(fleet), seed });
+    await served.clock.advance(60 * 24 * hourMs);
+    let bounces = 0;
+    for (const { rows, config, email } of served.simulator.fleet.mailboxes()) {
+      for (let end = 1; end <= rows.length; end += 1) {
+        const breached = [7, 30].some((days) => isBreach(rows.slice(Math.max(0, end - days), end), config.mode));
+        expect(breached, `${email} on day ${end}`).toBe(false);
+      }
+      bounces += pooled(rows).bounced;
+    }
+    expect(bounces).toBeGreaterThan(5);
+  });
+});
+
+test('bounce-storm: nobody else exceeds a limit on the first two days', async () => {
+  for (const { email } of agencyFleet.filter((spec) => spec.email !== amelia && spec.email !== jonas)) {
+    expect(await watch('bounce-storm', 1, email, 48)).toEqual({ breach: Number.NaN, emergency: Number.NaN });
+  }
+});
+
+test('bounce-storm: switched to recovery and paused, the two mailboxes cause no second verdict', async () => {
+  await using served = await serve({ scenario: 'bounce-storm' });
+  await served.clock.advance(2.75 * hourMs);
+  await served.act(amelia, 'update_config', { warmup_mode: 'recovery' });
+  await served.clock.advance(2.25 * hourMs);
+  await served.act(jonas, 'pause');
+  await served.clock.advance(8 * 24 * hourMs);
+  const later = (await served.stats(amelia, 7)) as Json[];
+  expect(pooled(later).bounced).toBeLessThanOrEqual(1);
+  expect(pooled((await served.stats(jonas, 6)) as Json[])).toEqual({ sent: 0, bounced: 0 });
+});
+
+test('bounce-storm: afterwards a DNS record breaks, an address is listed and a login is lost', async () => {
+  await using served = await serve({ scenario: 'bounce-storm' });
+  await served.clock.advance(6.5 * hourMs);
+  const get = async (path: string) => (await served.ask(path)).body as Json;
+  const dns = await get(`/v1/dns?mailbox_id=${served.idOf('daniel.okafor@fernhill.example')}`);
+  expect([dns.spf.status, dns.dkim.status]).toEqual(['pass', 'fail']);
+  const listed = await get(`/v1/blacklist?mailbox_id=${served.idOf(jonas)}&refresh=true`);
+  expect(listed.blacklists_found).toEqual(['zen.spamhaus.org']);
+  const lost = await get(`/v1/mailboxes/${served.idOf('samuel.ito@quarrystone.example')}`);
+  expect(lost.connection_error).toContain('login failed');
+});
+
+test('provider-block: from noon every Google mailbox bounces everything, and nobody else', async () => {
+  await using served = await serve({ scenario: 'provider-block' });
+  await served.clock.advance(3.5 * hourMs);
+  const bouncedToday = () => served.simulator.fleet.mailboxes().map((one) => one.rows.at(-1)?.bounced ?? 0);
+  expect(Math.max(...bouncedToday())).toBeLessThanOrEqual(1);
+  await served.clock.advance(8 * hourMs);
+  const breached = served.simulator.fleet.mailboxes().filter((one) => isBreach(one.rows.slice(-7), one.config.mode));
+  const google = agencyFleet.filter((spec) => spec.provider === 'google' && spec.email !== amelia);
+  expect(breached.map((one) => one.email).sort()).toEqual(google.map((spec) => spec.email).sort());
+});

@@ -1,0 +1,84 @@
+// A simulator on a moved clock, and requests to it over real HTTP.
+import { request } from 'undici';
+import { demoKey } from '../../src/simulator/keys.ts';
+import type { Incident, MailboxSpec, Scenario } from '../../src/simulator/scenario.ts';
+import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { createLog, movedClock } from '../../src/world.ts';
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests look into answers of every shape.
+export type Json = any;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: Json;
+}
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** null sends no Authorization header. */
+  readonly key?: string | null;
+  readonly body?: unknown;
+}
+
+/** Asks over HTTP. A string body is sent as it is, anything else as JSON. */
+export async function ask(url: string, path: string, call: Call = {}): Promise<Reply> {
+  const { method = call.body === undefined ? 'GET' : 'POST', key = demoKey, body } = call;
+  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const answer = await request(url + path, {
+    method,
+    headers: key === null ? {} : { authorization: `Bearer ${key}` },
+    ...(text !== undefined && { body: text }),
+  });
+  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.json() };
+}
+
+/** A scenario of the given mailboxes. */
+export function scenarioOf(fleet: readonly MailboxSpec[], incidents: readonly Incident[] = []): Scenario {
+  return { name: 'test', summary: 'made for a test', fleet, incidents };
+}
+
+export const ann: MailboxSpec = {
+  email: 'ann@one.example',
+  provider: 'google',
+  mode: 'balanced',
+  startedDaysAgo: 40,
+};
+
+export const bob: MailboxSpec = {
+  email: 'bob@two.example',
+  provider: 'zoho',
+  mode: 'aggressive',
+  startedDaysAgo: 14,
+};
+
+/** A simulator at a Tuesday's 08:30 UTC, its key allowed 100,000 requests a minute unless `keys` says otherwise. */
+export async function serve(options: Partial<SimulatorOptions> = {}) {
+  const clock = movedClock(options.startAt ?? scenarioStart);
+  const world = { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+  const simulator = await startSimulator({
+    world,
+    scenario: scenarioOf([ann, bob]),
+    keys: [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise', requestsPerMinute: 100_000 }],
+    ...options,
+  });
+  const idOf = (email: string) => simulator.fleet.find(email)?.id ?? '';
+  return {
+    clock,
+    simulator,
+    idOf,
+    ask: (path: string, call?: Call) => ask(simulator.url, path, call),
+    stats: async (email: string, days = 90) =>
+      (await ask(simulator.url, `/v1/stats?mailbox_id=${idOf(email)}&days=${days}`)).body.stats as Json[],
+    today: async (email: string) =>
+      (await ask(simulator.url, `/v1/stats?mailbox_id=${idOf(email)}&days=1`)).body.stats[0] as Json,
+    warmup: async (email: string) => (await ask(simulator.url, `/v1/warmup?mailbox_id=${idOf(email)}`)).body as Json,
+    act: (email: string, action: string, config?: unknown) =>
+      ask(simulator.url, '/v1/warmup', { body: { mailbox_id: idOf(email), action, config } }),
+    [Symbol.asyncDispose]: () => simulator.close(),
+  };
+}
