@@ -1,0 +1,67 @@
+// Who may ask: tokens with roles, compared in constant time, and the Host names that are believed without tokens.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+
+export const roles = ['viewer', 'operator', 'scraper'] as const;
+export type Role = (typeof roles)[number];
+
+export interface Token {
+  readonly name: string;
+  /** SHA-256 of the token, 64 hex digits. */
+  readonly sha256: string;
+  readonly role: Role;
+}
+
+export type Auth = 'none' | { readonly tokens: readonly Token[] };
+
+export interface Identity {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** Finds who an Authorization header belongs to: Bearer, or Basic with the token as the password. null: nobody. */
+export type Authenticate = (authorization: string | undefined) => Identity | null;
+
+/** Throws an Error with a sentence when a digest is no SHA-256 in hex. */
+export function createAuthenticate(tokens: readonly Token[]): Authenticate {
+  const known = tokens.map(({ name, role, sha256 }) => {
+    if (!/^[0-9a-f]{64}$/i.test(sha256)) throw new Error(`the sha256 of token ${name} is not 64 hex digits`);
+    return { name, role, digest: Buffer.from(sha256, 'hex') };
+  });
+  return (authorization) => {
+    const presented = presentedToken(authorization);
+    if (presented === null) return null;
+    const digest = createHash('sha256').update(presented).digest();
+    let found: Identity | null = null;
+    // All of them, every time: how long it takes tells nothing about which one it was.
+    for (const { name, role, digest: expected } of known) {
+      if (timingSafeEqual(digest, expected) && found === null) found = { name, role };
+    }
+    return found;
+  };
+}
+
+function presentedToken(authorization: string | undefined): string | null {
+  const [, scheme, credentials] = /^(bearer|basic)\s+(\S+)\s*$/i.exec(authorization ?? '') ?? [];
+  if (scheme === undefined || credentials === undefined) return null;
+  if (scheme.toLowerCase() === 'bearer') return credentials;
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  return colon < 0 ? null : pair.slice(colon + 1);
+}
+
+/** Whether a role may see a path. A scraper sees the metrics and nothing else. */
+export function mayRead(role: Role, path: string): boolean {
+  return role !== 'scraper' || path === '/metrics';
+}
+
+/**
+ * Whether a Host header may be answered without tokens: a loopback name, an address, or the name that we listen on.
+ * Any other name may be a stranger's page whose DNS was turned to us (DNS rebinding).
+ */
+export function isOwnHost(host: string | undefined, listenHost: string): boolean {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host ?? '') ?? [];
+  const name = (bracketed ?? plain ?? '').toLowerCase().replace(/\.$/, '');
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  return isIP(name) !== 0 || (name !== '' && name === listenHost.toLowerCase());
+}

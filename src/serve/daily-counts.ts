@@ -1,0 +1,69 @@
+// A stats answer as one row a calendar day, and sums over it that are null as soon as one part is unknown.
+import type { StatsAnswer, StatsRow } from '../model/answers.ts';
+import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../model/time.ts';
+
+export interface DailyRow extends StatsRow {
+  readonly date: IsoDate;
+}
+
+/** Mail time zones run at most a day ahead of UTC; rows later than that are a mistake of the API's. */
+const maxDaysAhead = 1;
+
+/** The rows by date, oldest first. Of two rows of one date the one with more sent (then more bounced) counts, as for the guard. */
+export function dailyRows(stats: StatsAnswer | undefined, now: EpochMs): readonly DailyRow[] {
+  const lastDate = addDays(utcDate(now), maxDaysAhead);
+  const byDate = new Map<IsoDate, DailyRow>();
+  for (const row of stats?.rows ?? []) {
+    const { date } = row;
+    if (date === null || !isIsoDate(date) || date > lastDate) continue;
+    const other = byDate.get(date);
+    if (!other || isFuller(row, other)) byDate.set(date, { ...row, date });
+  }
+  return [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
+}
+
+function isFuller(row: StatsRow, other: StatsRow): boolean {
+  const more = (row.sent ?? -1) - (other.sent ?? -1);
+  return more > 0 || (more === 0 && (row.bounced ?? -1) > (other.bounced ?? -1));
+}
+
+/** Rows from `from` to `to`, both included. */
+export function rowsBetween(rows: readonly DailyRow[], from: IsoDate, to: IsoDate): readonly DailyRow[] {
+  return rows.filter((row) => row.date >= from && row.date <= to);
+}
+
+/** The last `days` calendar days ending at the newest row. */
+export function lastDays(rows: readonly DailyRow[], days: number): readonly DailyRow[] {
+  const newest = rows.at(-1);
+  return newest ? rowsBetween(rows, addDays(newest.date, 1 - days), newest.date) : [];
+}
+
+/** The sum of a count; null without rows, or when a row does not hold a valid count. */
+export function sumOf(
+  rows: readonly DailyRow[],
+  field: 'sent' | 'bounced' | 'delivered' | 'replied' | 'spamLanded',
+): number | null {
+  if (rows.length === 0) return null;
+  let sum = 0;
+  for (const row of rows) {
+    const count = row[field];
+    if (count === null || !Number.isInteger(count) || count < 0) return null;
+    sum += count;
+  }
+  return sum;
+}
+
+/** The inbox rate of several days as a ratio, each day weighted by its delivered mails; null when a day's part is unknown. */
+export function inboxRatio(rows: readonly DailyRow[]): number | null {
+  const delivered = sumOf(rows, 'delivered');
+  if (delivered === null || delivered === 0) return null;
+  let inbox = 0;
+  for (const row of rows) {
+    const count = row.delivered ?? 0;
+    if (count === 0) continue;
+    const percent = row.inboxRatePercent;
+    if (percent === null || !(percent >= 0 && percent <= 100)) return null;
+    inbox += (count * percent) / 100;
+  }
+  return inbox / delivered;
+}

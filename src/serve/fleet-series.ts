@@ -1,0 +1,130 @@
+// The metric series of accounts, alerts and channels, as pure functions of the fleet's picture.
+
+import type { Fleet } from '../fleet/fleet.ts';
+import { guardStateOf } from '../guard/state.ts';
+import { type GuardState, guardStates, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { Ppm } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Family, Labels, Sample } from './exposition.ts';
+import { mailboxLabels } from './mailbox-labels.ts';
+import { type MailboxMetric, mailboxMetrics, mailboxSamples } from './mailbox-series.ts';
+
+export interface FleetSeriesOptions {
+  readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
+  readonly mailboxLabel: 'email' | 'id';
+  /** Whether breaches of this account are acted on. */
+  readonly enforcing: (account: string) => boolean;
+}
+
+export const prefix = 'warmwarden_';
+
+/** Every gauge that the fleet feeds, computed afresh: what left the fleet is in no family. */
+export function fleetFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs): readonly Family[] {
+  return [
+    ...mailboxFamilies(fleet, options, now),
+    mailboxCounts(fleet, options),
+    ...accountFamilies(fleet, options, now),
+    alertsFiring(fleet),
+    ...channelFamilies(fleet),
+  ];
+}
+
+function mailboxFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs): readonly Family[] {
+  const byMetric = new Map<MailboxMetric, Sample[]>();
+  const labels = mailboxLabels(fleet.mailboxes(), options.mailboxLabel);
+  for (const mailbox of fleet.mailboxes()) {
+    const label = labels.get(mailboxKey(mailbox.account, mailbox.id)) ?? mailbox.id;
+    for (const sample of mailboxSamples(mailbox, { label, nearLimitPpm: options.nearLimitPpmOf(mailbox), now })) {
+      const samples = byMetric.get(sample.metric);
+      if (samples) samples.push(sample);
+      else byMetric.set(sample.metric, [sample]);
+    }
+  }
+  return Object.entries(mailboxMetrics).map(([metric, help]) =>
+    gauge(metric, help, byMetric.get(metric as MailboxMetric) ?? []),
+  );
+}
+
+function mailboxCounts(fleet: Fleet, options: FleetSeriesOptions): Family {
+  const counts = new Map<string, Map<GuardState, number>>();
+  // Before the first whole list an account's number of mailboxes is unknown, not 0.
+  for (const account of fleet.accounts()) if (account.listed) counts.set(account.name, new Map());
+  for (const mailbox of fleet.mailboxes()) {
+    const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
+    const state = guardStateOf(mailbox, options.nearLimitPpmOf(mailbox));
+    counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
+  }
+  const samples = [...counts].flatMap(([account, ofAccount]) =>
+    guardStates.map((state) => ({ labels: { account, state }, value: ofAccount.get(state) ?? 0 })),
+  );
+  return gauge('mailboxes', 'Number of mailboxes by what the guard makes of them.', samples);
+}
+
+function accountFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs): readonly Family[] {
+  const accounts = [...fleet.accounts()];
+  const one = (name: string, help: string, value: (account: (typeof accounts)[number]) => number | null) =>
+    gauge(
+      name,
+      help,
+      accounts.flatMap((account) => sampleIfKnown({ account: account.name }, value(account))),
+    );
+  return [
+    one('guard_enforcing', '1 when the guard acts on breaches, 0 when it only decides and alerts.', (account) =>
+      Number(options.enforcing(account.name)),
+    ),
+    one('account_writable', '1 while the key may write, 0 after a write was refused.', (account) =>
+      Number(account.writable),
+    ),
+    one('api_up', '1 while requests succeed, 0 while none does; absent before the first.', (account) => {
+      if (account.failingSince !== null) return 0;
+      return account.lastSuccessAt === null ? null : 1;
+    }),
+    one(
+      'api_requests_per_minute_limit',
+      'Requests a minute that the budget allows at present.',
+      (account) => account.requestsPerMinute,
+    ),
+    one('poll_queue_length', 'Number of polls that wait for a slot of the budget.', (account) => account.queueLength),
+    one(
+      'poll_oldest_due_seconds',
+      'How long the oldest waiting poll has been due, seconds; 0 when none waits.',
+      (account) => (account.oldestDueAt === null ? 0 : Math.max(0, now - account.oldestDueAt) / 1_000),
+    ),
+  ];
+}
+
+function alertsFiring(fleet: Fleet): Family {
+  const samples = new Map<string, Sample>();
+  for (const { account, rule, severity, status } of fleet.alerts()) {
+    if (status !== 'firing') continue;
+    const key = `${rule}|${severity}|${account}`;
+    samples.set(key, { labels: { account, rule, severity }, value: (samples.get(key)?.value ?? 0) + 1 });
+  }
+  return gauge('alerts_firing', 'Number of firing alerts; absent when none fires.', [...samples.values()]);
+}
+
+function channelFamilies(fleet: Fleet): readonly Family[] {
+  const channels = [...fleet.channels()];
+  return [
+    gauge(
+      'outbox_pending',
+      'Number of messages that wait for their receiver.',
+      channels.map(({ name, pending }) => ({ labels: { channel: name }, value: pending })),
+    ),
+    gauge(
+      'outbox_oldest_timestamp_seconds',
+      'When the oldest unsent message was made, seconds since the Unix epoch; absent when none waits.',
+      channels.flatMap(({ name, oldestPendingAt }) =>
+        sampleIfKnown({ channel: name }, oldestPendingAt === null ? null : oldestPendingAt / 1_000),
+      ),
+    ),
+  ];
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name: `${prefix}${name}`, type: 'gauge', help, samples };
+}
+
+function sampleIfKnown(labels: Labels, value: number | null): readonly Sample[] {
+  return value === null ? [] : [{ labels, value }];
+}

@@ -1,0 +1,142 @@
+// The one sentence at the top of the page: is anything wrong, and is there something to do.
+
+import type { Action } from '../model/action.ts';
+import type { Alert } from '../model/alert.ts';
+import type { AccountState, GuardState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { StateCounts } from './fleet-view.ts';
+import { duration } from './wording.ts';
+
+export interface HeadlineFacts {
+  readonly counts: StateCounts;
+  readonly accounts: readonly AccountState[];
+  readonly firing: readonly Alert[];
+  readonly recentActions: readonly Action[];
+  readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
+  readonly now: EpochMs;
+}
+
+/** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. blind: we can't tell. */
+export type Tone = 'calm' | 'acted' | 'alarm' | 'blind';
+
+export interface Headline {
+  readonly tone: Tone;
+  readonly sentence: string;
+  /** What a person should do now. */
+  readonly advice: string;
+}
+
+export function headlineOf(facts: HeadlineFacts): Headline {
+  return startingHeadline(facts) ?? blindHeadline(facts) ?? fleetHeadline(facts);
+}
+
+function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
+  if (accounts.length > 0 && accounts.some((account) => account.listed)) return null;
+  if (accounts.some((account) => account.failingSince !== null)) return null;
+  return {
+    tone: 'blind',
+    sentence: 'Starting: no mailbox list was read yet.',
+    advice:
+      ready.reasons.length > 0 ? `Waiting for: ${ready.reasons.join('; ')}.` : 'Nothing to do but to wait a moment.',
+  };
+}
+
+/** Every account fails, or nothing can be judged: whatever the numbers below say, they are old. */
+function blindHeadline({ accounts, counts, now }: HeadlineFacts): Headline | null {
+  const failing = accounts.filter((account) => account.failingSince !== null);
+  if (accounts.length > 0 && failing.length === accounts.length) {
+    const since = Math.min(...failing.map((account) => account.failingSince ?? now));
+    const who = failing.length === 1 ? `of ${failing[0]?.name}` : `of any of ${failing.length} accounts`;
+    const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
+    return {
+      tone: 'blind',
+      sentence: `Blind: no request ${who} has succeeded for ${duration(now - since)}.`,
+      advice: failing.some((account) => account.keyRejected)
+        ? 'The API rejects the key: put a valid one into the configuration and reload.'
+        : `What is shown below is what was last known.${cause ? ` Last answer: ${cause}` : ''}`,
+    };
+  }
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total > 0 && counts.blind === total) {
+    return {
+      tone: 'blind',
+      sentence: `Blind: none of ${mailboxes(total)} can be judged yet.`,
+      advice:
+        'Right after a start this is normal until stats and warm-up were read once. The reasons stand in the table.',
+    };
+  }
+  return null;
+}
+
+function fleetHeadline(facts: HeadlineFacts): Headline {
+  const { counts, firing } = facts;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total === 0) {
+    return {
+      tone: 'blind',
+      sentence: 'There is no mailbox to guard.',
+      advice: 'Check the accounts and their include lists.',
+    };
+  }
+  const critical = firing.filter((alert) => alert.severity === 'critical').length;
+  const allFine = total === 1 ? 'The one mailbox is fine.' : `All ${mailboxes(total)} are fine.`;
+  const sentence = counts.watching === total ? allFine : stateSentence(counts);
+  return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
+}
+
+function toneOf({ counts, accounts, recentActions }: HeadlineFacts, critical: number): Tone {
+  const failed = recentActions.some(isStuck);
+  if (critical > 0 || counts.held > 0 || failed || accounts.some((account) => !account.writable)) return 'alarm';
+  if (counts.blind > 0 || accounts.some((account) => account.failingSince !== null)) return 'blind';
+  return counts.paused_by_us + counts.recovering > 0 ? 'acted' : 'calm';
+}
+
+/** An action that was sent but is not known to have worked. */
+export function isStuck(action: Action): boolean {
+  return action.state === 'refused' || action.state === 'unconfirmed';
+}
+
+function adviceOf({ counts, accounts, firing, recentActions }: HeadlineFacts, critical: number): string {
+  const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
+  if (readOnly.length > 0)
+    return `The key of ${join(readOnly)} may not write: breaches there are NOT acted on. Replace the key.`;
+  const failing = accounts.filter((account) => account.failingSince !== null).map((account) => account.name);
+  if (failing.length > 0)
+    return `No request of ${join(failing)} succeeds: its mailboxes are unwatched. Look at the account below.`;
+  const stuck = recentActions.filter(isStuck).length;
+  if (stuck > 0)
+    return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect: look at “What was done”.`;
+  if (counts.held > 0) return 'Look at the mailboxes over the limit: the guard decided, but has not acted yet.';
+  if (critical > 0)
+    return `Read the ${critical === 1 ? 'critical alert' : `${critical} critical alerts`} below: each says what to do.`;
+  if (counts.paused_by_us > 0)
+    return 'Nothing burns any more. Clean the paused mailbox’s list, then resume it by hand; it never resumes by itself.';
+  if (counts.recovering > 0) return 'Nothing is needed now: the guard has acted and keeps watching.';
+  return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
+}
+
+/** "1 mailbox paused by the guard, 2 in recovery, 9 fine": the first part names what is counted. */
+function stateSentence(counts: StateCounts): string {
+  const parts = stateParts.filter(([state]) => counts[state] > 0);
+  const words = parts.map(([state, what], index) =>
+    index === 0 ? `${mailboxes(counts[state])} ${what}` : `${counts[state]} ${what}`,
+  );
+  return `${join([...words, `${counts.watching} fine`])}.`;
+}
+
+const stateParts: readonly (readonly [GuardState, string])[] = [
+  ['held', 'over the limit'],
+  ['blind', 'that can’t be judged'],
+  ['paused_by_us', 'paused by the guard'],
+  ['recovering', 'in recovery'],
+  ['near_limit', 'near the limit'],
+  ['not_running', 'not warming up'],
+];
+
+function join(parts: readonly string[]): string {
+  return parts.join(', ');
+}
+
+function mailboxes(count: number): string {
+  return count === 1 ? '1 mailbox' : `${count} mailboxes`;
+}

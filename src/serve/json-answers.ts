@@ -1,0 +1,181 @@
+// What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Action } from '../model/action.ts';
+import type { Alert } from '../model/alert.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import type { Delivery } from '../model/delivery.ts';
+import type { AccountState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { MailboxRow, Page, StateCounts } from './fleet-view.ts';
+import type { Headline } from './headline.ts';
+
+export type Explain = (verdict: Verdict) => string;
+
+export function fleetJson(parts: {
+  readonly fleet: Fleet;
+  readonly headline: Headline;
+  readonly counts: StateCounts;
+  readonly page: Page;
+  readonly explain: Explain;
+  readonly now: EpochMs;
+}) {
+  const { fleet, headline, counts, page, explain, now } = parts;
+  return {
+    at: iso(now),
+    headline: headline.sentence,
+    advice: headline.advice,
+    tone: headline.tone,
+    states: counts,
+    accounts: [...fleet.accounts()].map(accountJson),
+    channels: [...fleet.channels()].map((channel) => ({
+      name: channel.name,
+      type: channel.type,
+      pending: channel.pending,
+      oldest_pending_at: iso(channel.oldestPendingAt),
+      last_success_at: iso(channel.lastSuccessAt),
+      last_failure: channel.lastFailure,
+    })),
+    actions: fleet.recentActions().map((action) => actionJson(action, explain)),
+    total: page.total,
+    page: page.page,
+    pages: page.pages,
+    mailboxes: page.rows.map((row) => rowJson(row, explain)),
+  };
+}
+
+function accountJson(account: AccountState) {
+  return {
+    name: account.name,
+    requests_per_minute: account.requestsPerMinute,
+    last_success_at: iso(account.lastSuccessAt),
+    failing_since: iso(account.failingSince),
+    last_failure: account.lastFailure,
+    key_rejected: account.keyRejected,
+    writable: account.writable,
+    listed: account.listed,
+    health: account.health,
+    queue_length: account.queueLength,
+    oldest_due_at: iso(account.oldestDueAt),
+  };
+}
+
+function rowJson(row: MailboxRow, explain: Explain) {
+  const { mailbox, verdict } = row;
+  return {
+    account: mailbox.account,
+    id: mailbox.id,
+    email: mailbox.email,
+    state: row.state,
+    mode: mailbox.warmup?.answer.mode ?? null,
+    health_score: row.healthScore,
+    dns_failing: row.dns.read ? row.dns.failing : null,
+    dns_inconclusive: row.dns.read ? row.dns.inconclusive : null,
+    listings: row.listings,
+    stats_at: iso(row.statsAt),
+    claim: mailbox.memory?.claim ? { kind: mailbox.memory.claim.kind, since: iso(mailbox.memory.claim.since) } : null,
+    alerts: row.alerts.map((alert) => alert.rule),
+    verdict: verdict && mailbox.verdict ? { at: iso(mailbox.verdict.at), ...verdictJson(verdict, explain) } : null,
+  };
+}
+
+export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecision[], explain: Explain) {
+  const { mailbox } = row;
+  const observed = <Answer>(one: { readonly at: EpochMs; readonly answer: Answer } | null) =>
+    one && { at: iso(one.at), answer: one.answer };
+  return {
+    ...rowJson(row, explain),
+    first_seen_at: iso(mailbox.firstSeenAt),
+    missing_lists: mailbox.missingLists,
+    entry: observed(mailbox.entry),
+    warmup: observed(mailbox.warmup),
+    stats: observed(mailbox.stats),
+    detail: observed(mailbox.detail),
+    dns: observed(mailbox.dns),
+    blacklist: observed(mailbox.blacklist),
+    action: mailbox.action && actionJson(mailbox.action, explain),
+    decisions: decisions.map((decision) => ({
+      since: iso(decision.since),
+      until: iso(decision.until),
+      count: decision.count,
+      ...verdictJson(decision.verdict, explain),
+    })),
+  };
+}
+
+function verdictJson(verdict: Verdict, explain: Explain) {
+  return {
+    action: verdict.action,
+    reason: verdict.reason,
+    wanted: verdict.wanted,
+    mode: verdict.mode,
+    run: verdict.run,
+    sent: verdict.sent,
+    bounced: verdict.bounced,
+    rate_percent: verdict.sent > 0 ? (verdict.bounced * 100) / verdict.sent : null,
+    limit_percent: verdict.limitPpm === null ? null : verdict.limitPpm / 10_000,
+    window_from: verdict.windowFrom,
+    window_to: verdict.windowTo,
+    window_days: verdict.windowDays,
+    bounces_until_breach: verdict.bouncesUntilBreach,
+    data_age_seconds: verdict.dataAgeMs / 1_000,
+    warnings: verdict.warnings,
+    explanation: explain(verdict),
+  };
+}
+
+function actionJson(action: Action, explain: Explain) {
+  return {
+    id: action.id,
+    account: action.account,
+    mailbox_id: action.mailboxId,
+    email: action.email,
+    kind: action.kind,
+    state: action.state,
+    attempts: action.attempts,
+    planned_at: iso(action.plannedAt),
+    settled_at: iso(action.settledAt),
+    next_try_at: iso(action.nextTryAt),
+    detail: action.detail,
+    verdict: verdictJson(action.verdict, explain),
+  };
+}
+
+export function alertJson(alert: Alert) {
+  return {
+    fingerprint: alert.fingerprint,
+    rule: alert.rule,
+    severity: alert.severity,
+    status: alert.status,
+    account: alert.account,
+    mailbox_id: alert.mailboxId,
+    email: alert.email,
+    object: alert.object,
+    since: iso(alert.since),
+    firing_at: iso(alert.firingAt),
+    title: alert.facts.title,
+    sentences: alert.facts.sentences,
+    numbers: alert.facts.numbers,
+  };
+}
+
+/** Without the payload: it is the receiver's, and it is long. */
+export function deliveryJson(delivery: Delivery) {
+  return {
+    id: delivery.id,
+    channel: delivery.channel,
+    title: delivery.title,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    created_at: iso(delivery.createdAt),
+    next_attempt_at: delivery.state === 'pending' ? iso(delivery.nextAttemptAt) : null,
+    settled_at: iso(delivery.settledAt),
+    detail: delivery.detail,
+  };
+}
+
+function iso(at: EpochMs): string;
+function iso(at: EpochMs | null): string | null;
+function iso(at: EpochMs | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,123 @@
+// Metrics: counts what the rooms report, reads the rest from the fleet's picture, and answers a scrape.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Fleet } from '../fleet/fleet.ts';
+import { type ActionKind, outcomes } from '../model/action.ts';
+import type { Tally } from '../model/tally.ts';
+import type { Clock } from '../world.ts';
+import { contentTypes, type Family, formatFor, writeExposition } from './exposition.ts';
+import { type FleetSeriesOptions, fleetFamilies, prefix } from './fleet-series.ts';
+
+export interface MetricsOptions extends FleetSeriesOptions {
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+export interface Exposition {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface Metrics {
+  readonly tally: Tally;
+  /** The answer to a scrape; `accept` is the request's Accept header. Touches neither store nor network. */
+  expose(accept: string | undefined): Promise<Exposition>;
+}
+
+/** Request durations, seconds: from a quick answer to the client's time-out. */
+const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const actionKinds: readonly ActionKind[] = ['recovery', 'pause'];
+const sendOutcomes = ['sent', 'failed', 'given_up'] as const;
+
+/** The daemon's metrics, in a registry of their own. */
+export function createMetrics(parts: { readonly fleet: Fleet; readonly options: MetricsOptions }): Metrics {
+  const { fleet, options } = parts;
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counters = createCounters(registry, options.version);
+  const tally: Tally = {
+    decision: (account, action, reason) => counters.decisions.inc({ account, action, reason }),
+    action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
+    request: ({ account, route, code }, seconds) => {
+      counters.requests.inc({ account, route, code });
+      counters.durations.observe({ account, route, code }, seconds);
+    },
+    notification: (channel, outcome) => counters.notifications.inc({ channel, outcome }),
+  };
+  // A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning.
+  const startAtZero = () => {
+    for (const { name: account } of fleet.accounts()) {
+      for (const action of actionKinds)
+        for (const outcome of outcomes) counters.actions.inc({ account, action, outcome }, 0);
+    }
+    for (const { name: channel } of fleet.channels())
+      for (const outcome of sendOutcomes) counters.notifications.inc({ channel, outcome }, 0);
+  };
+  return {
+    tally,
+    expose: async (accept) => {
+      startAtZero();
+      const format = formatFor(accept);
+      const families = [...fleetFamilies(fleet, options, options.clock.now()), ...(await ownFamilies(registry))];
+      return { contentType: contentTypes[format], body: writeExposition(families, format) };
+    },
+  };
+}
+
+function createCounters(registry: Registry, version: string) {
+  const registers = [registry];
+  new Gauge({
+    name: `${prefix}build_info`,
+    help: 'Always 1; the version is a label.',
+    labelNames: ['version'],
+    registers,
+  })
+    .labels(version)
+    .set(1);
+  return {
+    decisions: new Counter({
+      name: `${prefix}guard_decisions_total`,
+      help: 'Verdicts that were recorded, by action and reason.',
+      labelNames: ['account', 'action', 'reason'],
+      registers,
+    }),
+    actions: new Counter({
+      name: `${prefix}guard_actions_total`,
+      help: 'Actions that were settled, by outcome: confirmed (read back), refused, unconfirmed.',
+      labelNames: ['account', 'action', 'outcome'],
+      registers,
+    }),
+    requests: new Counter({
+      name: `${prefix}api_requests_total`,
+      help: 'Requests to the mailbox API; code is the HTTP status, or the kind of failure when there was none.',
+      labelNames: ['account', 'route', 'code'],
+      registers,
+    }),
+    durations: new Histogram({
+      name: `${prefix}api_request_duration_seconds`,
+      help: 'How long requests to the mailbox API took, seconds.',
+      labelNames: ['account', 'route', 'code'],
+      buckets: durationBuckets,
+      registers,
+    }),
+    notifications: new Counter({
+      name: `${prefix}notifications_total`,
+      help: 'Sends to channels, by outcome: sent, failed (to be tried again), given_up.',
+      labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+  };
+}
+
+/** What prom-client counted. Its gauges whose names end in _total are left out: promtool rejects them. */
+async function ownFamilies(registry: Registry): Promise<readonly Family[]> {
+  const metrics = await registry.getMetricsAsJSON();
+  const families = metrics.map((metric): Family => {
+    const type = metric.type as unknown as Family['type'];
+    const samples = metric.values.map((value) => {
+      const { metricName = metric.name } = value as { metricName?: string };
+      return { suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value };
+    });
+    return { name: metric.name, type, help: metric.help, samples };
+  });
+  return families.filter((family) => family.type !== 'gauge' || !family.name.endsWith('_total'));
+}

@@ -1,0 +1,70 @@
+// The side panels: how each account's API and each alert channel is.
+import { html } from 'hono/html';
+import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
+import type { Delivery, DeliveryState } from '../../model/delivery.ts';
+import type { AccountState } from '../../model/mailbox.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { count, duration, number } from '../wording.ts';
+import { ago, type Markup, text } from './elements.ts';
+
+/** Messages of the folded list. */
+const deliveriesListed = 20;
+
+export function accountsPanel(fleet: Fleet, now: EpochMs): Markup {
+  const accounts = [...fleet.accounts()];
+  return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts</h2>
+${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
+<ul class="plain">${accounts.map((account) => accountItem(account, now))}</ul></section>`;
+}
+
+function accountItem(account: AccountState, now: EpochMs): Markup {
+  const { word, tone } = apiState(account);
+  const queue = account.oldestDueAt === null ? '' : `, the oldest due for ${duration(now - account.oldestDueAt)}`;
+  return html`<li>
+<p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
+${account.failingSince === null ? '' : html`<p class="bad">No request succeeds since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
+${account.writable ? '' : html`<p class="bad">The key may not write: breaches are NOT acted on.</p>`}
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${number(account.requestsPerMinute)} requests a minute, ${count(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
+</li>`;
+}
+
+function apiState(account: AccountState): { readonly word: string; readonly tone: string } {
+  if (account.keyRejected) return { word: 'key rejected', tone: 'critical' };
+  if (account.failingSince !== null) return { word: 'API down', tone: 'critical' };
+  if (!account.writable) return { word: 'read-only', tone: 'critical' };
+  if (account.lastSuccessAt === null) return { word: 'not asked yet', tone: 'info' };
+  return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
+}
+
+const deliveryWords: Readonly<Record<DeliveryState, { readonly word: string; readonly tone: string }>> = {
+  pending: { word: 'waiting', tone: 'waiting' },
+  sent: { word: 'sent', tone: 'confirmed' },
+  dead: { word: 'given up', tone: 'critical' },
+};
+
+export function channelsPanel(fleet: Fleet, deliveries: readonly Delivery[], now: EpochMs): Markup {
+  const channels = [...fleet.channels()];
+  if (channels.length === 0 && deliveries.length === 0) {
+    return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
+<p class="muted">No channel is configured: alerts stand on this page only.</p></section>`;
+  }
+  const items = deliveries.slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
+  return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
+<ul class="plain">${channels.map((channel) => channelItem(channel, now))}</ul>
+${items.length === 0 ? '' : html`<details><summary>The newest ${items.length}</summary><ul class="plain">${items}</ul></details>`}</section>`;
+}
+
+function channelItem(channel: ChannelState, now: EpochMs): Markup {
+  const ill = channel.lastFailure !== null && channel.pending > 0;
+  const waiting =
+    channel.pending === 0 ? 'Nothing waits' : `${count(channel.pending, 'message waits', 'messages wait')}`;
+  return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
+${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
+<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'Nothing was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
+}
+
+function deliveryItem(delivery: Delivery, now: EpochMs): Markup {
+  const { word, tone } = deliveryWords[delivery.state];
+  return html`<li><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}</p>
+<p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
+}

@@ -1,0 +1,40 @@
+// One action of the guard as an entry of a list: what, on whom, how it ended, and why.
+import { html } from 'hono/html';
+import type { Action, ActionKind, ActionState } from '../../model/action.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { ago, type Markup, mailboxPath, text } from './elements.ts';
+
+export interface ActionItemParts {
+  readonly action: Action;
+  readonly explain: (verdict: Verdict) => string;
+  readonly now: EpochMs;
+  /** Whether to name the mailbox and lead to its page. */
+  readonly link: boolean;
+}
+
+const done: Readonly<Record<ActionKind, string>> = { recovery: 'Switched to recovery', pause: 'Paused warm-up' };
+const wanted: Readonly<Record<ActionKind, string>> = { recovery: 'Switch to recovery', pause: 'Pause warm-up' };
+
+/** How an action stands, as a word and as the class that colours it. */
+const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
+  planned: { word: 'planned', tone: 'waiting' },
+  open: { word: 'under way', tone: 'waiting' },
+  confirmed: { word: 'confirmed', tone: 'confirmed' },
+  refused: { word: 'refused', tone: 'critical' },
+  unconfirmed: { word: 'not confirmed', tone: 'critical' },
+  dropped: { word: 'dropped', tone: 'info' },
+};
+
+export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
+  const { word, tone } = stateWords[action.state];
+  const what = (action.state === 'confirmed' ? done : wanted)[action.kind];
+  const path = mailboxPath({ account: action.account, id: action.mailboxId });
+  return html`<li class="${tone}">
+<p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
+${link ? html`<a href="${path}">${text(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
+<p>${text(explain(action.verdict))}</p>
+${action.detail === null ? '' : html`<p class="muted">${text(action.detail)}</p>`}
+${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
+</li>`;
+}

@@ -1,0 +1,127 @@
+// The chart of a mailbox: mails sent and bounced a day, and the bounce rate of the days before against the limit.
+import { html } from 'hono/html';
+import type { Action } from '../../model/action.ts';
+import type { Ppm } from '../../model/policy.ts';
+import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
+import { type DailyRow, rowsBetween, sumOf } from '../daily-counts.ts';
+import { number, share } from '../wording.ts';
+import type { Markup } from './elements.ts';
+
+export interface DayChartParts {
+  /** Oldest first, one a date. */
+  readonly rows: readonly DailyRow[];
+  readonly limitPpm: Ppm | null;
+  readonly actions: readonly Action[];
+}
+
+interface Day {
+  readonly date: IsoDate;
+  /** null: no valid count. A day without a row is 0 sent, 0 bounced. */
+  readonly sent: number | null;
+  readonly bounced: number | null;
+  /** Pooled over the 7 days ending here; null without mails or with an invalid row. */
+  readonly ratePpm: Ppm | null;
+  readonly actions: readonly Action[];
+}
+
+const daysShown = 30;
+const rateDays = 7;
+/** Sizes in units of the drawing. */
+const chart = { width: 720, left: 44, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
+
+export function dayChart({ rows, limitPpm, actions }: DayChartParts): Markup {
+  const days = daysOf(rows, actions);
+  if (days.length === 0) return html`<p class="muted">No day is known yet.</p>`;
+  const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
+  const maxRate = Math.max((limitPpm ?? 0) * 2, 1_000, ...days.map((day) => day.ratePpm ?? 0));
+  const step = (chart.width - chart.left) / daysShown;
+  const first = daysShown - days.length;
+  const groups = days.map((day, index) =>
+    dayGroup(day, chart.left + (first + index) * step, { step, maxSent, maxRate, limitPpm }),
+  );
+  return html`<figure class="chart">
+<svg viewBox="0 0 ${chart.width} ${chart.bottom}" role="img" aria-label="${summary(days, limitPpm)}">
+<text x="0" y="${chart.sentTop + 8}">${number(maxSent)}</text><text x="0" y="${chart.sentTop + chart.sentHeight}">0</text>
+<line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.sentTop + chart.sentHeight}" y2="${chart.sentTop + chart.sentHeight}"/>
+<line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.rateTop + chart.rateHeight}" y2="${chart.rateTop + chart.rateHeight}"/>
+${groups}
+${limitPpm === null ? '' : limitLine(limitPpm, maxRate)}
+<text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
+</svg>
+<figcaption><span class="key sent">sent a day</span> <span class="key bounced">bounced a day</span> <span class="key rate">bounce rate of the 7 days before</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
+</figure>
+${dayTable(days)}`;
+}
+
+function daysOf(rows: readonly DailyRow[], actions: readonly Action[]): readonly Day[] {
+  const newest = rows.at(-1)?.date;
+  const oldest = rows[0]?.date;
+  if (newest === undefined || oldest === undefined) return [];
+  const days: Day[] = [];
+  for (let back = daysShown - 1; back >= 0; back -= 1) {
+    const date = addDays(newest, -back);
+    if (date < oldest) continue;
+    const row = rowsBetween(rows, date, date);
+    const window = rowsBetween(rows, addDays(date, 1 - rateDays), date);
+    const sent = sumOf(window, 'sent');
+    const bounced = sumOf(window, 'bounced');
+    days.push({
+      date,
+      sent: row.length === 0 ? 0 : sumOf(row, 'sent'),
+      bounced: row.length === 0 ? 0 : sumOf(row, 'bounced'),
+      ratePpm: sent === null || bounced === null || sent === 0 ? null : (bounced * 1e6) / sent,
+      actions: actions.filter((action) => utcDate(action.settledAt ?? action.plannedAt) === date),
+    });
+  }
+  return days;
+}
+
+interface Scale {
+  readonly step: number;
+  readonly maxSent: number;
+  readonly maxRate: Ppm;
+  readonly limitPpm: Ppm | null;
+}
+
+function dayGroup(day: Day, x: number, { step, maxSent, maxRate, limitPpm }: Scale): Markup {
+  const width = step - 4;
+  const bar = (className: string, share: number, floor: number, height: number) => {
+    // A single bounce among hundreds of mails must still be seen.
+    const drawn = share === 0 ? 0 : Math.max(3, share * height);
+    return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
+  };
+  const over = limitPpm !== null && day.ratePpm !== null && day.ratePpm > limitPpm;
+  const sentFloor = chart.sentTop + chart.sentHeight;
+  return html`<g><title>${dayWords(day)}</title>
+<rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${chart.rateTop + chart.rateHeight}"/>
+${day.actions.length > 0 ? html`<line class="act" x1="${(x + width / 2).toFixed(1)}" x2="${(x + width / 2).toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>` : ''}
+${bar('sent', (day.sent ?? 0) / maxSent, sentFloor, chart.sentHeight)}
+${bar('bounced', (day.bounced ?? 0) / maxSent, sentFloor, chart.sentHeight)}
+${bar(over ? 'rate over' : 'rate', (day.ratePpm ?? 0) / maxRate, chart.rateTop + chart.rateHeight, chart.rateHeight)}
+</g>`;
+}
+
+function dayWords(day: Day): string {
+  const counts = `${day.sent === null ? 'unknown' : number(day.sent)} sent, ${day.bounced === null ? 'unknown' : number(day.bounced)} bounced`;
+  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days`;
+  const acted = day.actions.map((action) => `; the guard: ${action.kind} (${action.state})`).join('');
+  return `${day.date}: ${counts}${rate}${acted}`;
+}
+
+function limitLine(limitPpm: Ppm, maxRate: Ppm): Markup {
+  const y = (chart.rateTop + chart.rateHeight * (1 - limitPpm / maxRate)).toFixed(1);
+  return html`<line class="limit" x1="${chart.left}" x2="${chart.width}" y1="${y}" y2="${y}"/><text x="0" y="${Number(y) + 4}">${share(limitPpm)}</text>`;
+}
+
+function summary(days: readonly Day[], limitPpm: Ppm | null): string {
+  const last = days.at(-1);
+  const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
+  const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
+  return `Sent and bounced a day over ${days.length} days. The bounce rate of the last 7 days is ${rate}; ${limit}. The numbers stand in the table below.`;
+}
+
+function dayTable(days: readonly Day[]): Markup {
+  const shown = [...days].reverse();
+  return html`<details><summary>The numbers, day by day</summary><table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Rate of 7 days</th></tr></thead>
+<tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td></tr>`)}</tbody></table></details>`;
+}

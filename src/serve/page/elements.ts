@@ -1,0 +1,79 @@
+// Small pieces of markup that every page shares: times, state words, links, safe text.
+import { html } from 'hono/html';
+import type { Severity } from '../../model/alert.ts';
+import type { GuardState, MailboxState } from '../../model/mailbox.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { MailboxRow } from '../fleet-view.ts';
+import { visibleText } from '../visible-text.ts';
+import { duration, number } from '../wording.ts';
+
+export type Markup = ReturnType<typeof html>;
+
+/** The words people read for the guard's states. */
+export const stateWords: Readonly<Record<GuardState, string>> = {
+  watching: 'Fine',
+  near_limit: 'Near limit',
+  held: 'Over limit',
+  recovering: 'In recovery',
+  paused_by_us: 'Paused by guard',
+  not_running: 'Not running',
+  blind: 'Blind',
+};
+
+/** What each state means, for those who ask. */
+export const stateMeanings: Readonly<Record<GuardState, string>> = {
+  watching: 'watched, and below its limit',
+  near_limit: 'close to its limit; nothing was done yet',
+  held: 'over its limit, and not yet acted on',
+  recovering: 'the guard switched it to recovery mode',
+  paused_by_us: 'the guard paused its warm-up',
+  not_running: 'its warm-up is paused by a person, finished or not started',
+  blind: 'it can’t be judged: data are missing, old or not understood',
+};
+
+/** Text that others wrote, for between tags and in attributes: html escapes it, this shows what hides. */
+export const text = visibleText;
+
+/** "7 min ago", with the moment itself in the title. */
+export function ago(at: EpochMs | null, now: EpochMs): Markup {
+  if (at === null) return html`<span class="muted">never</span>`;
+  const iso = new Date(at).toISOString();
+  const words = at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`;
+  return html`<time datetime="${iso}" title="${iso}">${words}</time>`;
+}
+
+/** "7 min", for a column that says it is an age. */
+export function age(at: EpochMs | null, now: EpochMs): Markup {
+  if (at === null) return html`<span class="muted">never read</span>`;
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}" title="read at ${iso}">${duration(now - at)}</time>`;
+}
+
+/** The state as a coloured word. */
+export function stateBadge(state: GuardState): Markup {
+  return html`<span class="badge ${state}" title="${stateMeanings[state]}">${stateWords[state]}</span>`;
+}
+
+export function severityBadge(severity: Severity): Markup {
+  return html`<span class="badge ${severity}">${severity}</span>`;
+}
+
+export function mailboxPath({ account, id }: Pick<MailboxState, 'account' | 'id'>): string {
+  return `/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
+}
+
+/** What DNS says: words, never colour alone. */
+export function dnsCell({ dns }: MailboxRow): Markup {
+  if (!dns.read) return html`<span class="muted">never read</span>`;
+  const failing = dns.failing.map((name) => name.toUpperCase()).join(', ');
+  if (failing) return html`<strong class="bad">${failing} failing</strong>`;
+  if (dns.inconclusive.length > 0) return html`<span class="muted">unclear</span>`;
+  return html`<span class="good">passing</span>`;
+}
+
+/** On how many blacklists it stands. */
+export function listingsCell({ listings }: MailboxRow): Markup {
+  if (listings === null) return html`<span class="muted">unknown</span>`;
+  if (listings === 0) return html`none`;
+  return html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${number(listings)}`}</strong>`;
+}

@@ -1,0 +1,96 @@
+// The status page: is anything wrong, what was done, why, what to do; then the whole fleet.
+import { html } from 'hono/html';
+import type { Fleet } from '../../fleet/fleet.ts';
+import type { Alert } from '../../model/alert.ts';
+import type { Delivery } from '../../model/delivery.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
+import type { Headline } from '../headline.ts';
+import { count } from '../wording.ts';
+import { accountsPanel, channelsPanel } from './account-panels.ts';
+import { actionItem } from './action-item.ts';
+import { ago, type Markup, mailboxPath, severityBadge, text } from './elements.ts';
+import { fleetTable, selectionPath } from './fleet-table.ts';
+import { layout } from './layout.ts';
+
+export interface FleetPageParts {
+  readonly fleet: Fleet;
+  readonly rows: readonly MailboxRow[];
+  readonly counts: StateCounts;
+  readonly headline: Headline;
+  readonly firing: readonly Alert[];
+  readonly page: Page;
+  readonly selection: Selection;
+  readonly deliveries: readonly Delivery[];
+  readonly explain: (verdict: Verdict) => string;
+  readonly now: EpochMs;
+  /** Whether the reader asked the page not to refresh. */
+  readonly still: boolean;
+}
+
+/** How many alerts and actions stand open; the rest is folded away. */
+const shownAtOnce = 6;
+
+export function fleetPage(parts: FleetPageParts): Markup {
+  const { headline, now, still, selection, fleet, deliveries, firing } = parts;
+  return layout({
+    title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`,
+    live: { now, still, path: selectionPath(selection, selection.page) },
+    body: html`
+<section class="headline ${headline.tone}" aria-label="Summary">
+<h1>${text(headline.sentence)}</h1>
+<p class="advice">${text(headline.advice)}</p>
+<p class="muted">${since(parts)}</p>
+</section>
+<div class="columns">
+<div>
+${firing.length === 0 ? '' : alertsPanel(firing, now)}
+${actionsPanel(parts)}
+</div>
+<div>
+${accountsPanel(fleet, now)}
+${channelsPanel(fleet, deliveries, now)}
+</div>
+</div>
+${fleetTable(parts)}`,
+  });
+}
+
+function since({ rows, fleet, now }: FleetPageParts): Markup {
+  if (rows.length === 0) return html`No mailbox is known yet.`;
+  const first = rows.reduce((earliest, row) => Math.min(earliest, row.mailbox.firstSeenAt), now);
+  const accounts = count([...fleet.accounts()].length, 'account', 'accounts');
+  const oldest = rows.reduce((at, row) => Math.min(at, row.statsAt ?? now), now);
+  const date = new Date(first).toISOString();
+  return html`Guarding ${count(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. The oldest stats were read ${ago(oldest, now)}.`;
+}
+
+function folded(items: readonly Markup[], className: string): Markup {
+  const rest = items.slice(shownAtOnce);
+  return html`<ol class="${className}">${items.slice(0, shownAtOnce)}</ol>
+${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><ol class="${className}">${rest}</ol></details>`}`;
+}
+
+function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
+  const items = firing.map(
+    (alert) => html`<li class="${alert.severity}">
+<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">since ${ago(alert.since, now)}</span></p>
+${alert.facts.sentences.map((sentence) => html`<p>${text(sentence)}</p>`)}
+</li>`,
+  );
+  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${firing.length}</span></h2>
+${folded(items, 'events')}</section>`;
+}
+
+function alertTitle(alert: Alert): Markup {
+  const title = text(alert.facts.title);
+  if (alert.mailboxId === null) return html`${title}`;
+  return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;
+}
+
+function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {
+  const items = fleet.recentActions().map((action) => actionItem({ action, explain, now, link: true }));
+  return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2>
+${items.length === 0 ? html`<p class="muted">Nothing: no limit was exceeded.</p>` : folded(items, 'events')}</section>`;
+}

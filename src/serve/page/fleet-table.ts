@@ -1,0 +1,114 @@
+// The table of the fleet, worst first, with its filter and pages.
+import { html } from 'hono/html';
+import { type GuardState, guardStates } from '../../model/mailbox.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
+import { number, share } from '../wording.ts';
+import { age, dnsCell, listingsCell, type Markup, mailboxPath, stateBadge, stateWords, text } from './elements.ts';
+
+export interface FleetTableParts {
+  readonly page: Page;
+  readonly selection: Selection;
+  readonly counts: StateCounts;
+  readonly now: EpochMs;
+}
+
+export function fleetTable({ page, selection, counts, now }: FleetTableParts): Markup {
+  return html`<section class="panel fleet" aria-labelledby="fleet">
+<div class="bar"><h2 id="fleet">Mailboxes <span class="count">${number(page.total)}</span></h2>${filterForm(selection)}</div>
+${stateLinks(selection, counts)}
+${page.rows.length === 0 ? html`<p class="muted">No mailbox fits. <a href="/">Show all</a></p>` : table(page.rows, now)}
+${pageLinks(page, selection)}
+</section>`;
+}
+
+function filterForm(selection: Selection): Markup {
+  return html`<form class="filter" role="search" action="/" method="get">
+<label for="q">Filter</label>
+<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off">
+${selection.state === null ? '' : html`<input type="hidden" name="state" value="${selection.state}">`}
+<button type="submit">Show</button>
+</form>`;
+}
+
+/** The address of a page of the selection. */
+export function selectionPath(selection: Pick<Selection, 'text' | 'state'>, page: number): string {
+  const query = new URLSearchParams();
+  if (selection.text) query.set('q', selection.text);
+  if (selection.state) query.set('state', selection.state);
+  if (page > 1) query.set('page', String(page));
+  return query.size === 0 ? '/' : `/?${query}`;
+}
+
+function stateLinks(selection: Selection, counts: StateCounts): Markup {
+  const link = (state: GuardState | null, word: string, total: number) =>
+    html`<li><a class="chip ${state ?? 'all'}" href="${selectionPath({ text: selection.text, state }, 1)}"${selection.state === state ? html` aria-current="true"` : ''}>${word} <b>${number(total)}</b></a></li>`;
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const present = guardStates.filter((state) => counts[state] > 0 || selection.state === state);
+  return html`<nav aria-label="Filter by state"><ul class="chips">${link(null, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}</ul></nav>`;
+}
+
+// The roles are written out because the phone layout takes the table's own away.
+function table(rows: readonly MailboxRow[], now: EpochMs): Markup {
+  const headings = [
+    'State',
+    'Mailbox',
+    'Mode',
+    'Bounced of sent',
+    'Rate',
+    'Until breach',
+    'Health',
+    'DNS',
+    'Blacklists',
+    'Stats age',
+  ];
+  return html`<table role="table"><caption class="unseen">Mailboxes, the ones that need attention first</caption>
+<thead role="rowgroup"><tr role="row">${headings.map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}</tr></thead>
+<tbody role="rowgroup">${rows.map((row) => tableRow(row, now))}</tbody></table>`;
+}
+
+function tableRow(row: MailboxRow, now: EpochMs): Markup {
+  const { mailbox, verdict, state } = row;
+  const counted = verdict?.windowFrom ? verdict : null;
+  const mode = mailbox.warmup?.answer.mode ?? null;
+  const until = counted?.bouncesUntilBreach ?? null;
+  const cell = (heading: string, content: Markup | string, className = '') =>
+    html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
+  const unknown = html`<span class="muted">–</span>`;
+  const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
+  return html`<tr role="row" class="${state}">
+${cell('State', stateBadge(state), 'state')}
+<th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${row.label}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${troubles === 1 ? '1 alert' : `${troubles} alerts`}</b>` : ''}</small></th>
+${cell('Mode', mode === null ? unknown : text(mode))}
+${cell('Bounced of sent', counted ? `${number(counted.bounced)} of ${number(counted.sent)}` : unknown, 'number')}
+${cell('Rate', rateCell(row), 'rate')}
+${cell('Until breach', until === null ? unknown : html`${number(until)}`, 'number')}
+${cell('Health', row.healthScore === null ? unknown : html`${number(row.healthScore)}`, 'number')}
+${cell('DNS', dnsCell(row))}
+${cell('Blacklists', listingsCell(row))}
+${cell('Stats age', age(row.statsAt, now), 'number')}
+</tr>`;
+}
+
+/** Where the limit stands on the meter, percent of its width: what is beyond is worse. */
+const limitAtPercent = 66;
+
+/** "1.54 % of 1 %", and a meter on which the tick is the limit. */
+export function rateCell({ ratePpm, verdict }: MailboxRow): Markup {
+  const limitPpm = verdict?.limitPpm ?? null;
+  if (ratePpm === null) return html`<span class="muted">–</span>`;
+  if (limitPpm === null) return html`${share(ratePpm)} <span class="muted">no limit known</span>`;
+  const width = limitPpm === 0 ? 100 : Math.min(100, (ratePpm / limitPpm) * limitAtPercent);
+  const over = ratePpm > limitPpm;
+  return html`<span class="figures"><b${over ? html` class="bad"` : ''}>${share(ratePpm)}</b> <span class="muted">limit ${share(limitPpm)}</span></span>
+<svg class="meter${over ? ' over' : ''}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
+}
+
+function pageLinks(page: Page, selection: Selection): Markup | string {
+  if (page.pages === 1) return '';
+  const link = (target: number, word: string) =>
+    target < 1 || target > page.pages
+      ? html`<span class="muted">${word}</span>`
+      : html`<a href="${selectionPath(selection, target)}">${word}</a>`;
+  return html`<nav class="pages" aria-label="Pages">${link(page.page - 1, '← Worse')} <span>Page ${page.page} of ${page.pages}</span> ${link(page.page + 1, 'Better →')}</nav>`;
+}

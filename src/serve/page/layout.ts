@@ -1,0 +1,47 @@
+// The frame of every page: head, header, footer. No script; the page asks for itself again.
+import { html } from 'hono/html';
+import type { EpochMs } from '../../model/time.ts';
+import type { Markup } from './elements.ts';
+
+const refreshSeconds = 10;
+
+export interface LayoutParts {
+  readonly title: string;
+  readonly body: Markup | readonly Markup[];
+  /** null: a page that does not change. */
+  readonly live: { readonly now: EpochMs; readonly still: boolean; readonly path: string } | null;
+}
+
+export function layout({ title, body, live }: LayoutParts): Markup {
+  const refresh = live && !live.still;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${refresh ? html`<meta http-equiv="refresh" content="${refreshSeconds}">` : ''}
+<title>${title}</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/style.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div class="wrap">
+<a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
+${live ? clock(live) : ''}
+</div></header>
+<main id="main" class="wrap">${body}</main>
+</body>
+</html>
+`;
+}
+
+function clock(live: { readonly now: EpochMs; readonly still: boolean; readonly path: string }): Markup {
+  const iso = new Date(live.now).toISOString();
+  const toggle = live.still
+    ? html`<a href="${live.path}">keep refreshing</a>`
+    : html`<a href="${live.path}${live.path.includes('?') ? '&' : '?'}refresh=off">hold still</a>`;
+  return html`<p class="clock"><time datetime="${iso}" title="${iso}">${iso.slice(11, 19)} UTC</time> ${toggle}</p>`;
+}

@@ -1,0 +1,137 @@
+// A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
+import { html } from 'hono/html';
+import type { Fleet } from '../../fleet/fleet.ts';
+import type { RecordedDecision } from '../../model/decision.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { dailyRows } from '../daily-counts.ts';
+import type { MailboxRow } from '../fleet-view.ts';
+import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../newest-value.ts';
+import { number } from '../wording.ts';
+import { actionItem } from './action-item.ts';
+import { dayChart } from './day-chart.ts';
+import { age, ago, type Markup, mailboxPath, severityBadge, stateBadge, text } from './elements.ts';
+import { rateCell } from './fleet-table.ts';
+import { layout } from './layout.ts';
+import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
+
+export interface MailboxPageParts {
+  readonly fleet: Fleet;
+  readonly row: MailboxRow;
+  /** The newest first. */
+  readonly decisions: readonly RecordedDecision[];
+  readonly explain: (verdict: Verdict) => string;
+  readonly now: EpochMs;
+  readonly still: boolean;
+}
+
+export function mailboxPage(parts: MailboxPageParts): Markup {
+  const { row, explain, now, still } = parts;
+  const { mailbox, verdict } = row;
+  return layout({
+    title: `${row.label} · Warmwarden`,
+    live: { now, still, path: mailboxPath(mailbox) },
+    body: html`
+<nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › ${text(mailbox.account)}</nav>
+<section class="headline ${stateTone(row.state)}" aria-label="Summary">
+<p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
+<h1 class="address">${row.label}</h1>
+<p>${verdict === null ? 'Not judged yet: stats and warm-up must both be read once.' : text(explain(verdict))}</p>
+<p class="advice">${mailboxAdvice(row)}</p>
+${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
+</section>
+${alertList(parts)}
+<div class="columns">
+<section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
+${dayChart({ rows: dailyRows(mailbox.stats?.answer, now), limitPpm: verdict?.limitPpm ?? null, actions: actionsOf(parts) })}</section>
+${factsPanel(row, now)}
+</div>
+${actionsPanel(parts)}
+${decisionsPanel(parts)}`,
+  });
+}
+
+function actionsOf({ fleet, row }: MailboxPageParts) {
+  const { account, id, action } = row.mailbox;
+  const recent = fleet.recentActions().filter((one) => one.account === account && one.mailboxId === id);
+  return recent.length === 0 && action !== null ? [action] : recent;
+}
+
+function alertList({ row, now }: MailboxPageParts): Markup | string {
+  if (row.alerts.length === 0) return '';
+  return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts</h2><ol class="events">
+${row.alerts.map(
+  (
+    alert,
+  ) => html`<li class="${alert.severity}"><p class="line">${severityBadge(alert.severity)} <strong>${text(alert.facts.title)}</strong> <span class="muted">since ${ago(alert.since, now)}</span></p>
+${alert.facts.sentences.map((sentence) => html`<p>${text(sentence)}</p>`)}</li>`,
+)}</ol></section>`;
+}
+
+function factsPanel(row: MailboxRow, now: EpochMs): Markup {
+  const { mailbox } = row;
+  const { warmup, detail, entry } = mailbox;
+  const known = (value: number | string | null | undefined) =>
+    value === null || value === undefined
+      ? html`<span class="muted">unknown</span>`
+      : html`${typeof value === 'number' ? number(value) : text(value)}`;
+  const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
+    html`<div><dt>${name}</dt><dd>${value} ${at === undefined ? '' : html`<small>${age(at, now)}</small>`}</dd></div>`;
+  return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
+${fact('Bounce rate', rateCell(row), mailbox.stats?.at ?? null)}
+${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
+${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
+${fact('Warm-up day', known(warmupDayOf(mailbox)), undefined)}
+${fact('Mails a day at most', known(dailyLimitOf(mailbox)), undefined)}
+${fact('Health score', known(row.healthScore), undefined)}
+${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
+${fact('Connection', connectionOf(row), detail?.at ?? null)}
+${dnsFacts(row, fact)}
+${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
+</dl></section>`;
+}
+
+type Fact = (name: string, value: Markup, at: EpochMs | null | undefined) => Markup;
+
+function dnsFacts({ mailbox: { dns } }: MailboxRow, fact: Fact): readonly Markup[] {
+  if (dns === null) return [fact('DNS', html`<span class="muted">unknown</span>`, null)];
+  return Object.entries(dns.answer.records).map(([name, { pass, status }]) => {
+    const said = status === null ? '' : ` (${text(status)})`;
+    if (pass === null) return fact(name.toUpperCase(), html`<span class="muted">unclear${said}</span>`, dns.at);
+    return fact(
+      name.toUpperCase(),
+      pass ? html`<span class="good">passing</span>` : html`<strong class="bad">failing${said}</strong>`,
+      dns.at,
+    );
+  });
+}
+
+function connectionOf({ mailbox: { detail } }: MailboxRow): Markup {
+  if (!detail || detail.answer.connection === 'unclear') return html`<span class="muted">unknown</span>`;
+  if (detail.answer.connection === 'connected') return html`<span class="good">connected</span>`;
+  return html`<strong class="bad">${text(detail.answer.connectionError ?? 'broken')}</strong>`;
+}
+
+function listingsOf({ mailbox: { blacklist } }: MailboxRow): Markup {
+  if (!blacklist || blacklist.answer.listed === null) return html`<span class="muted">unknown</span>`;
+  const { listed, lists, found, checked } = blacklist.answer;
+  const of = checked === null ? '' : ` of ${number(checked)}`;
+  if (!listed) return html`<span class="good">none${of}</span>`;
+  return html`<strong class="bad">on ${found === null ? 'some' : number(found)}${of}</strong>${lists.length === 0 ? '' : `: ${lists.map(text).join(', ')}`}`;
+}
+
+function actionsPanel(parts: MailboxPageParts): Markup | string {
+  const actions = actionsOf(parts);
+  if (actions.length === 0) return '';
+  return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2><ol class="events">
+${actions.map((action) => actionItem({ action, explain: parts.explain, now: parts.now, link: false }))}</ol></section>`;
+}
+
+function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
+  const items = decisions.map(
+    ({ since, until, count, verdict }) =>
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${count > 1 ? html`, ${number(count)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
+  );
+  return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
+${items.length === 0 ? html`<p class="muted">None was recorded yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;
+}

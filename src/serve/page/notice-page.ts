@@ -1,0 +1,12 @@
+// A page with one sentence: not found, not allowed, gone wrong.
+import { html } from 'hono/html';
+import type { Markup } from './elements.ts';
+import { layout } from './layout.ts';
+
+export function noticePage(title: string, sentence: string): Markup {
+  return layout({
+    title: `${title} · Warmwarden`,
+    live: null,
+    body: html`<section class="headline blind"><h1>${title}</h1><p>${sentence}</p><p><a href="/">To the fleet</a></p></section>`,
+  });
+}

@@ -1,0 +1,181 @@
+// The routes: who may ask what, and which page or JSON answers.
+import { type Context, Hono } from 'hono';
+import { compress } from 'hono/compress';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import type { Delivery } from '../model/delivery.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { World } from '../world.ts';
+import { type Auth, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
+import {
+  countStates,
+  firingAlerts,
+  fleetRows,
+  type NearLimitPpmOf,
+  rowOf,
+  selectionFrom,
+  selectPage,
+} from './fleet-view.ts';
+import { headlineOf } from './headline.ts';
+import { alertJson, deliveryJson, fleetJson, mailboxJson } from './json-answers.ts';
+import type { Metrics } from './metrics.ts';
+import { fleetPage } from './page/fleet-page.ts';
+import { iconSvg } from './page/icon.ts';
+import { mailboxPage } from './page/mailbox-page.ts';
+import { noticePage } from './page/notice-page.ts';
+import { styleSheet } from './page/style-sheet.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** What is still missing, in words. */
+  readonly reasons: readonly string[];
+}
+
+export interface RouteParts {
+  readonly host: string;
+  readonly auth: Auth;
+  readonly fleet: Fleet;
+  readonly metrics: Metrics;
+  readonly world: World;
+  readonly ready: () => Readiness;
+  /** The newest first. */
+  readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
+  /** The newest first. */
+  readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
+  readonly explain: (verdict: Verdict) => string;
+  readonly nearLimitPpmOf: NearLimitPpmOf;
+}
+
+const decisionsShown = 50;
+const deliveriesShown = 50;
+const openPaths: readonly string[] = ['/healthz', '/readyz'];
+
+/** No script at all, nothing from elsewhere, no frame around us. */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+export function createRoutes(parts: RouteParts): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(securityHeaders)) {
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+    }
+  });
+  app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
+  addAccess(app, parts);
+  addProbes(app, parts);
+  addPages(app, parts);
+  addJson(app, parts);
+  app.notFound((c) => notice(c, 404, 'Not found', 'There is nothing at this address.'));
+  app.onError((error, c) => {
+    parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
+    return notice(c, 500, 'That went wrong', 'The page could not be made. The log says why. The guard goes on.');
+  });
+  return app;
+}
+
+function addAccess(app: Hono, { auth, host }: RouteParts): void {
+  const authenticate = auth === 'none' ? null : createAuthenticate(auth.tokens);
+  app.use(async (c, next) => {
+    if (openPaths.includes(c.req.path)) return next();
+    if (authenticate === null) {
+      if (isOwnHost(c.req.header('host'), host)) return next();
+      return notice(
+        c,
+        403,
+        'Unknown host name',
+        'Without tokens only localhost, an IP address or server.listen’s own name may be asked.',
+      );
+    }
+    const identity = authenticate(c.req.header('authorization'));
+    if (identity === null) {
+      c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
+      c.header('WWW-Authenticate', 'Bearer realm="Warmwarden"', { append: true });
+      return notice(c, 401, 'Who are you?', 'A token is needed: as a Bearer token, or as the password with any name.');
+    }
+    if (mayRead(identity.role, c.req.path)) return next();
+    return notice(c, 403, 'Not allowed', `The token ${identity.name} may only read /metrics.`);
+  });
+}
+
+function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
+  app.get('/healthz', (c) => c.text('ok\n'));
+  app.get('/readyz', (c) => {
+    const state = ready();
+    return state.ready ? c.text('ready\n') : c.text(`not ready: ${state.reasons.join('; ')}\n`, 503);
+  });
+  app.get('/metrics', async (c) => {
+    const { contentType, body } = await metrics.expose(c.req.header('accept'));
+    c.header('Vary', 'Accept');
+    return c.body(body, 200, { 'Content-Type': contentType });
+  });
+}
+
+function pictureOf(parts: RouteParts) {
+  const { fleet, world, ready, nearLimitPpmOf } = parts;
+  const rows = fleetRows(fleet, nearLimitPpmOf);
+  const counts = countStates(rows);
+  const now = world.clock.now();
+  const accounts = [...fleet.accounts()];
+  const firing = firingAlerts(fleet);
+  const facts = { counts, accounts, firing, recentActions: fleet.recentActions(), ready: ready(), now };
+  return { rows, counts, now, firing, headline: headlineOf(facts) };
+}
+
+function addPages(app: Hono, parts: RouteParts): void {
+  const { fleet, world, explain, nearLimitPpmOf } = parts;
+  app.get('/', async (c) => {
+    const selection = selectionFrom(c.req.query());
+    const picture = pictureOf(parts);
+    const deliveries = await parts.deliveries(deliveriesShown);
+    const page = selectPage(picture.rows, selection);
+    const still = c.req.query('refresh') === 'off';
+    return c.html(fleetPage({ fleet, ...picture, page, selection, deliveries, explain, still }));
+  });
+  app.get('/mailboxes/:account/:id', async (c) => {
+    const { account, id } = c.req.param();
+    const mailbox = fleet.mailbox(account, id);
+    if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
+    const decisions = await parts.decisions(account, id, decisionsShown);
+    const row = rowOf(fleet, mailbox, nearLimitPpmOf);
+    const still = c.req.query('refresh') === 'off';
+    return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
+  });
+  const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
+  app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
+  app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
+}
+
+function addJson(app: Hono, parts: RouteParts): void {
+  const { fleet, explain, nearLimitPpmOf } = parts;
+  app.get('/api/fleet', (c) => {
+    const picture = pictureOf(parts);
+    const page = selectPage(picture.rows, selectionFrom(c.req.query()));
+    return c.json(fleetJson({ fleet, ...picture, page, explain }));
+  });
+  app.get('/api/mailboxes/:account/:id', async (c) => {
+    const { account, id } = c.req.param();
+    const mailbox = fleet.mailbox(account, id);
+    if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
+    const decisions = await parts.decisions(account, id, decisionsShown);
+    return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
+  });
+  app.get('/api/alerts', (c) => c.json({ alerts: [...fleet.alerts()].map(alertJson) }));
+  app.get('/api/deliveries', async (c) =>
+    c.json({ deliveries: (await parts.deliveries(deliveriesShown)).map(deliveryJson) }),
+  );
+}
+
+/** A short answer that something is not as asked: JSON below /api and for programs, a page for people. */
+function notice(c: Context, status: 401 | 403 | 404 | 500, title: string, sentence: string) {
+  const wantsPage = !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
+  return wantsPage ? c.html(noticePage(title, sentence), status) : c.json({ error: title, message: sentence }, status);
+}

@@ -1,0 +1,83 @@
+// The HTTP server: listens, answers, and closes within a bounded time.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { systemClock } from '../world.ts';
+import { createRoutes, type RouteParts } from './routes.ts';
+
+export interface ServerOptions extends RouteParts {
+  readonly host: string;
+  /** 0 chooses a free port. */
+  readonly port: number;
+}
+
+export interface RunningServer {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connection, lets answers under way end for a moment, then cuts them. */
+  close(): Promise<void>;
+}
+
+/** How long answers under way may take once we close, milliseconds. */
+const closeGraceMs = 1_000;
+/** A request that trickles in is cut after these: slow clients must not collect. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+
+/** Rejects with one clear sentence when the address can't be had. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { host, port } = options;
+  const server = createAdaptorServer({
+    fetch: createRoutes(options).fetch,
+    overrideGlobalObjects: false,
+    createServer,
+    serverOptions: { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs },
+  }) as Server;
+  await listen(server, host, port);
+  server.on('error', (error) => options.world.log.error({ err: error }, 'the HTTP server reports an error'));
+  const bound = (server.address() as AddressInfo).port;
+  return { url: `http://${inUrl(host)}:${bound}`, port: bound, close: () => close(server) };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException) =>
+      reject(new Error(sentenceFor(error, host, port), { cause: error }));
+    server.once('error', failed);
+    server.listen({ host, port }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function sentenceFor(error: NodeJS.ErrnoException, host: string, port: number): string {
+  const address = `${inUrl(host)}:${port}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${address} is in use by another process; set server.listen or stop it`;
+    case 'EACCES':
+      return `${address} may not be listened on by this user; set server.listen to a port from 1024 on`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${address} is no address of this machine; set server.listen`;
+    default:
+      return `${address} can't be listened on: ${error.message}`;
+  }
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  // Sockets close in the machine's time, also where the daemon's clock is moved by hand.
+  const waiting = new AbortController();
+  await Promise.race([closed, systemClock().sleep(closeGraceMs, waiting.signal)]);
+  waiting.abort();
+  server.closeAllConnections();
+  await closed;
+}
