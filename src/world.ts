@@ -143,6 +143,36 @@ export function movedClock(start: number): MovedClock {
   };
 }
 
+/** Lets a loop sleep until its time or until somebody rings. A ring while nobody sleeps is kept for the next sleep. */
+export interface Bell {
+  ring(): void;
+  /** Resolves after `ms`, at a ring, or when `signal` aborts. Never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** A bell on the given clock. */
+export function createBell(clock: Clock): Bell {
+  let rung = false;
+  let wake: AbortController | null = null;
+  return {
+    ring() {
+      rung = true;
+      wake?.abort();
+    },
+    async sleep(ms, signal) {
+      if (!rung) {
+        wake = new AbortController();
+        const stop = () => wake?.abort();
+        signal.addEventListener('abort', stop, { once: true });
+        if (!signal.aborted) await clock.sleep(ms, wake.signal);
+        signal.removeEventListener('abort', stop);
+        wake = null;
+      }
+      rung = false;
+    },
+  };
+}
+
 /** When something is due, as a cron expression in UTC (a leading seconds field is allowed). */
 export interface Schedule {
   readonly expression: string;

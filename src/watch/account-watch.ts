@@ -1,0 +1,384 @@
+// The loop of one account: what is due is polled, every answer becomes a tick, and what a verdict wants is done.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { StatusWords } from '../guard/run-state.ts';
+import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { Failure, Result } from '../mailbox-api/failure.ts';
+import type { MailboxList, Observed, Route } from '../model/answers.ts';
+import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { Tally } from '../model/tally.ts';
+import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
+import type { Store } from '../store/store.ts';
+import type { Schedule, World } from '../world.ts';
+import { Actor } from './actor.ts';
+import { Lane } from './lane.ts';
+import type { Observation } from './observe.ts';
+import { type Poll, PollQueue } from './queue.ts';
+import { Recorder } from './recorder.ts';
+
+/** Time alone is looked at this often: `for`, staleness, the account's own state. */
+const timeTickMs = 30 * secondMs;
+/** A failed poll is tried again after a random time below base x 2^failures, capped. */
+const retryBaseMs = 5 * secondMs;
+const retryCapMs = 5 * minuteMs;
+/** A key without write permission is tried again after this. */
+const readOnlyForMs = hourMs;
+/** An odd finding (a record that stopped passing, an address newly listed) is looked at again after this. */
+const secondLookAfterMs = minuteMs;
+/** The mailbox that breaches at first sight is read again after this, whatever the cadence. */
+const firstSightAgainMs = minuteMs;
+
+export interface AccountWatchOptions {
+  readonly account: string;
+  /** When each kind of answer is due at the latest. */
+  readonly schedules: Readonly<Record<Route, Schedule>>;
+  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
+  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  readonly words: StatusWords;
+  readonly pageUrl: string | null;
+}
+
+export interface WatchRooms {
+  readonly world: World;
+  readonly api: MailboxApi;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly tally: Tally;
+  /** Called after a commit that people may be told of. */
+  readonly onTransitions: () => void;
+}
+
+const mailboxRoutes = ['warmup', 'stats', 'mailbox', 'dns', 'blacklist'] as const;
+
+export class AccountWatch {
+  readonly #rooms: WatchRooms;
+  readonly #options: AccountWatchOptions;
+  readonly #queue = new PollQueue();
+  readonly #failures = new Map<string, number>();
+  readonly #stop = new AbortController();
+  readonly #lane: Lane;
+  readonly #recorder: Recorder;
+  readonly #actor: Actor;
+  #running: Promise<unknown> = Promise.resolve();
+  #state: AccountState;
+  /** Monotonic time until which the key counts as read-only. */
+  #readOnlyUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(rooms: WatchRooms, options: AccountWatchOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+    const { world, api, fleet } = rooms;
+    const { account, words } = options;
+    const startedAt = world.clock.now();
+    this.#state = {
+      name: account,
+      requestsPerMinute: api.budget.allowedPerMinute,
+      lastSuccessAt: null,
+      failingSince: null,
+      lastFailure: null,
+      keyRejected: false,
+      writable: true,
+      listed: false,
+      health: 'unknown',
+      queueLength: 0,
+      oldestDueAt: null,
+    };
+    this.#lane = new Lane({
+      clock: world.clock,
+      budget: api.budget,
+      queue: this.#queue,
+      poll: (poll) => this.#poll(poll),
+      // A rejected key is not hammered: the list alone asks whether it is accepted again.
+      accept: (poll) => !this.#state.keyRejected || poll.route === 'mailboxes' || poll.route === 'health',
+    });
+    this.#recorder = new Recorder(rooms, {
+      ...options,
+      startedAt,
+      writable: () => world.clock.monotonic() >= this.#readOnlyUntil,
+      statsCadenceMs: () => this.#statsCadenceMs(),
+    });
+    this.#actor = new Actor(
+      { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
+      {
+        account,
+        words,
+        startedAt,
+        onWritable: (writable) => this.#noteWritable(writable),
+        onFailure: (failure) => this.#noteFailure(failure),
+      },
+    );
+  }
+
+  /** Begins to watch. What the store knows of open intents is taken up first. */
+  start(): void {
+    const { signal } = this.#stop;
+    this.#publish();
+    this.#running = Promise.all([this.#begin(), this.#lane.run(signal), this.#keepCadence(), this.#keepTime()]);
+  }
+
+  /** Ends polls and actions at their next step, and resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await this.#actor.idle();
+    await this.#rooms.api.close();
+  }
+
+  async #begin(): Promise<void> {
+    const now = this.#rooms.world.clock.monotonic();
+    this.#queue.add({ route: 'health', mailboxId: null }, now);
+    this.#queue.add({ route: 'mailboxes', mailboxId: null }, now);
+    for (const mailbox of this.#mailboxes()) {
+      await this.#recorder.dropPlanned(mailbox.id);
+      this.#actor.attend(mailbox.id, this.#stop.signal);
+    }
+  }
+
+  #mailboxes(): readonly MailboxState[] {
+    return [...this.#rooms.fleet.mailboxes()].filter((mailbox) => mailbox.account === this.#options.account);
+  }
+
+  /** Asks the schedules at every step of theirs, and puts in what has become due. */
+  async #keepCadence(): Promise<void> {
+    const { clock } = this.#rooms.world;
+    const { signal } = this.#stop;
+    const stepMs = Math.min(...Object.values(this.#options.schedules).map((schedule) => schedule.stepMs));
+    let asked = clock.now();
+    while (!signal.aborted) {
+      await clock.sleep(stepMs - (clock.now() % stepMs), signal);
+      const now = clock.now();
+      for (const route of Object.keys(this.#options.schedules) as Route[]) {
+        if (this.#options.schedules[route].dueBetween(asked, now)) this.#due(route);
+      }
+      asked = now;
+      this.#lane.wake();
+    }
+  }
+
+  #due(route: Route): void {
+    const now = this.#rooms.world.clock.monotonic();
+    if (route === 'health' || route === 'mailboxes') {
+      this.#queue.add({ route, mailboxId: null }, now);
+      return;
+    }
+    for (const mailbox of this.#mailboxes()) this.#queue.add({ route, mailboxId: mailbox.id }, now);
+  }
+
+  async #keepTime(): Promise<void> {
+    const { clock, log } = this.#rooms.world;
+    const { signal } = this.#stop;
+    for (let count = 1; !signal.aborted; count += 1) {
+      await clock.sleep(timeTickMs, signal);
+      if (signal.aborted) return;
+      this.#publish();
+      try {
+        await this.#recorder.timePassed(count % 2 === 0);
+      } catch (error) {
+        log.error({ account: this.#options.account, err: error }, 'the passing of time could not be recorded');
+      }
+    }
+  }
+
+  /** One poll and what follows from its answer. Never rejects. */
+  async #poll(poll: Poll): Promise<void> {
+    const { log } = this.#rooms.world;
+    try {
+      const failure = await this.#ask(poll);
+      const key = `${poll.route} ${poll.mailboxId ?? ''}`;
+      if (!failure) {
+        this.#failures.delete(key);
+        if (poll.route !== 'health') this.#noteSuccess();
+        return;
+      }
+      if (poll.route === 'health') this.#state = { ...this.#state, health: 'unknown' };
+      else this.#noteFailure(failure);
+      this.#retry(poll, failure, key);
+    } catch (error) {
+      log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
+    }
+  }
+
+  /** Makes the request and takes the answer in; the failure if there was one. */
+  async #ask(poll: Poll): Promise<Failure | null> {
+    const { api } = this.#rooms;
+    const id = poll.mailboxId ?? '';
+    switch (poll.route) {
+      case 'health': {
+        const health = await api.health();
+        if (!health.ok) return health.failure;
+        this.#state = { ...this.#state, health: health.value.answer.status === 'ok' ? 'ok' : 'other' };
+        return null;
+      }
+      case 'mailboxes': {
+        const list = await api.mailboxes();
+        if (list.ok) await this.#takeList(list.value);
+        return list.ok ? null : list.failure;
+      }
+      case 'stats':
+        return this.#take(id, await api.stats(id), (observed) => ({ route: 'stats', observed }));
+      case 'warmup':
+        return this.#take(id, await api.warmup(id), (observed) => ({ route: 'warmup', observed }));
+      case 'mailbox':
+        return this.#take(id, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
+      case 'dns':
+        return this.#take(id, await api.dns(id), (observed) => ({ route: 'dns', observed }));
+      case 'blacklist':
+        return this.#take(id, await api.blacklist(id), (observed) => ({ route: 'blacklist', observed }));
+    }
+  }
+
+  async #take<Answer>(
+    mailboxId: string,
+    result: Result<Observed<Answer>>,
+    observation: (observed: Observed<Answer>) => Observation,
+  ): Promise<Failure | null> {
+    if (!result.ok) return result.failure;
+    const taken = observation(result.value);
+    const mailbox = await this.#recorder.observed(mailboxId, taken);
+    if (!mailbox) return null;
+    this.#actor.attend(mailboxId, this.#stop.signal);
+    const again = lookAgainAfter(mailbox, taken);
+    if (again !== null) {
+      this.#queue.add({ route: taken.route, mailboxId }, this.#rooms.world.clock.monotonic() + again);
+      this.#lane.wake();
+    }
+    return null;
+  }
+
+  async #takeList(list: Observed<MailboxList>): Promise<void> {
+    const first = !this.#state.listed;
+    const { arrived, left, stirred } = await this.#recorder.listed(list);
+    const now = this.#rooms.world.clock.monotonic();
+    const fresh = first ? this.#mailboxes() : arrived;
+    for (const mailbox of fresh) for (const route of mailboxRoutes) this.#queueFirst(mailbox, route, now);
+    for (const id of stirred)
+      for (const route of ['stats', 'mailbox'] as const) this.#queue.add({ route, mailboxId: id }, now);
+    for (const mailbox of left) this.#queue.remove(mailbox.id);
+    if (first || arrived.length + left.length > 0) {
+      const { log } = this.#rooms.world;
+      const counts = { mailboxes: this.#mailboxes().length, arrived: arrived.length, left: left.length };
+      log.info({ account: this.#options.account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
+    }
+    this.#state = { ...this.#state, listed: true };
+    this.#publish();
+  }
+
+  /** A first sweep: warm-up and stats in any case, the slow kinds only when their last run was missed. */
+  #queueFirst(mailbox: MailboxState, route: (typeof mailboxRoutes)[number], now: number): void {
+    const known = route === 'mailbox' ? mailbox.detail : mailbox[route];
+    const judged = route === 'warmup' || route === 'stats';
+    const missed = !known || this.#options.schedules[route].dueBetween(known.at, this.#rooms.world.clock.now());
+    // All are due now; a warm-up would wait behind every stats poll if it kept its usual patience.
+    if (judged || missed)
+      this.#queue.add({ route, mailboxId: mailbox.id }, route === 'warmup' ? now - 2 * minuteMs : now);
+  }
+
+  #retry(poll: Poll, failure: Failure, key: string): void {
+    const { clock, random } = this.#rooms.world;
+    const now = clock.monotonic();
+    if (failure.kind === 'missing' && poll.mailboxId !== null) {
+      // Whether it is gone is the list's to say.
+      this.#queue.add({ route: 'mailboxes', mailboxId: null }, now);
+      return;
+    }
+    if (failure.kind === 'refused') return;
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), retryCapMs);
+    this.#queue.add(poll, now + secondMs + random() * cap);
+    this.#lane.wake();
+  }
+
+  #noteSuccess(): void {
+    const was = this.#state;
+    const at = this.#rooms.world.clock.now();
+    this.#state = { ...was, lastSuccessAt: at, failingSince: null, lastFailure: null, keyRejected: false };
+    if (was.failingSince === null) return;
+    this.#rooms.world.log.info({ account: was.name }, 'the mailbox API answers again');
+    this.#publish();
+    this.#lane.wake();
+  }
+
+  /** Only failures that say something about the whole account count: a mailbox that is missing is an answer. */
+  #noteFailure(failure: Failure): void {
+    if (failure.kind === 'missing' && this.#state.listed) return;
+    if (failure.kind === 'refused' && this.#state.listed) return;
+    const was = this.#state;
+    const said = failureText(failure);
+    this.#state = {
+      ...was,
+      failingSince: was.failingSince ?? this.#rooms.world.clock.now(),
+      lastFailure: said,
+      keyRejected: was.keyRejected || failure.kind === 'unauthorized',
+    };
+    if (was.lastFailure === said) return;
+    this.#rooms.world.log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
+    this.#publish();
+  }
+
+  #noteWritable(writable: boolean): void {
+    if (!writable) this.#readOnlyUntil = this.#rooms.world.clock.monotonic() + readOnlyForMs;
+    else this.#readOnlyUntil = Number.NEGATIVE_INFINITY;
+    this.#publish();
+  }
+
+  #publish(): void {
+    const { clock } = this.#rooms.world;
+    const now = clock.monotonic();
+    const { length, oldestDueAt } = this.#queue.backlog(now);
+    this.#state = {
+      ...this.#state,
+      requestsPerMinute: this.#rooms.api.budget.allowedPerMinute,
+      writable: now >= this.#readOnlyUntil,
+      queueLength: length,
+      oldestDueAt: oldestDueAt === null ? null : clock.now() - (now - oldestDueAt),
+    };
+    this.#rooms.fleet.putAccount(this.#state);
+  }
+
+  /** The longer of the cadence and the time that the budget takes for one round of warm-up and stats. */
+  #statsCadenceMs(): number {
+    const { clock } = this.#rooms.world;
+    const round = (2 * this.#mailboxes().length * minuteMs) / this.#rooms.api.budget.allowedPerMinute;
+    return Math.max(cadenceMs(this.#options.schedules.stats, clock.now()), round, secondLookAfterMs);
+  }
+}
+
+/** The time between the two next runs of a schedule, at most a day. */
+function cadenceMs(schedule: Schedule, now: EpochMs): number {
+  const runs: number[] = [];
+  const from = Math.floor(now / schedule.stepMs) * schedule.stepMs;
+  for (let at = from; runs.length < 2 && at - from <= 24 * hourMs; at += schedule.stepMs) {
+    if (schedule.dueBetween(at, at + schedule.stepMs)) runs.push(at);
+  }
+  const [first, second] = runs;
+  return first !== undefined && second !== undefined ? second - first : 24 * hourMs;
+}
+
+/** Findings that want a second look before the cadence brings one; null for all others. */
+function lookAgainAfter(mailbox: MailboxState, { route }: Observation): number | null {
+  if (route === 'stats') return mailbox.verdict?.answer.reason === 'first_sight' ? firstSightAgainMs : null;
+  if (route === 'dns') {
+    const records = Object.values(mailbox.dns?.answer.records ?? {});
+    return records.some((record) => record.pass === false) ? secondLookAfterMs : null;
+  }
+  if (route === 'mailbox') return mailbox.detail?.answer.connection === 'error' ? secondLookAfterMs : null;
+  return null;
+}
+
+function failureText(failure: Failure): string {
+  switch (failure.kind) {
+    case 'unauthorized':
+      return `the API refuses the key (${failure.detail}); check the api_key of this account`;
+    case 'missing':
+      return `the API does not know the mailbox list (${failure.detail}); check base_url`;
+    case 'malformed':
+      return `the API's answer can't be read (${failure.detail}); check base_url`;
+    case 'refused':
+      return `the API refuses to answer (${failure.detail}); check the plan and the key's read permission`;
+    case 'throttled':
+      return `the API says that there are too many requests (${failure.detail}); check plan or requests_per_minute`;
+    case 'unavailable':
+      return `the API does not answer (${failure.detail})`;
+  }
+}

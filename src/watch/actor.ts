@@ -1,0 +1,210 @@
+// Acting on one account: look, intent, POST, read back, try again. POLICY.md, "Acting"; DESIGN.md section 1, promises 1 to 4.
+
+import type { Fleet } from '../fleet/fleet.ts';
+import type { StatusWords } from '../guard/run-state.ts';
+import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { Failure } from '../mailbox-api/failure.ts';
+import type { Action } from '../model/action.ts';
+import type { Observed, WarmupAnswer } from '../model/answers.ts';
+import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
+import type { World } from '../world.ts';
+import type { Lane } from './lane.ts';
+import { actionKind, isActive, showsChange } from './plan.ts';
+import type { Recorder, Settlement } from './recorder.ts';
+
+/** Waits between the looks after a POST; the change may show only seconds later (FAULTS.md H8). */
+const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
+/** Waits between looks that fail before the POST, the last one repeated. */
+const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
+/** Nothing is written on statistics that are older than this: they are read again first. */
+const statsMaxAgeMs = hourMs;
+/** After an error of our own (the store, say) the action is taken up again after this. */
+const ownFaultWaitMs = minuteMs;
+
+export interface ActorRooms {
+  readonly world: World;
+  readonly api: MailboxApi;
+  readonly lane: Lane;
+  readonly fleet: Fleet;
+  readonly recorder: Recorder;
+}
+
+export interface ActorOptions {
+  readonly account: string;
+  readonly words: StatusWords;
+  readonly startedAt: EpochMs;
+  /** A POST was refused for want of permission, or one succeeded. */
+  readonly onWritable: (writable: boolean) => void;
+  /** A look was answered or failed: the account's own state. */
+  readonly onFailure: (failure: Failure) => void;
+}
+
+/** Works on the actions that verdicts plan: one at a time a mailbox, as many mailboxes as there are. */
+export class Actor {
+  readonly #rooms: ActorRooms;
+  readonly #options: ActorOptions;
+  readonly #working = new Map<string, Promise<void>>();
+
+  constructor(rooms: ActorRooms, options: ActorOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+  }
+
+  /** Takes up the mailbox's action, unless that is being done already or there is none. */
+  attend(mailboxId: string, signal: AbortSignal): void {
+    if (this.#working.has(mailboxId) || !this.#pending(mailboxId)) return;
+    const done = this.#work(mailboxId, signal).finally(() => {
+      this.#working.delete(mailboxId);
+      // A verdict that came while the last step ended would otherwise wait for the next one.
+      if (!signal.aborted) this.attend(mailboxId, signal);
+    });
+    this.#working.set(mailboxId, done);
+  }
+
+  /** Resolves when nothing is under way any more; the signal given to attend ends it. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#working.values());
+  }
+
+  /** The action that still has something to be done; a failed one without a further try has not. */
+  #pending(mailboxId: string): Action | null {
+    const action = this.#rooms.fleet.mailbox(this.#options.account, mailboxId)?.action ?? null;
+    if (!isActive(action)) return null;
+    const exhausted = (action.state === 'unconfirmed' || action.state === 'refused') && action.nextTryAt === null;
+    return exhausted ? null : action;
+  }
+
+  async #work(mailboxId: string, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#rooms.world;
+    for (let action = this.#pending(mailboxId); action && !signal.aborted; action = this.#pending(mailboxId)) {
+      try {
+        await this.#step(action, signal);
+      } catch (error) {
+        log.error(
+          { account: action.account, mailbox: action.email, action: action.id, err: error },
+          'an action stopped',
+        );
+        await clock.sleep(ownFaultWaitMs, signal);
+      }
+    }
+  }
+
+  /** One try of an action, or the look for an intent that a restart found open. */
+  async #step(action: Action, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#rooms.world;
+    if (action.state === 'open') {
+      const settlement = await this.#readBack(action, 'found open after a restart, and not to be seen', signal);
+      if (settlement) await this.#settle(action, settlement);
+      return;
+    }
+    if (action.nextTryAt !== null && action.nextTryAt > clock.now()) {
+      await this.#sleepUntil(action, action.nextTryAt, signal);
+      return;
+    }
+    if (!(await this.#looked(action, signal))) return;
+    const open = await this.#rooms.recorder.opened(action.mailboxId, action.id);
+    if (!open) return;
+    this.#say(open, `sending: ${open.kind}`);
+    const settlement = await this.#post(open, signal);
+    if (settlement) await this.#settle(open, settlement);
+  }
+
+  /** Sleeps in short steps, so that an action that was dropped or confirmed meanwhile ends the wait. */
+  async #sleepUntil(action: Action, until: EpochMs, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#rooms.world;
+    while (!signal.aborted && clock.now() < until && this.#isCurrent(action)) {
+      await clock.sleep(Math.min(until - clock.now(), 30 * secondMs), signal);
+    }
+  }
+
+  #isCurrent(action: Action): boolean {
+    return this.#pending(action.mailboxId)?.id === action.id;
+  }
+
+  /**
+   * The look before a POST. Its answer is judged like any other, so a mailbox that changed since the verdict is judged
+   * again. True when the action is still wanted on what was just seen.
+   */
+  async #looked(action: Action, signal: AbortSignal): Promise<boolean> {
+    const { api, lane, recorder, fleet, world } = this.#rooms;
+    for (let tries = 0; !signal.aborted && this.#isCurrent(action); tries += 1) {
+      await lane.actionSlot(signal);
+      if (signal.aborted) return false;
+      const look = await api.warmup(action.mailboxId);
+      if (look.ok) {
+        await recorder.observed(action.mailboxId, { route: 'warmup', observed: look.value });
+        const stats = fleet.mailbox(action.account, action.mailboxId)?.stats;
+        const oldest = Math.max(this.#options.startedAt, world.clock.now() - statsMaxAgeMs);
+        if (!this.#isCurrent(action)) return false;
+        if (stats && stats.at >= oldest) return this.#isWanted(action);
+        await lane.actionSlot(signal);
+        if (signal.aborted) return false;
+        const fresh = await api.stats(action.mailboxId);
+        if (fresh.ok) {
+          await recorder.observed(action.mailboxId, { route: 'stats', observed: fresh.value });
+          return this.#isWanted(action);
+        }
+        this.#options.onFailure(fresh.failure);
+      } else {
+        this.#options.onFailure(look.failure);
+      }
+      await world.clock.sleep(lookWaitsMs[Math.min(tries, lookWaitsMs.length - 1)] ?? minuteMs, signal);
+    }
+    return false;
+  }
+
+  #isWanted(action: Action): boolean {
+    const mailbox = this.#rooms.fleet.mailbox(action.account, action.mailboxId);
+    const verdict = mailbox?.verdict?.answer;
+    return verdict !== undefined && this.#isCurrent(action) && actionKind(verdict) === action.kind;
+  }
+
+  async #post(open: Action, signal: AbortSignal): Promise<Settlement | null> {
+    const { api, lane } = this.#rooms;
+    await lane.actionSlot(signal);
+    // Nothing was sent: the open intent is looked at after the restart.
+    if (signal.aborted) return null;
+    const sent =
+      open.kind === 'pause' ? await api.pause(open.mailboxId) : await api.setMode(open.mailboxId, 'recovery');
+    if (sent.ok) {
+      this.#options.onWritable(true);
+      return this.#readBack(open, 'the API said yes, but the change is not to be seen', signal);
+    }
+    const { kind, detail } = sent.failure;
+    this.#say(open, `the POST failed: ${detail}`);
+    if (kind === 'throttled') return { kind: 'throttled', detail };
+    // A 5xx or a lost answer says nothing about whether the change was made (FAULTS.md H7, H9).
+    if (kind === 'unavailable' || kind === 'malformed') return this.#readBack(open, detail, signal);
+    if (sent.failure.status === 403) this.#options.onWritable(false);
+    return { kind: 'refused', detail };
+  }
+
+  /** Looks until the change shows or the deadline has passed. null when the daemon stops meanwhile. */
+  async #readBack(open: Action, otherwise: string, signal: AbortSignal): Promise<Settlement | null> {
+    const { api, lane, world } = this.#rooms;
+    for (const wait of readBackWaitsMs) {
+      await world.clock.sleep(wait, signal);
+      await lane.actionSlot(signal);
+      if (signal.aborted) return null;
+      const look = await api.warmup(open.mailboxId);
+      if (!look.ok) this.#options.onFailure(look.failure);
+      else if (showsChange(open, look.value.answer, this.#options.words)) {
+        return { kind: 'confirmed', observed: look.value satisfies Observed<WarmupAnswer> };
+      }
+      if (!this.#isCurrent(open)) return null;
+    }
+    return { kind: 'unconfirmed', detail: otherwise };
+  }
+
+  async #settle(action: Action, settlement: Settlement): Promise<void> {
+    await this.#rooms.recorder.settled(action.mailboxId, action.id, settlement);
+    const now = this.#rooms.fleet.mailbox(action.account, action.mailboxId)?.action;
+    if (now?.id === action.id) this.#say(now, `${now.kind}: ${now.state}`);
+  }
+
+  #say(action: Action, text: string): void {
+    const { id, account, email, kind, state, attempts, detail } = action;
+    const counts = { sent: action.verdict.sent, bounced: action.verdict.bounced, reason: action.verdict.reason };
+    this.#rooms.world.log.warn({ account, mailbox: email, action: id, kind, state, attempts, detail, ...counts }, text);
+  }
+}

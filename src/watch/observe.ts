@@ -1,0 +1,92 @@
+// An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
+import { afterJudgement, afterSight, firstSight, recentInterventions } from '../guard/memory.ts';
+import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import { judge } from '../guard/verdict.ts';
+import type {
+  BlacklistAnswer,
+  DnsAnswer,
+  MailboxDetail,
+  MailboxEntry,
+  Observed,
+  StatsAnswer,
+  WarmupAnswer,
+} from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { GuardMemory, Verdict } from '../model/verdict.ts';
+
+/** An answer about one mailbox with the route that it came by. */
+export type Observation =
+  | { readonly route: 'stats'; readonly observed: Observed<StatsAnswer> }
+  | { readonly route: 'warmup'; readonly observed: Observed<WarmupAnswer> }
+  | { readonly route: 'mailbox'; readonly observed: Observed<MailboxDetail> }
+  | { readonly route: 'dns'; readonly observed: Observed<DnsAnswer> }
+  | { readonly route: 'blacklist'; readonly observed: Observed<BlacklistAnswer> };
+
+/** A mailbox that was just found in the list. */
+export function newMailbox(account: string, entry: Observed<MailboxEntry>): MailboxState {
+  return {
+    account,
+    id: entry.answer.id,
+    email: entry.answer.email,
+    firstSeenAt: entry.at,
+    missingLists: 0,
+    entry,
+    warmup: null,
+    stats: null,
+    detail: null,
+    dns: null,
+    blacklist: null,
+    memory: null,
+    verdict: null,
+    action: null,
+  };
+}
+
+/** The mailbox with the answer taken in. */
+export function observe(mailbox: MailboxState, { route, observed }: Observation): MailboxState {
+  return { ...mailbox, [route === 'mailbox' ? 'detail' : route]: observed };
+}
+
+export interface JudgeOptions {
+  readonly policy: Policy;
+  readonly words: StatusWords;
+  readonly now: EpochMs;
+  /** A new stats answer is judged, not the old one beside a new warm-up answer. */
+  readonly freshStats: boolean;
+  /** Answers from before this moment are not judged: after a restart both are read anew. */
+  readonly notBefore: EpochMs;
+}
+
+/** The verdict on what is believed, and the memory after it; null until stats and warm-up were both read. */
+export function judgeMailbox(
+  mailbox: MailboxState,
+  options: JudgeOptions,
+): { readonly verdict: Verdict; readonly memory: GuardMemory } | null {
+  const { warmup, stats } = mailbox;
+  if (!warmup || !stats || warmup.at < options.notBefore || stats.at < options.notBefore) return null;
+  const { policy, words, now } = options;
+  const rows = stats.answer.rows;
+  const run = runStateOf(warmup.answer.status, words, rows, now);
+  const sight = { mode: warmup.answer.mode, run, rows, now };
+  const memory = mailbox.memory ? afterSight(mailbox.memory, sight) : firstSight(policy, sight);
+  const fresh = options.freshStats || mailbox.memory === null;
+  const judged = memory.answersJudged + (fresh ? 1 : 0);
+  const verdict = judge(policy, {
+    ...sight,
+    statsAt: stats.at,
+    weekdaysOnly: warmup.answer.config.weekdaysOnly === true,
+    evidence: memory.evidence,
+    emergencyEvidence: memory.emergencyEvidence,
+    recentInterventions: recentInterventions(memory, policy, now),
+    firstSight: judged < 2,
+  });
+  return { verdict, memory: fresh ? afterJudgement(memory) : memory };
+}
+
+/** Whether two verdicts say the same: then they are one span in the ledger. The data's age always differs. */
+export function sameVerdict(a: Verdict, b: Verdict): boolean {
+  const essence = (verdict: Verdict) => JSON.stringify({ ...verdict, dataAgeMs: 0, warnings: verdict.warnings.length });
+  return essence(a) === essence(b);
+}

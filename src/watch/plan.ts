@@ -1,0 +1,94 @@
+// What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure. POLICY.md, "Acting".
+import { type StatusWords, wordState } from '../guard/run-state.ts';
+import type { Action, ActionKind } from '../model/action.ts';
+import type { WarmupAnswer } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+
+/** Waits before the second to fifth try of an action that could not be confirmed. */
+const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
+/** A refusal (a key without write permission, say) is tried again hourly while the breach stands. */
+const retryRefusedAfterMs = hourMs;
+/** A change that shows up later than this after our POST is somebody else's. */
+const ownsLateChangeMs = hourMs;
+
+/** When to try again after `attempts` tries that could not be confirmed; null after the last. */
+export function nextTryAfterUnconfirmed(attempts: number, now: EpochMs): EpochMs | null {
+  const wait = retryAfterMs[attempts - 1];
+  return wait === undefined ? null : now + wait;
+}
+
+export function nextTryAfterRefusal(now: EpochMs): EpochMs {
+  return now + retryRefusedAfterMs;
+}
+
+/** Wanted, under way, or failed and not taken back: no second action of the kind may be planned beside it. */
+export function isActive(action: Action | null): action is Action {
+  return action !== null && action.state !== 'confirmed' && action.state !== 'dropped';
+}
+
+/** Whether the warm-up is as the action wants it. A pause also shows as a new word that is no running word. */
+export function showsChange(
+  action: Pick<Action, 'kind' | 'before'>,
+  warmup: WarmupAnswer,
+  words: StatusWords,
+): boolean {
+  if (action.kind === 'recovery') return warmup.mode === 'recovery';
+  const state = wordState(warmup.status, words);
+  if (state === 'paused') return true;
+  return warmup.status !== null && warmup.status !== action.before.status && state !== 'running';
+}
+
+/** Whether an answer that shows the change proves our own POST: one was sent, and not too long ago. */
+export function isOurs(action: Action | null, now: EpochMs): action is Action {
+  if (!action || action.attempts === 0 || action.openedAt === null) return false;
+  if (action.state === 'open' || action.state === 'unconfirmed') return true;
+  return action.state === 'dropped' && now - action.openedAt <= ownsLateChangeMs;
+}
+
+export function actionKind(verdict: Verdict): ActionKind | null {
+  return verdict.action === 'recovery' || verdict.action === 'pause' ? verdict.action : null;
+}
+
+export interface Planning {
+  readonly mailbox: MailboxState;
+  readonly verdict: Verdict;
+  readonly mayWrite: boolean;
+  readonly now: EpochMs;
+  readonly newId: () => string;
+}
+
+/** The actions that a new verdict changes: one that is no longer wanted is dropped, one that is wanted is planned. */
+export function planAfter({ mailbox, verdict, mayWrite, now, newId }: Planning): readonly Action[] {
+  const current = mailbox.action;
+  const wanted = actionKind(verdict);
+  // While a POST may be under way nothing is decided about it: its outcome comes first.
+  if (current?.state === 'open') return [];
+  if (isActive(current) && current.kind === wanted) return [];
+  const changes: Action[] = [];
+  if (isActive(current)) changes.push(dropped(current, `no longer wanted: ${verdict.reason}`, now));
+  if (wanted && mayWrite) {
+    changes.push({
+      id: newId(),
+      account: mailbox.account,
+      mailboxId: mailbox.id,
+      email: mailbox.email,
+      kind: wanted,
+      state: 'planned',
+      verdict,
+      before: { mode: verdict.mode, status: mailbox.warmup?.answer.status ?? null, run: verdict.run },
+      attempts: 0,
+      plannedAt: now,
+      openedAt: null,
+      settledAt: null,
+      nextTryAt: null,
+      detail: null,
+    });
+  }
+  return changes;
+}
+
+export function dropped(action: Action, detail: string, now: EpochMs): Action {
+  return { ...action, state: 'dropped', settledAt: now, nextTryAt: null, detail };
+}

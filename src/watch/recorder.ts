@@ -1,0 +1,340 @@
+// Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
+import type { Condition, MailboxContext } from '../alert/condition.ts';
+import { elapse, leave, step } from '../alert/engine.ts';
+import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { afterConfirmed, firstSight } from '../guard/memory.ts';
+import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import type { Action } from '../model/action.ts';
+import type { Alert, Transition } from '../model/alert.ts';
+import type { MailboxList, Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { Tally } from '../model/tally.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { AlertChanges, DecisionRecord } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import type { World } from '../world.ts';
+import { judgeMailbox, type Observation, observe, sameVerdict } from './observe.ts';
+import {
+  dropped,
+  isActive,
+  isOurs,
+  nextTryAfterRefusal,
+  nextTryAfterUnconfirmed,
+  planAfter,
+  showsChange,
+} from './plan.ts';
+import { compareRoster, type RosterChanges } from './roster.ts';
+
+/** The rooms that a recorder works with. */
+export interface RecorderRooms {
+  readonly world: World;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly tally: Tally;
+  /** Called after a commit that people may be told of. */
+  readonly onTransitions: () => void;
+}
+
+export interface RecorderOptions {
+  readonly account: string;
+  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
+  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  readonly words: StatusWords;
+  readonly pageUrl: string | null;
+  /** The key may write, as far as is known. */
+  readonly writable: () => boolean;
+  /** How old statistics get when all goes well, milliseconds. */
+  readonly statsCadenceMs: () => number;
+  /** Answers from before this moment are shown but not judged. */
+  readonly startedAt: EpochMs;
+}
+
+/** What came of a POST and its read-back. */
+export type Settlement =
+  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer> }
+  | { readonly kind: 'refused'; readonly detail: string }
+  | { readonly kind: 'unconfirmed'; readonly detail: string }
+  /** The API said 429: nothing was changed, and the try does not count. */
+  | { readonly kind: 'throttled'; readonly detail: string };
+
+export class Recorder {
+  readonly #rooms: RecorderRooms;
+  readonly #options: RecorderOptions;
+  readonly #absentSince = new Map<string, EpochMs>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(rooms: RecorderRooms, options: RecorderOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+  }
+
+  /** Takes in an answer about a mailbox. null when the mailbox has left. Rejects when the store can't be written. */
+  observed(mailboxId: string, observation: Observation): Promise<MailboxState | null> {
+    return this.#inTurn(async () => {
+      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      if (!before) return null;
+      const now = this.#rooms.world.clock.now();
+      const policy = this.#options.policyFor(before);
+      const proven = this.#proven(before, observation, now);
+      const seen = proven ? this.#confirm(before, proven, policy) : observe(before, observation);
+      const judged = this.#judge(before, seen, { observation, policy, now });
+      const changes = [...(proven && seen.action ? [seen.action] : []), ...judged.actions];
+      const mailbox = judged.mailbox;
+      const conditions = conditionsAfter(observation.route, mailbox, this.#context(policy, now));
+      const alerts = this.#alerts([...conditions, ...this.#failures(changes, policy, now)], now, [
+        ...(proven && seen.action ? [actedEvent(seen.action, now, policy, this.#options.pageUrl)] : []),
+      ]);
+      const answered = observation.route;
+      await this.#rooms.store.recordTick({ mailbox, answered, decision: judged.decision, actions: changes, alerts });
+      if (proven && seen.action) this.#rooms.tally.action(before.account, seen.action.kind, 'confirmed');
+      if (judged.verdict) this.#rooms.tally.decision(before.account, judged.verdict.action, judged.verdict.reason);
+      this.#show(mailbox, changes, alerts);
+      return mailbox;
+    });
+  }
+
+  /** Records the intent to POST. null when the action is no longer the one to be done. */
+  opened(mailboxId: string, actionId: string): Promise<Action | null> {
+    return this.#inTurn(async () => {
+      const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const action = mailbox?.action;
+      if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
+      const warmup = mailbox.warmup?.answer;
+      const status = warmup?.status ?? null;
+      const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
+      const now = this.#rooms.world.clock.now();
+      const open: Action = {
+        ...action,
+        before,
+        state: 'open',
+        openedAt: now,
+        nextTryAt: null,
+        attempts: action.attempts + 1,
+      };
+      await this.#rooms.store.openIntent(open);
+      this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
+      this.#rooms.fleet.putAction(open);
+      return open;
+    });
+  }
+
+  /** Records what came of a POST. Does nothing when a poll has settled it in the meantime. */
+  settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const open = before?.action;
+      if (!before || !open || open.id !== actionId || open.state !== 'open') return;
+      const now = this.#rooms.world.clock.now();
+      const policy = this.#options.policyFor(before);
+      const mailbox =
+        settlement.kind === 'confirmed'
+          ? this.#confirm(before, settlement.observed, policy)
+          : { ...before, action: unsuccessful(open, settlement, now) };
+      const action = mailbox.action ?? open;
+      const told = action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1);
+      const events =
+        told && settlement.kind !== 'throttled' ? [actedEvent(action, now, policy, this.#options.pageUrl)] : [];
+      const alerts = this.#alerts(this.#failures([action], policy, now), now, events);
+      await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+      if (settlement.kind !== 'throttled') this.#rooms.tally.action(action.account, action.kind, settlement.kind);
+      this.#show(mailbox, [action], alerts);
+    });
+  }
+
+  /** After a restart: what was planned and never sent is judged anew. */
+  dropPlanned(mailboxId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      if (mailbox?.action?.state !== 'planned') return;
+      const action = dropped(
+        mailbox.action,
+        'the daemon stopped before anything was sent',
+        this.#rooms.world.clock.now(),
+      );
+      await this.#rooms.store.openIntent(action);
+      this.#rooms.fleet.putMailbox({ ...mailbox, action });
+      this.#rooms.fleet.putAction(action);
+    });
+  }
+
+  /** Takes in a mailbox list. */
+  listed(list: Observed<MailboxList>): Promise<RosterChanges> {
+    return this.#inTurn(async () => {
+      const { fleet, store } = this.#rooms;
+      const { account, selects } = this.#options;
+      const known = [...fleet.mailboxes()].filter((mailbox) => mailbox.account === account);
+      const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
+      const { arrived, changed, absent, left } = changes;
+      const alerts = this.#rosterAlerts(changes, list.at);
+      if (arrived.length + changed.length + absent.length + left.length > 0) {
+        await store.recordList({ account, present: [...arrived, ...changed], absent, left, leftAt: list.at, alerts });
+      }
+      for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
+      for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
+      for (const mailbox of [...arrived, ...changed, ...absent]) fleet.putMailbox(mailbox);
+      for (const mailbox of left) fleet.removeMailbox(account, mailbox.id);
+      this.#showAlerts(alerts);
+      return changes;
+    });
+  }
+
+  /** What time alone changes: `for` that has passed, an account that is down, and (with `staleness`) data that got old. */
+  timePassed(staleness: boolean): Promise<void> {
+    return this.#inTurn(async () => {
+      const { fleet, store, world } = this.#rooms;
+      const now = world.clock.now();
+      const account = fleet.account(this.#options.account);
+      const conditions: Condition[] = account ? [...accountConditions(account, now)] : [];
+      for (const mailbox of staleness ? fleet.mailboxes() : []) {
+        if (mailbox.account !== this.#options.account) continue;
+        conditions.push(...conditionsAfter('time', mailbox, this.#context(this.#options.policyFor(mailbox), now)));
+      }
+      const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+      const untouched = this.#ownAlerts().filter(
+        (alert) => !changes.changed.some((one) => one.fingerprint === alert.fingerprint),
+      );
+      const alerts = merge(changes, elapse(untouched, now));
+      if (alerts.changed.length + alerts.dropped.length === 0) return;
+      await store.recordAlerts(alerts);
+      this.#showAlerts(alerts);
+    });
+  }
+
+  /** The warm-up answer that proves our POST, when this is one. */
+  #proven(before: MailboxState, observation: Observation, now: EpochMs): Observed<WarmupAnswer> | null {
+    if (observation.route !== 'warmup' || !isOurs(before.action, now)) return null;
+    return showsChange(before.action, observation.observed.answer, this.#options.words) ? observation.observed : null;
+  }
+
+  #confirm(before: MailboxState, warmup: Observed<WarmupAnswer>, policy: Policy): MailboxState {
+    if (!before.action) return before;
+    const now = this.#rooms.world.clock.now();
+    const rows = before.stats?.answer.rows ?? null;
+    const run = runStateOf(warmup.answer.status, this.#options.words, rows, now);
+    const sight = { mode: warmup.answer.mode, run, rows, now };
+    const action: Action = {
+      ...before.action,
+      state: 'confirmed',
+      settledAt: now,
+      nextTryAt: null,
+      detail: 'read back',
+    };
+    const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode };
+    const memory = afterConfirmed(before.memory ?? firstSight(policy, sight), done, sight);
+    return { ...before, warmup, memory, action };
+  }
+
+  #judge(
+    before: MailboxState,
+    seen: MailboxState,
+    given: { observation: Observation; policy: Policy; now: EpochMs },
+  ): {
+    readonly mailbox: MailboxState;
+    readonly verdict: Verdict | null;
+    readonly decision: DecisionRecord | null;
+    readonly actions: readonly Action[];
+  } {
+    const { observation, policy, now } = given;
+    const judgeable = observation.route === 'stats' || observation.route === 'warmup';
+    const { words, startedAt } = this.#options;
+    const freshStats = observation.route === 'stats';
+    const judgement = judgeable ? judgeMailbox(seen, { policy, words, now, freshStats, notBefore: startedAt }) : null;
+    if (!judgement) return { mailbox: seen, verdict: null, decision: null, actions: [] };
+    const { verdict, memory } = judgement;
+    const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
+    const mayWrite = policy.enforce && this.#options.writable();
+    const actions = planAfter({ mailbox: judged, verdict, mayWrite, now, newId: () => this.#newId(now) });
+    const mailbox = { ...judged, action: actions.at(-1) ?? judged.action };
+    const unchanged = before.verdict !== null && sameVerdict(before.verdict.answer, verdict);
+    const days = daysOf(verdict, seen.stats?.answer.rows ?? []);
+    return { mailbox, verdict, decision: { verdict, unchanged, days }, actions };
+  }
+
+  #newId(now: EpochMs): string {
+    const chance = Math.floor(this.#rooms.world.random() * 36 ** 6);
+    return `${now.toString(36).padStart(9, '0')}-${chance.toString(36).padStart(6, '0')}`;
+  }
+
+  #context(policy: Policy, now: EpochMs): MailboxContext {
+    const { pageUrl, writable, statsCadenceMs } = this.#options;
+    return { now, policy, mayWrite: policy.enforce && writable(), statsCadenceMs: statsCadenceMs(), pageUrl };
+  }
+
+  #failures(actions: readonly Action[], policy: Policy, now: EpochMs): readonly Condition[] {
+    const { pageUrl } = this.#options;
+    const newest = new Map(actions.map((action) => [action.mailboxId, action]));
+    return [...newest.values()].map((action) => actionFailedCondition(action, { now, policy, pageUrl }));
+  }
+
+  #alerts(conditions: readonly Condition[], now: EpochMs, events: readonly Transition[]): AlertChanges {
+    const changes = step(conditions, (fingerprint) => this.#rooms.fleet.alert(fingerprint), now);
+    return { ...changes, transitions: [...events, ...changes.transitions] };
+  }
+
+  #rosterAlerts({ changed, left }: RosterChanges, now: EpochMs): AlertChanges {
+    const conditions = changed.flatMap((mailbox) =>
+      conditionsAfter('mailboxes', mailbox, this.#context(this.#options.policyFor(mailbox), now)),
+    );
+    const gone = new Set(left.map((mailbox) => mailbox.id));
+    const theirs = this.#ownAlerts().filter((alert) => alert.mailboxId !== null && gone.has(alert.mailboxId));
+    return merge(this.#alerts(conditions, now, []), leave(theirs, now));
+  }
+
+  #ownAlerts(): readonly Alert[] {
+    return [...this.#rooms.fleet.alerts()].filter((alert) => alert.account === this.#options.account);
+  }
+
+  #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {
+    this.#rooms.fleet.putMailbox(mailbox);
+    for (const action of actions) this.#rooms.fleet.putAction(action);
+    this.#showAlerts(alerts);
+  }
+
+  #showAlerts(alerts: AlertChanges): void {
+    for (const alert of alerts.changed) this.#rooms.fleet.putAlert(alert);
+    for (const fingerprint of alerts.dropped) this.#rooms.fleet.removeAlert(fingerprint);
+    if (alerts.transitions.length > 0) this.#rooms.onTransitions();
+  }
+
+  /** Work waits for its turn: what is decided rests on what was committed before. */
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}
+
+function unsuccessful(open: Action, settlement: Exclude<Settlement, { kind: 'confirmed' }>, now: EpochMs): Action {
+  const { detail } = settlement;
+  switch (settlement.kind) {
+    case 'refused':
+      return { ...open, state: 'refused', settledAt: now, nextTryAt: nextTryAfterRefusal(now), detail };
+    case 'unconfirmed': {
+      const nextTryAt = nextTryAfterUnconfirmed(open.attempts, now);
+      return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
+    }
+    case 'throttled': {
+      const attempts = open.attempts - 1;
+      return { ...open, state: attempts === 0 ? 'planned' : 'unconfirmed', attempts, nextTryAt: now, detail };
+    }
+  }
+}
+
+function daysOf(verdict: Verdict, rows: readonly StatsRow[]): DecisionRecord['days'] {
+  const { windowFrom, windowTo } = verdict;
+  if (windowFrom === null || windowTo === null) return [];
+  return rows.flatMap(({ date, sent, bounced }) =>
+    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
+  );
+}
+
+function merge(a: AlertChanges, b: AlertChanges): AlertChanges {
+  return {
+    changed: [...a.changed, ...b.changed],
+    dropped: [...a.dropped, ...b.dropped],
+    transitions: [...a.transitions, ...b.transitions],
+  };
+}
