@@ -1,0 +1,166 @@
+// The rules that read the verdict: over the limit while we may not act, near the limit, and unable to judge.
+import type { MailboxState } from '../model/mailbox.ts';
+import { hourMs } from '../model/time.ts';
+import type { Reason, Verdict } from '../model/verdict.ts';
+import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { percentText } from './phrases.ts';
+import { dataAgeText, explainVerdict, rateText, verdictNumbers } from './wording.ts';
+
+/** How long the guard may be unable to judge before people are told. */
+const blindForMs = hourMs;
+/** A near-limit alert ends below this share of where it began: 80 % becomes 70 %. */
+const nearLimitClearShare = 7 / 8;
+
+const blindReasons: readonly Reason[] = [
+  'unknown_mode',
+  'bad_payload',
+  'invalid_row',
+  'implausible_counts',
+  'unknown_status',
+];
+/** Verdicts that end before the guard learns whether it could have judged. */
+const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
+
+/** guard_blind. An emergency in an unknown mode says nothing about the blindness. */
+export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const blind = verdict !== undefined && blindReasons.includes(verdict.reason);
+  const unknown = !verdict || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
+  return {
+    subject: subjectOf('guard_blind', mailbox),
+    severity: 'warning',
+    active: blind ? true : unknown ? 'unknown' : false,
+    forMs: blindForMs,
+    observations: 1,
+    clearObservations: 1,
+    facts: {
+      title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
+      sentences: blind ? blindSentences(verdict) : sentencesOf(verdict),
+      numbers: numbersOf(mailbox, context),
+    },
+  };
+}
+
+function blindSentences(verdict: Verdict): readonly string[] {
+  const todo =
+    verdict.reason === 'unknown_mode'
+      ? 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.'
+      : 'Look at the mailbox in the mailbox app; Warmwarden goes on by itself when the data is good again.';
+  return [
+    explainVerdict(verdict),
+    'The mailbox is not guarded meanwhile: nothing would be done about its bounces.',
+    todo,
+  ];
+}
+
+/** bounce_over_limit: a breach that nobody acts on, because we may not or are told not to. */
+export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const hindrance = verdict ? hindranceOf(verdict, context) : null;
+  return {
+    subject: subjectOf('bounce_over_limit', mailbox),
+    severity: 'critical',
+    active: overLimitActive(verdict, hindrance, context),
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    facts: {
+      title: hindrance
+        ? `${mailbox.email}: bounces over the limit, NOT ACTED`
+        : `${mailbox.email}: ${calmTitle(verdict)}`,
+      sentences:
+        verdict && hindrance
+          ? [rateText(verdict), `NOT ACTED: ${hindrance}`, dataAgeText(verdict), adviceText(verdict)]
+          : sentencesOf(verdict),
+      numbers: numbersOf(mailbox, context),
+    },
+  };
+}
+
+function overLimitActive(
+  verdict: Verdict | undefined,
+  hindrance: string | null,
+  context: MailboxContext,
+): Condition['active'] {
+  if (!verdict) return 'unknown';
+  if (hindrance) return true;
+  if (verdict.reason === 'first_sight') return 'unknown';
+  // Acting is another rule's news: what remains of this one is that we may act again.
+  if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
+  const unjudged = blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason);
+  return unjudged || verdict.reason === 'insufficient_evidence' ? 'unknown' : false;
+}
+
+function wantsAction(verdict: Verdict): boolean {
+  return verdict.wanted === 'recovery' || verdict.wanted === 'pause';
+}
+
+/** Why a wanted action is not taken, in a sentence; null when it is taken, waits for a second look, or none is wanted. */
+function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
+  if (!wantsAction(verdict) || verdict.reason === 'first_sight') return null;
+  if (verdict.reason === 'unknown_status') return "the warm-up's status says neither running nor paused.";
+  if (verdict.reason === 'circuit_breaker') return 'too many mailboxes want action at once, so the breaker holds.';
+  if (!context.policy.enforce) return 'enforcing is switched off (guard.enforce).';
+  if (!context.mayWrite) return 'writes are off, or the key may not write.';
+  return verdict.action === 'none' ? 'the configuration says to alert only (on_breach).' : null;
+}
+
+function adviceText(verdict: Verdict): string {
+  return verdict.wanted === 'pause'
+    ? 'Pause the warm-up in the mailbox app, or let Warmwarden act.'
+    : 'Set the mode to recovery in the mailbox app, or let Warmwarden act.';
+}
+
+function calmTitle(verdict: Verdict | undefined): string {
+  if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
+    return 'the warm-up does not run any more';
+  return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces now' : 'bounces back under the limit';
+}
+
+/** bounce_near_limit, with its hysteresis. A breach belongs to the other rules. */
+export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const active = nearLimitActive(verdict, context);
+  return {
+    subject: subjectOf('bounce_near_limit', mailbox),
+    severity: 'info',
+    active,
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    facts: {
+      title:
+        active === true
+          ? `${mailbox.email}: bounces near the limit`
+          : `${mailbox.email}: ${farTitle(verdict, context)}`,
+      sentences: sentencesOf(verdict),
+      numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
+    },
+  };
+}
+
+function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext): Condition['active'] {
+  if (!verdict) return 'unknown';
+  if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
+  if (verdict.reason !== 'ok' || verdict.limitPpm === null) return 'unknown';
+  const from = verdict.limitPpm * context.policy.nearLimitPpm;
+  const share = verdict.bounced * 1e12;
+  if (share < from * nearLimitClearShare * verdict.sent || verdict.bounced === 0) return false;
+  return share >= from * verdict.sent && verdict.bounced >= context.policy.minBounces ? true : 'unknown';
+}
+
+function farTitle(verdict: Verdict | undefined, context: MailboxContext): string {
+  if (verdict?.reason !== 'ok') return 'the warm-up does not run any more';
+  return `bounces below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
+}
+
+function sentencesOf(verdict: Verdict | undefined): readonly string[] {
+  return verdict ? [explainVerdict(verdict), dataAgeText(verdict)] : [];
+}
+
+/** The numbers of a mailbox's verdict, with the link to its page. */
+function numbersOf(mailbox: MailboxState, context: MailboxContext): Condition['facts']['numbers'] {
+  const verdict = mailbox.verdict?.answer;
+  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  return { ...(verdict ? verdictNumbers(verdict) : {}), ...link };
+}

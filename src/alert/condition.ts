@@ -1,0 +1,44 @@
+// What the rules take and what they give: the context, and a condition as one answer shows it.
+import type { AlertFacts, AlertRule, Severity, Subject } from '../model/alert.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** What one answer, or the time, says about one subject. */
+export interface Condition {
+  readonly subject: Subject;
+  readonly severity: Severity;
+  /** unknown: nothing was learned; it neither fires nor resolves nor counts. */
+  readonly active: boolean | 'unknown';
+  /** How long it must hold before it fires; 0 fires at once. */
+  readonly forMs: number;
+  /** Consecutive observations that it takes to fire: 1 or 2. */
+  readonly observations: number;
+  /** Consecutive observations against it that it takes to resolve. */
+  readonly clearObservations: number;
+  /** Since when it holds, where that is known better than "since now". */
+  readonly since?: EpochMs;
+  readonly facts: AlertFacts;
+}
+
+/** What a rule needs besides the mailbox. */
+export interface MailboxContext {
+  readonly now: EpochMs;
+  readonly policy: Policy;
+  /** Enforcing, with a key that may write, and writes not switched off. */
+  readonly mayWrite: boolean;
+  /** How often stats are due at the latest, milliseconds. */
+  readonly statsCadenceMs: number;
+  /** Base of the links to the page; null when there is no page. */
+  readonly pageUrl: string | null;
+}
+
+/** The address of a mailbox's page. */
+export function mailboxPage(pageUrl: string, account: string, mailboxId: string): string {
+  return `${pageUrl}/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(mailboxId)}`;
+}
+
+/** A rule's identity for one mailbox. */
+export function subjectOf(rule: AlertRule, mailbox: MailboxState): Subject {
+  return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: null };
+}

@@ -1,0 +1,130 @@
+// Conditions become alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the transitions.
+import { type Alert, type AlertFacts, fingerprintOf, type Transition } from '../model/alert.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Condition } from './condition.ts';
+
+/** What to keep, what to forget, and what people may be told. */
+export interface AlertChanges {
+  /** Alerts to keep as they are here now; resolved ones are told and then forgotten. */
+  readonly changed: readonly Alert[];
+  /** Fingerprints of pending alerts that ended before they fired: forget them, tell nobody. */
+  readonly dropped: readonly string[];
+  readonly transitions: readonly Transition[];
+}
+
+interface Collected {
+  readonly changed: Alert[];
+  readonly dropped: string[];
+  readonly transitions: Transition[];
+}
+
+type Status = 'firing' | 'resolved';
+
+/**
+ * Applies conditions to the alerts at hand. Of one subject only one condition may be given a time.
+ * `current` returns the pending or firing alert of a fingerprint.
+ */
+export function step(
+  conditions: readonly Condition[],
+  current: (fingerprint: string) => Alert | undefined,
+  now: EpochMs,
+): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const condition of conditions) {
+    if (condition.active === 'unknown') continue;
+    const alert = live(current(fingerprintOf(condition.subject)));
+    if (condition.active) speaksFor(out, condition, alert, now);
+    else if (alert) speaksAgainst(out, condition, alert, now);
+  }
+  return out;
+}
+
+/** Fires the pending alerts whose time has come. */
+export function elapse(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const alert of alerts) {
+    if (alert.status !== 'pending' || alert.firesAt === null || alert.firesAt > now) continue;
+    tell(out, 'firing', { ...alert, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
+  }
+  return out;
+}
+
+/** Ends the alerts of a mailbox that has left its account: what was announced is resolved, with the reason. */
+export function leave(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+  const out: Collected = { changed: [], dropped: [], transitions: [] };
+  for (const alert of alerts) {
+    if (alert.status === 'pending') out.dropped.push(alert.fingerprint);
+    if (alert.status !== 'firing') continue;
+    const sentences = [
+      'The mailbox has left the account, so nothing is known of it any more.',
+      ...alert.facts.sentences,
+    ];
+    resolve(out, { ...alert, facts: { ...alert.facts, sentences } }, now);
+  }
+  return out;
+}
+
+/** A resolved alert is history: what comes after it is a new one. */
+function live(alert: Alert | undefined): Alert | undefined {
+  return alert?.status === 'resolved' ? undefined : alert;
+}
+
+function speaksFor(out: Collected, condition: Condition, alert: Alert | undefined, now: EpochMs): void {
+  if (alert?.status === 'firing') {
+    refresh(out, condition, alert);
+    return;
+  }
+  const since = alert?.since ?? Math.min(condition.since ?? now, now);
+  const seen = (alert?.seen ?? 0) + 1;
+  const seenEnough = seen >= condition.observations;
+  const firesAt = since + condition.forMs;
+  const next: Alert = {
+    ...condition.subject,
+    fingerprint: fingerprintOf(condition.subject),
+    severity: condition.severity,
+    status: 'pending',
+    since,
+    firingAt: null,
+    resolvedAt: null,
+    firesAt: seenEnough ? firesAt : null,
+    seen,
+    facts: condition.facts,
+  };
+  if (!seenEnough || firesAt > now) out.changed.push(next);
+  else tell(out, 'firing', { ...next, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
+}
+
+/** A firing alert is told once; later words for it only update what is shown, and start the count against it anew. */
+function refresh(out: Collected, condition: Condition, alert: Alert): void {
+  const same = alert.seen === 0 && alert.severity === condition.severity && sameFacts(alert.facts, condition.facts);
+  if (!same) out.changed.push({ ...alert, severity: condition.severity, seen: 0, facts: condition.facts });
+}
+
+function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
+  if (alert.status === 'pending') {
+    out.dropped.push(alert.fingerprint);
+    return;
+  }
+  const seen = alert.seen + 1;
+  if (seen < condition.clearObservations) out.changed.push({ ...alert, seen });
+  else resolve(out, { ...alert, facts: condition.facts }, now);
+}
+
+function resolve(out: Collected, alert: Alert, now: EpochMs): void {
+  tell(out, 'resolved', { ...alert, status: 'resolved', resolvedAt: now, seen: 0 }, now);
+}
+
+function tell(out: Collected, kind: Status, alert: Alert, at: EpochMs): void {
+  out.changed.push(alert);
+  out.transitions.push({ kind, at, alert });
+}
+
+/** Numbers that grow by themselves; a difference in them alone is not worth a write. */
+const growing = new Set(['data_age_seconds']);
+
+function sameFacts(one: AlertFacts, other: AlertFacts): boolean {
+  if (one.title !== other.title || one.sentences.length !== other.sentences.length) return false;
+  if (one.sentences.some((text, index) => text !== other.sentences[index])) return false;
+  const names = new Set([...Object.keys(one.numbers), ...Object.keys(other.numbers)]);
+  return [...names].every((name) => growing.has(name) || one.numbers[name] === other.numbers[name]);
+}

@@ -1,0 +1,164 @@
+// The rules that read one endpoint each: DNS of a domain, listings of an ip, connection of a mailbox.
+import type { Subject } from '../model/alert.ts';
+import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../model/answers.ts';
+import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import { type EpochMs, secondMs } from '../model/time.ts';
+import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { counted, listText } from './phrases.ts';
+import { sentence } from './wording.ts';
+
+/** Names of lists that a sentence carries at most. */
+const listsNamed = 10;
+
+/** dns_failing, per domain: a record that does not pass, twice. Inconclusive records neither fire nor resolve. */
+export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
+  const dns = mailbox.dns?.answer;
+  const domain = (dns?.domain ?? domainOf(mailbox.email)).toLowerCase();
+  const failing = dns ? dnsRecords.filter((name) => dns.records[name].pass === false) : [];
+  const passing = dns !== undefined && dnsRecords.every((name) => dns.records[name].pass === true);
+  const found = failing.length > 0;
+  return {
+    subject: objectSubject('dns_failing', mailbox, domain),
+    severity: 'critical',
+    active: found ? true : passing ? false : 'unknown',
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: found ? `${domain}: ${listText(failing)} not passing` : `${domain}: spf, dkim and dmarc pass again`,
+      sentences:
+        dns && found
+          ? [
+              ...failing.map((name) => recordText(name, dns)),
+              `Seen with ${mailbox.email}. Mail of this domain risks the spam folder until its DNS is repaired.`,
+              `Compare the DNS records of ${domain} with those that the mail provider asks for.`,
+            ]
+          : [`All three records of ${domain} pass.`],
+      numbers: {
+        ...Object.fromEntries(dnsRecords.map((name) => [`${name}_status`, dns?.records[name].status ?? null])),
+        checked_at: dns?.checkedAt ?? null,
+        ...seenWith(mailbox, mailbox.dns?.at, context),
+      },
+    },
+  };
+}
+
+function recordText(name: DnsRecordName, dns: DnsAnswer): string {
+  const { status, record } = dns.records[name];
+  return `${name} says ${status ?? 'not passing'}${record ? `, the record is: ${record}` : ', and no record was shown'}.`;
+}
+
+/** blacklisted, per ip: once listed, until twice not listed. */
+export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
+  const answer = mailbox.blacklist?.answer;
+  const listed = answer?.listed ?? null;
+  const object = answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
+  const found = answer?.found ?? answer?.lists.length ?? 0;
+  const onLists = found > 0 ? counted(found, 'blacklist') : 'a blacklist';
+  const checked = answer?.checked ?? null;
+  return {
+    subject: objectSubject('blacklisted', mailbox, object),
+    severity: 'warning',
+    active: listed ?? 'unknown',
+    forMs: 0,
+    observations: 1,
+    clearObservations: 2,
+    facts: {
+      title: listed ? `${object}: listed on ${onLists}` : `${object}: on no blacklist any more`,
+      sentences: listed
+        ? [
+            `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(answer?.lists ?? [])}.`,
+            `Seen with ${mailbox.email}. Find out why it was listed before asking the lists to take it off.`,
+          ]
+        : [`${object} was found on no list, twice in a row.`],
+      numbers: {
+        lists_found: answer?.found ?? null,
+        lists_checked: checked,
+        ...seenWith(mailbox, mailbox.blacklist?.at, context),
+      },
+    },
+  };
+}
+
+function namesText(lists: readonly string[]): string {
+  if (lists.length === 0) return '';
+  const more = lists.length - listsNamed;
+  const names = lists.slice(0, listsNamed);
+  return `: ${more > 0 ? `${names.join(', ')} and ${more} more` : listText(names)}`;
+}
+
+/** Words that mean a lost connection wherever they stand in a status. The API documents none besides `active`. */
+const lostConnection = /disconnect|connection|reconnect|unauthori|auth_?(error|fail|expired)|credential/;
+
+function saysDisconnected(status: string | null): boolean {
+  return status !== null && lostConnection.test(status.toLowerCase());
+}
+
+/**
+ * mailbox_disconnected: seen twice. The list shows only a status, so its silence about an error that the detail
+ * still shows is no resolve, and an old detail is not a second observation.
+ */
+export function mailboxDisconnected(
+  answered: 'mailbox' | 'mailboxes',
+  mailbox: MailboxState,
+  context: MailboxContext,
+): Condition {
+  const active = answered === 'mailbox' ? byDetail(mailbox) : byList(mailbox);
+  const detail = mailbox.detail?.answer;
+  const status = answered === 'mailbox' ? detail?.status : mailbox.entry.answer.status;
+  const error = detail?.connection === 'error' ? detail.connectionError : null;
+  return {
+    subject: subjectOf('mailbox_disconnected', mailbox),
+    severity: 'critical',
+    active,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: active === true ? `${mailbox.email}: disconnected` : `${mailbox.email}: connected again`,
+      sentences:
+        active === true
+          ? [
+              `The mailbox app has lost its connection to ${mailbox.email}, so it neither sends nor receives.`,
+              ...(error ? [`The error: ${sentence(error)}`] : []),
+              `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
+            ]
+          : [`${mailbox.email} is connected, its status is ${status ?? 'not shown'}.`],
+      numbers: {
+        status: status ?? null,
+        connection_error: error,
+        ...seenWith(mailbox, answered === 'mailbox' ? mailbox.detail?.at : mailbox.entry.at, context),
+      },
+    },
+  };
+}
+
+function byDetail(mailbox: MailboxState): Condition['active'] {
+  const detail = mailbox.detail?.answer;
+  if (!detail) return 'unknown';
+  if (detail.connection === 'error' || saysDisconnected(detail.status)) return true;
+  const doubted = detail.connection === 'unclear' || saysDisconnected(mailbox.entry.answer.status);
+  return doubted ? 'unknown' : false;
+}
+
+function byList(mailbox: MailboxState): Condition['active'] {
+  const status = mailbox.entry.answer.status;
+  if (saysDisconnected(status)) return true;
+  const detail = mailbox.detail?.answer;
+  const fine = detail === undefined || (detail.connection === 'connected' && !saysDisconnected(detail.status));
+  return fine && status !== null ? false : 'unknown';
+}
+
+function objectSubject(rule: Subject['rule'], mailbox: MailboxState, object: string): Subject {
+  return { rule, account: mailbox.account, mailboxId: null, email: null, object };
+}
+
+function seenWith(
+  mailbox: MailboxState,
+  at: EpochMs | undefined,
+  context: MailboxContext,
+): Condition['facts']['numbers'] {
+  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  const age = at === undefined ? null : Math.max(0, Math.round((context.now - at) / secondMs));
+  return { seen_with: mailbox.email, data_age_seconds: age, ...link };
+}

@@ -1,0 +1,88 @@
+// How numbers, dates and spans of time are written in sentences: everything in UTC, nothing rounded into a lie.
+import { onePercentPpm, type Ppm } from '../model/policy.ts';
+import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '../model/time.ts';
+
+const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** Digits behind the point that a percentage gets at most. */
+const maxPercentDigits = 4;
+
+/** `1 bounce`, `2 bounces`, `no bounces`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  if (count === 0) return `no ${many}`;
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Parts per million as `1.54 %`. Two digits, or as many as it takes not to look like `unlike`, a limit beside it. */
+export function percentText(ppm: Ppm, unlike: Ppm | null = null): string {
+  const percent = ppm / onePercentPpm;
+  for (let digits = 2; digits < maxPercentDigits; digits += 1) {
+    const shown = Number(percent.toFixed(digits));
+    const misleads = unlike !== null && ppm !== unlike && shown === unlike / onePercentPpm;
+    if (!misleads) return `${shown} %`;
+  }
+  return `${Number(percent.toFixed(maxPercentDigits))} %`;
+}
+
+/** Pooled bounces per million sent; null when nothing was sent. */
+export function ratePpm(counts: { readonly sent: number; readonly bounced: number }): Ppm | null {
+  return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
+}
+
+/** `20 March`. */
+function dayText(date: IsoDate): string {
+  return `${Number(date.slice(8, 10))} ${monthNames[Number(date.slice(5, 7)) - 1] ?? date}`;
+}
+
+/** `14 to 20 March`, `28 February to 6 March`, `20 March`. The year is written only when the two differ in it. */
+export function datesText(from: IsoDate, to: IsoDate): string {
+  if (from === to) return dayText(to);
+  if (from.slice(0, 4) !== to.slice(0, 4)) {
+    return `${dayText(from)} ${from.slice(0, 4)} to ${dayText(to)} ${to.slice(0, 4)}`;
+  }
+  if (from.slice(0, 7) === to.slice(0, 7)) return `${Number(from.slice(8, 10))} to ${dayText(to)}`;
+  return `${dayText(from)} to ${dayText(to)}`;
+}
+
+/** `10:02 UTC`. For a moment that is at most a day from what surrounds it. */
+export function timeText(at: EpochMs): string {
+  return `${new Date(at).toISOString().slice(11, 16)} UTC`;
+}
+
+/** `20 March 10:02 UTC`. */
+export function momentText(at: EpochMs): string {
+  return `${dayText(new Date(at).toISOString().slice(0, 10))} ${timeText(at)}`;
+}
+
+/** `0.4 s`, `12 s`, `4 min`, `2 h 5 min`, `3 days`. */
+export function spanText(ms: number): string {
+  const span = Math.max(0, ms);
+  if (span < 10 * secondMs) return `${Number((span / secondMs).toFixed(1))} s`;
+  if (span < 2 * minuteMs) return `${Math.round(span / secondMs)} s`;
+  if (span < 2 * hourMs) return `${Math.round(span / minuteMs)} min`;
+  if (span < 2 * dayMs) {
+    const minutes = Math.round((span % hourMs) / minuteMs) % 60;
+    return minutes === 0 ? `${Math.round(span / hourMs)} h` : `${Math.floor(span / hourMs)} h ${minutes} min`;
+  }
+  return `${Math.floor(span / dayMs)} days`;
+}
+
+/** `spf`, `spf and dkim`, `spf, dkim and dmarc`. */
+export function listText(words: readonly string[]): string {
+  const last = words.at(-1);
+  if (last === undefined) return '';
+  return words.length === 1 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+}

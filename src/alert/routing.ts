@@ -1,0 +1,70 @@
+// Which channels want to hear of an alert: routes with globs, or the default without any.
+import type { Alert, AlertRule, Severity } from '../model/alert.ts';
+
+/** All that is given must match; of one list, one entry is enough. `*` stands for any text, `?` for one character. */
+export interface RouteMatch {
+  readonly severity?: readonly Severity[] | undefined;
+  readonly account?: readonly string[] | undefined;
+  readonly rule?: readonly (AlertRule | string)[] | undefined;
+  /** Globs on the address or the id. An alert without a mailbox does not match. */
+  readonly mailbox?: readonly string[] | undefined;
+}
+
+export interface AlertRoute {
+  readonly match: RouteMatch;
+  /** Names of channels. */
+  readonly channels: readonly string[];
+}
+
+/** Told without any route: what may cost sleep or money. info stays on the page. */
+const defaultSeverities: readonly Severity[] = ['critical', 'warning'];
+
+/** The channels for an alert: those of every route that matches; without routes all of them, for warning and critical. */
+export function channelsFor(
+  alert: Alert,
+  routes: readonly AlertRoute[],
+  channels: readonly string[],
+): readonly string[] {
+  if (routes.length === 0) return defaultSeverities.includes(alert.severity) ? channels : [];
+  const wanted = new Set(routes.filter((route) => matches(alert, route.match)).flatMap((route) => route.channels));
+  return channels.filter((channel) => wanted.has(channel));
+}
+
+/** Whether an alert is one of those that a route is for. */
+export function matches(alert: Alert, match: RouteMatch): boolean {
+  const mailbox = [alert.email, alert.mailboxId].filter((name) => name !== null);
+  return (
+    (match.severity === undefined || match.severity.includes(alert.severity)) &&
+    (match.account === undefined || anyGlob(match.account, [alert.account])) &&
+    (match.rule === undefined || anyGlob(match.rule, [alert.rule])) &&
+    (match.mailbox === undefined || anyGlob(match.mailbox, mailbox))
+  );
+}
+
+function anyGlob(globs: readonly string[], names: readonly string[]): boolean {
+  return globs.some((glob) => names.some((name) => globMatches(glob.toLowerCase(), name.toLowerCase())));
+}
+
+/** Greedy with one way back, so that no pattern takes more than glob times name steps. */
+function globMatches(glob: string, name: string): boolean {
+  let at = 0;
+  let star = -1;
+  let retry = 0;
+  let place = 0;
+  while (at < name.length) {
+    if (glob[place] === '*') {
+      star = place;
+      retry = at;
+      place += 1;
+    } else if (place < glob.length && (glob[place] === '?' || glob[place] === name[at])) {
+      place += 1;
+      at += 1;
+    } else if (star >= 0) {
+      place = star + 1;
+      retry += 1;
+      at = retry;
+    } else return false;
+  }
+  while (glob[place] === '*') place += 1;
+  return place === glob.length;
+}

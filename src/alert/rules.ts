@@ -1,0 +1,192 @@
+// Which conditions an answer speaks about, and the rules of an account and of an action. DESIGN.md section 9.
+import type { Action } from '../model/action.ts';
+import type { AlertFacts, AlertRule, Severity, Subject, Transition } from '../model/alert.ts';
+import { fingerprintOf } from '../model/alert.ts';
+import type { Route } from '../model/answers.ts';
+import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
+import { type Condition, type MailboxContext, mailboxPage } from './condition.ts';
+import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
+import { momentText } from './phrases.ts';
+import { staleData } from './stale-rule.ts';
+import { actionText, campaignsUntouched, rateText, sentence, undoText, verdictNumbers } from './wording.ts';
+
+/** How long no request may succeed before people are told. */
+const apiDownForMs = 3 * minuteMs;
+
+/** What the answer just taken into `mailbox` (or the passing of time) says. Only the rules that it speaks about. */
+export function conditionsAfter(
+  answered: Route | 'time',
+  mailbox: MailboxState,
+  context: MailboxContext,
+): readonly Condition[] {
+  switch (answered) {
+    case 'stats':
+    case 'warmup':
+      return [
+        guardBlind(mailbox, context),
+        bounceOverLimit(mailbox, context),
+        bounceNearLimit(mailbox, context),
+        staleData(mailbox, context),
+      ];
+    case 'mailbox':
+    case 'mailboxes':
+      return [mailboxDisconnected(answered, mailbox, context)];
+    case 'dns':
+      return [dnsFailing(mailbox, context)];
+    case 'blacklist':
+      return [blacklisted(mailbox, context)];
+    case 'time':
+      return [staleData(mailbox, context)];
+    case 'health':
+      return [];
+  }
+}
+
+/** api_down. An account that has neither succeeded nor failed yet is unknown. */
+export function accountConditions(account: AccountState, now: EpochMs): readonly Condition[] {
+  const { name, failingSince, lastSuccessAt, lastFailure } = account;
+  const down = failingSince !== null;
+  const sentences = down
+    ? [
+        `No request of account ${name} has succeeded since ${momentText(failingSince)}.`,
+        ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
+        'Nothing is decided or changed on its mailboxes until it answers again.',
+        'Check the address and the key of the account, and whether the API is up.',
+      ]
+    : [`Account ${name} answers again.`];
+  return [
+    {
+      subject: { rule: 'api_down', account: name, mailboxId: null, email: null, object: null },
+      severity: 'critical',
+      active: down ? true : lastSuccessAt === null ? 'unknown' : false,
+      forMs: apiDownForMs,
+      observations: 1,
+      clearObservations: 1,
+      since: failingSince ?? now,
+      facts: {
+        title: down ? `${name}: the mailbox API does not answer` : `${name}: the mailbox API answers again`,
+        sentences,
+        numbers: {
+          failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
+          last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
+        },
+      },
+    },
+  ];
+}
+
+/**
+ * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed).
+ * Its alert is told once and is never kept among the current alerts.
+ */
+export function actedEvent(action: Action, now: EpochMs, policy: Policy, pageUrl: string | null): Transition {
+  const severity: Severity = action.kind === 'pause' ? 'critical' : 'warning';
+  const subject = actionSubject('guard_acted', action, `${action.id}:${action.state}`);
+  const times = { since: action.openedAt ?? action.plannedAt, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
+  const facts = actionFacts(action, { now, policy, pageUrl });
+  const alert = {
+    ...subject,
+    fingerprint: fingerprintOf(subject),
+    severity,
+    status: 'firing' as const,
+    ...times,
+    facts,
+  };
+  return { kind: 'event', at: now, alert };
+}
+
+/**
+ * guard_action_failed: refused, or not visible after all tries. Ends when the change was confirmed later, or when a
+ * person's change made it needless (dropped). While a try is due nothing is known.
+ */
+export function actionFailedCondition(
+  action: Action,
+  context: Pick<MailboxContext, 'now' | 'policy' | 'pageUrl'>,
+): Condition {
+  const givenUp = action.state === 'refused' || (action.state === 'unconfirmed' && action.nextTryAt === null);
+  const settled = action.state === 'confirmed' || action.state === 'dropped';
+  return {
+    subject: actionSubject('guard_action_failed', action, null),
+    severity: 'critical',
+    active: givenUp ? true : settled ? false : 'unknown',
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    facts: settled ? endedFacts(action, context) : actionFacts(action, context),
+  };
+}
+
+function actionSubject(rule: AlertRule, action: Action, object: string | null): Subject {
+  return { rule, account: action.account, mailboxId: action.mailboxId, email: action.email, object };
+}
+
+const deeds = {
+  recovery: { done: 'switched to recovery mode', wished: 'the switch to recovery mode' },
+  pause: { done: 'warm-up paused', wished: 'the pause of the warm-up' },
+} as const;
+
+function actionTitle(action: Action): string {
+  const deed = deeds[action.kind];
+  if (action.state === 'refused') return `${action.email}: ${deed.wished} was refused`;
+  if (action.state === 'unconfirmed') return `${action.email}: ${deed.wished} is not confirmed`;
+  return `${action.email}: ${deed.done}`;
+}
+
+function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'policy' | 'pageUrl'>): AlertFacts {
+  const failed = action.state === 'refused' || action.state === 'unconfirmed';
+  const next = action.nextTryAt === null ? '' : `It is tried again at ${momentText(action.nextTryAt)}.`;
+  const advice = `Look at the mailbox and ${action.kind === 'pause' ? 'pause its warm-up' : 'set its mode to recovery'} by hand.`;
+  const sentences = [
+    rateText(action.verdict),
+    repeatText(action, context.policy),
+    actionText(action, context.now),
+    failed ? next || advice : '',
+    action.kind === 'pause' ? campaignsUntouched : '',
+    undoText(action),
+  ];
+  return {
+    title: actionTitle(action),
+    sentences: sentences.filter((text) => text !== ''),
+    numbers: { ...verdictNumbers(action.verdict), ...actionNumbers(action), ...pageLink(action, context.pageUrl) },
+  };
+}
+
+/** Why a pause and not the switch to recovery. */
+function repeatText(action: Action, policy: Policy): string {
+  const { count, days } = policy.maxInterventions;
+  if (action.verdict.reason === 'repeat_offender') return `This is intervention number ${count} within ${days} days.`;
+  if (action.verdict.reason === 'emergency') return 'That is an emergency, which pauses at once.';
+  const already = action.kind === 'pause' && action.verdict.mode === 'recovery';
+  return already ? 'It is in recovery mode already, so the next step is the pause.' : '';
+}
+
+function actionNumbers(action: Action): AlertFacts['numbers'] {
+  const { openedAt, settledAt } = action;
+  return {
+    action: action.kind,
+    outcome: action.state,
+    attempts: action.attempts,
+    took_seconds: openedAt === null || settledAt === null ? null : Math.max(0, settledAt - openedAt) / secondMs,
+    mode_before: action.before.mode,
+  };
+}
+
+function endedFacts(action: Action, context: Pick<MailboxContext, 'now' | 'pageUrl'>): AlertFacts {
+  const confirmed = action.state === 'confirmed';
+  return {
+    title: confirmed
+      ? `${action.email}: ${deeds[action.kind].done} after all`
+      : `${action.email}: no action needed any more`,
+    sentences: confirmed
+      ? [actionText(action, context.now), undoText(action)]
+      : ['The mailbox was changed in the meantime, so there is nothing left to do.'],
+    numbers: { ...verdictNumbers(action.verdict), ...actionNumbers(action), ...pageLink(action, context.pageUrl) },
+  };
+}
+
+function pageLink(action: Action, pageUrl: string | null): AlertFacts['numbers'] {
+  return pageUrl === null ? {} : { page_url: mailboxPage(pageUrl, action.account, action.mailboxId) };
+}

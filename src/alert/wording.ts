@@ -1,0 +1,176 @@
+// The guard's verdicts and actions in sentences with numbers: for alerts, the page and `decide`.
+import type { Action } from '../model/action.ts';
+import type { AlertFacts } from '../model/alert.ts';
+import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { counted, datesText, percentText, ratePpm, spanText, timeText } from './phrases.ts';
+
+/** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
+export function explainVerdict(verdict: Verdict): string {
+  const parts = [reasonText(verdict)];
+  if (verdict.warnings.length > 0) parts.push(`Odd in the data: ${verdict.warnings.join('; ')}.`);
+  return parts.join(' ');
+}
+
+function reasonText(verdict: Verdict): string {
+  switch (verdict.reason) {
+    case 'ok':
+      return withinLimitText(verdict);
+    case 'insufficient_evidence':
+      return insufficientText(verdict);
+    case 'already_paused':
+      return 'The warm-up is paused already, so there is nothing to decide.';
+    case 'not_running':
+      return 'The warm-up does not run, so there is nothing to decide.';
+    case 'no_data':
+      return 'The statistics hold no day yet, so nothing can be said about bounces.';
+    case 'bad_payload':
+      return 'The statistics came in a form that cannot be read, so nothing is decided until a readable answer comes.';
+    case 'stale_data':
+      return staleText(verdict);
+    case 'emergency':
+      return `${emergencyText(verdict)} This is an emergency, whatever the mode.`;
+    case 'unknown_mode':
+      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so there is no limit to hold the bounces against.`;
+    case 'unknown_status':
+      return unknownStatusText(verdict);
+    case 'invalid_row':
+      return 'A day of the last week has a missing, negative or broken count, so its bounce rate cannot be trusted.';
+    case 'implausible_counts':
+      return `${countsText(verdict)} More bounced than was sent, so the counts cannot be trusted.`;
+    case 'bounce_rate_over_limit':
+      return rateText(verdict);
+    case 'repeat_offender':
+      return `${rateText(verdict)} The mailbox was stepped in for before, and breached again.`;
+    case 'first_sight':
+      return `${rateText(verdict)} It was seen for the first time: the next fresh answer decides.`;
+    case 'circuit_breaker':
+      return `${rateText(verdict)} Too many mailboxes want action at once, so the breaker holds: look at the whole before anything is changed.`;
+  }
+}
+
+/** `4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.` For an emergency, its own counts. */
+export function rateText(verdict: Verdict): string {
+  if (verdict.emergency) return emergencyText(verdict);
+  const rate = ratePpm(verdict);
+  if (rate === null || verdict.limitPpm === null) return countsText(verdict);
+  const side = rate > verdict.limitPpm ? 'over' : 'within';
+  const share = percentText(rate, verdict.limitPpm);
+  return `${countsPhrase(verdict)} are ${share}, ${side} ${limitText(verdict)}.`;
+}
+
+function countsPhrase(verdict: Verdict): string {
+  const { windowFrom, windowTo } = verdict;
+  const when = windowFrom && windowTo ? ` of ${datesText(windowFrom, windowTo)}` : '';
+  return capital(`${counted(verdict.bounced, 'bounce')} in ${counted(verdict.sent, 'mail')}${when}`);
+}
+
+function countsText(verdict: Verdict): string {
+  return `${countsPhrase(verdict)}.`;
+}
+
+function limitText(verdict: Verdict): string {
+  const limit = percentText(verdict.limitPpm ?? 0);
+  return isWarmupMode(verdict.mode) ? `${verdict.mode}'s limit of ${limit}` : `the limit of ${limit}`;
+}
+
+function withinLimitText(verdict: Verdict): string {
+  if (verdict.sent === 0) return 'No mails in the evidence window yet, so no bounces either.';
+  const left = verdict.bouncesUntilBreach;
+  return left === null ? rateText(verdict) : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.`;
+}
+
+function insufficientText(verdict: Verdict): string {
+  const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
+  return `${rateText(verdict)} That is too few bounces to act on; ${counted(left, 'more', 'more')} would breach it.`;
+}
+
+function staleText(verdict: Verdict): string {
+  const newest = verdict.windowTo ? ` (the newest is ${datesText(verdict.windowTo, verdict.windowTo)})` : '';
+  return `The statistics end too long ago${newest}, so they say nothing about the present.`;
+}
+
+function unknownStatusText(verdict: Verdict): string {
+  const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
+  const wish = { recovery: 'Wanted is recovery mode, but ', pause: 'Wanted is a pause, but ', none: '', hold: '' };
+  const rest = `${wish[verdict.wanted]}the warm-up's status says neither running nor paused, so nothing is written.`;
+  return lead + capital(rest);
+}
+
+function emergencyText(verdict: Verdict): string {
+  const counts = verdict.emergency;
+  if (!counts) return rateText({ ...verdict, emergency: null });
+  const share = ratePpm(counts);
+  const tail = share === null ? '' : `: ${percentText(share)}`;
+  return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'mail')} since ${datesText(counts.from, counts.from)}${tail}.`;
+}
+
+/** How old the counts were when they were judged. */
+export function dataAgeText(verdict: Verdict): string {
+  return `The counts were ${spanText(verdict.dataAgeMs)} old when judged.`;
+}
+
+/** A verdict's numbers for machines. Shares in percent, dates as YYYY-MM-DD, ages in seconds. */
+export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
+  const counts = verdict.emergency ?? verdict;
+  const rate = ratePpm(counts);
+  return {
+    sent: counts.sent,
+    bounced: counts.bounced,
+    rate_percent: rate === null ? null : Number((rate / onePercentPpm).toFixed(maxRateDigits)),
+    limit_percent: verdict.limitPpm === null ? null : verdict.limitPpm / onePercentPpm,
+    window_from: verdict.emergency?.from ?? verdict.windowFrom,
+    window_to: verdict.windowTo,
+    mode: verdict.mode,
+    reason: verdict.reason,
+    data_age_seconds: Math.round(verdict.dataAgeMs / 1_000),
+  };
+}
+
+const maxRateDigits = 4;
+
+/** What an action did, in a sentence: `Switched to recovery mode at 10:02 UTC, confirmed after 0.4 s.` */
+export function actionText(action: Action, now: EpochMs): string {
+  const openedAt = action.openedAt ?? action.plannedAt;
+  const since = spanText((action.settledAt ?? now) - openedAt);
+  const what = action.kind === 'pause' ? 'Paused the warm-up' : 'Switched to recovery mode';
+  const wish = action.kind === 'pause' ? 'Pausing the warm-up' : 'Switching to recovery mode';
+  const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
+  const detail = action.detail ? ` ${sentence(action.detail)}` : '';
+  switch (action.state) {
+    case 'confirmed':
+      return `${what} at ${timeText(openedAt)}, confirmed after ${since}${tries}.`;
+    case 'refused':
+      return `NOT ACTED: ${wish.toLowerCase()} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
+    case 'unconfirmed':
+      return `${wish} was sent at ${timeText(openedAt)}, but could not be read back within ${since}${tries}.${detail}`;
+    default:
+      return `${wish} is under way since ${timeText(openedAt)}.`;
+  }
+}
+
+/** How a person takes an action back. */
+export function undoText(action: Action): string {
+  if (action.state === 'refused') return '';
+  if (action.kind === 'pause') return 'To take it back, resume the warm-up in the mailbox app.';
+  const before = action.before.mode ? `to ${action.before.mode}` : 'back';
+  return `To take it back, set the mode ${before} in the mailbox app.`;
+}
+
+/** A pause stops the warm-up only; a person woken at night must know. */
+export const campaignsUntouched = 'Campaign sending is not touched: stop it yourself if it should stop.';
+
+function quoted(word: string | null): string {
+  return word === null ? '(none)' : `"${word}"`;
+}
+
+/** A text that ends in a full stop and begins with a capital. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  return capital(/[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,42 @@
+// The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
+import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** What one look at the transitions led to. */
+export interface DeliveryRecord {
+  /** Told from now on, whether or not any channel wanted them. */
+  readonly transitionIds: readonly number[];
+  readonly deliveries: readonly NewDelivery[];
+  readonly now: EpochMs;
+}
+
+/** The outcome of one attempt. */
+export interface Settlement {
+  readonly id: string;
+  readonly state: 'sent' | 'pending' | 'dead';
+  readonly now: EpochMs;
+  /** When to try again; only with `pending`. */
+  readonly nextAttemptAt?: EpochMs;
+  readonly detail: string | null;
+}
+
+/** How much a channel has yet to send. */
+export interface OutboxCount {
+  readonly channel: string;
+  readonly pending: number;
+  /** When the oldest of them was made; null when there is none. */
+  readonly oldestPendingAt: EpochMs | null;
+}
+
+export interface OutboxStore {
+  /** Transitions that nobody was told of, by id, at most `limit`. */
+  untoldTransitions(limit: number): Promise<readonly StoredTransition[]>;
+  /** One transaction: marks the transitions told and writes the deliveries, due at once, each channel's in the order given. */
+  recordDeliveries(record: DeliveryRecord): Promise<void>;
+  /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
+  pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
+  /** Counts the attempt and keeps its outcome. */
+  settleDelivery(settlement: Settlement): Promise<void>;
+  /** One entry for every channel with something pending, configured or not. */
+  outboxState(): Promise<readonly OutboxCount[]>;
+}

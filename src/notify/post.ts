@@ -1,0 +1,71 @@
+// One POST to a receiver, told as a value: what it answered, or why it did not. No redirects, no address in any text.
+import { request } from 'undici';
+import type { EpochMs } from '../model/time.ts';
+import type { SendResult } from './channel.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** An answer that is read no further than this, bytes: acknowledgements are short. */
+const maxAnswerBytes = 4_096;
+
+export interface Post {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Wall time, for a Retry-After date when the answer has no Date of its own. */
+  readonly now: EpochMs;
+}
+
+/** What came back. `failed` is a sentence. */
+export type Answer =
+  | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+/** Sends JSON and waits for the whole answer. */
+export async function postJson(post: Post): Promise<Answer> {
+  try {
+    const { statusCode, headers, body } = await request(post.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'warmwarden', ...post.headers },
+      body: post.body,
+      signal: post.signal,
+      // A connection kept for hours is closed by the other side at the moment when it is needed.
+      reset: true,
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= maxAnswerBytes) break;
+    }
+    const text = Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
+    return { kind: 'answer', status: statusCode, text, retryAfterMs: retryAfterMs(headers, post.now) };
+  } catch (error) {
+    return { kind: 'failed', detail: failureText(error, post.signal) };
+  }
+}
+
+/** Only the error's code: messages of the network carry addresses. */
+function failureText(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'the receiver did not answer in time';
+  const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause);
+  return `the receiver could not be reached (${code ?? 'unknown error'})`;
+}
+
+function codeOf(error: unknown): string | null {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  return typeof code === 'string' && /^\w+$/.test(code) ? code : null;
+}
+
+/** Statuses that blame the request but only mean "later". */
+const laterStatuses = [408, 425, 429];
+
+/** What a status that is no success means for the delivery. */
+export function failureOf(status: number, retryAfter: number | null, detail: string): SendResult {
+  if (status === 410) return { kind: 'failed', detail, retryAfterMs: retryAfter, final: true };
+  if (status >= 400 && status < 500 && !laterStatuses.includes(status)) {
+    return { kind: 'refused', detail, retryAfterMs: retryAfter };
+  }
+  return { kind: 'failed', detail, retryAfterMs: retryAfter, final: false };
+}

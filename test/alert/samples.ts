@@ -1,0 +1,142 @@
+// Mailboxes, verdicts and actions that the tests of alerts and messages begin with.
+import type { MailboxContext } from '../../src/alert/condition.ts';
+import type { Action } from '../../src/model/action.ts';
+import { type Alert, fingerprintOf, type Subject, type Transition } from '../../src/model/alert.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+
+export const start = Date.parse('2026-03-20T10:02:00Z');
+
+export function sampleVerdict(change: Partial<Verdict> = {}): Verdict {
+  return {
+    action: 'none',
+    reason: 'ok',
+    wanted: 'none',
+    mode: 'balanced',
+    run: 'running',
+    sent: 260,
+    bounced: 0,
+    limitPpm: 10_000,
+    windowFrom: '2026-03-14',
+    windowTo: '2026-03-20',
+    windowDays: 7,
+    emergency: null,
+    bouncesUntilBreach: 3,
+    dataAgeMs: 400,
+    warnings: [],
+    ...change,
+  };
+}
+
+export const breach = sampleVerdict({
+  action: 'recovery',
+  wanted: 'recovery',
+  reason: 'bounce_rate_over_limit',
+  bounced: 4,
+  bouncesUntilBreach: 0,
+});
+
+export function sampleAction(change: Partial<Action> = {}): Action {
+  return {
+    id: 'a1',
+    account: 'acme',
+    mailboxId: 'm1',
+    email: 'bob@acme.example',
+    kind: 'recovery',
+    state: 'confirmed',
+    verdict: breach,
+    before: { mode: 'balanced', status: 'active', run: 'running' },
+    attempts: 1,
+    plannedAt: start,
+    openedAt: start,
+    settledAt: start + 400,
+    nextTryAt: null,
+    detail: null,
+    ...change,
+  };
+}
+
+export function sampleMailbox(change: Partial<MailboxState> = {}): MailboxState {
+  return {
+    account: 'acme',
+    id: 'm1',
+    email: 'bob@acme.example',
+    firstSeenAt: start,
+    missingLists: 0,
+    entry: {
+      at: start,
+      answer: {
+        id: 'm1',
+        email: 'bob@acme.example',
+        provider: null,
+        status: 'active',
+        healthScore: 90,
+        dailyLimit: 40,
+        warmupDay: 20,
+      },
+    },
+    warmup: null,
+    stats: { at: start, answer: { rows: [] } },
+    detail: null,
+    dns: null,
+    blacklist: null,
+    memory: null,
+    verdict: null,
+    action: null,
+    ...change,
+  };
+}
+
+export function judged(verdict: Partial<Verdict>): MailboxState {
+  return sampleMailbox({ verdict: { at: start, answer: sampleVerdict(verdict) } });
+}
+
+export function sampleContext(change: Partial<MailboxContext> = {}): MailboxContext {
+  return {
+    now: start,
+    policy: defaultPolicy,
+    mayWrite: true,
+    statsCadenceMs: 15 * minuteMs,
+    pageUrl: 'http://127.0.0.1:7025',
+    ...change,
+  };
+}
+
+/** A firing alert on mailbox `number`. */
+export function sampleAlert(number: number, change: Partial<Alert> = {}): Alert {
+  const subject: Subject = {
+    rule: 'stale_data',
+    account: 'acme',
+    mailboxId: `m${number}`,
+    email: `bob${number}@acme.example`,
+    object: null,
+    ...change,
+  };
+  return {
+    ...subject,
+    fingerprint: fingerprintOf(subject),
+    severity: 'warning',
+    status: 'firing',
+    since: start,
+    firingAt: start,
+    resolvedAt: null,
+    firesAt: null,
+    seen: 0,
+    facts: {
+      title: `bob${number}@acme.example: stale statistics`,
+      sentences: ['The statistics were read last at 20 March 10:02 UTC.'],
+      numbers: { data_age_seconds: 3_000 },
+    },
+    ...change,
+  };
+}
+
+export function firing(alert: Alert, at = start): Transition {
+  return { kind: 'firing', at, alert };
+}
+
+export function resolved(alert: Alert, at = start): Transition {
+  return { kind: 'resolved', at, alert: { ...alert, status: 'resolved', resolvedAt: at } };
+}

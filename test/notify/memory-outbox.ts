@@ -1,0 +1,74 @@
+// The outbox in memory, for tests of telling: what the store promises, without a database.
+import type { Transition } from '../../src/model/alert.ts';
+import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
+import type { OutboxStore } from '../../src/notify/outbox-store.ts';
+
+export interface MemoryOutbox extends OutboxStore {
+  /** What a tick's commit would do. */
+  commit(transitions: readonly Transition[]): void;
+  deliveries(): readonly Delivery[];
+  untold(): number;
+  /** Set, every verb fails with it. */
+  broken: Error | null;
+  looks: number;
+}
+
+export function memoryOutbox(): MemoryOutbox {
+  const transitions: (StoredTransition & { told: boolean })[] = [];
+  const deliveries = new Map<string, Delivery>();
+  let sequence = 0;
+  const pending = () => [...deliveries.values()].filter(({ state }) => state === 'pending');
+  const check = () => {
+    if (outbox.broken) throw outbox.broken;
+  };
+  const outbox: MemoryOutbox = {
+    broken: null,
+    looks: 0,
+    commit: (added) => {
+      for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });
+    },
+    deliveries: () => [...deliveries.values()],
+    untold: () => transitions.filter(({ told }) => !told).length,
+    untoldTransitions: async (limit) => {
+      check();
+      outbox.looks += 1;
+      return transitions.filter(({ told }) => !told).slice(0, limit);
+    },
+    recordDeliveries: async ({ transitionIds, deliveries: made, now }) => {
+      check();
+      for (const id of transitionIds) {
+        const stored = transitions[id - 1];
+        if (!stored || stored.told) throw new Error(`transition ${id} is not untold`);
+        stored.told = true;
+      }
+      for (const delivery of made) {
+        if (deliveries.has(delivery.id)) throw new Error(`delivery ${delivery.id} exists`);
+        sequence += 1;
+        const fresh = { state: 'pending', attempts: 0, settledAt: null, detail: null } as const;
+        deliveries.set(delivery.id, { ...delivery, ...fresh, sequence, createdAt: now, nextAttemptAt: now });
+      }
+    },
+    pendingDeliveries: async (channel, limit) => {
+      check();
+      return pending()
+        .filter((delivery) => delivery.channel === channel)
+        .slice(0, limit);
+    },
+    settleDelivery: async ({ id, state, now, nextAttemptAt = now, detail }) => {
+      check();
+      const delivery = deliveries.get(id);
+      if (delivery?.state !== 'pending') throw new Error(`delivery ${id} is not pending`);
+      const settledAt = state === 'pending' ? null : now;
+      deliveries.set(id, { ...delivery, state, attempts: delivery.attempts + 1, nextAttemptAt, settledAt, detail });
+    },
+    outboxState: async () => {
+      check();
+      const channels = new Set(pending().map(({ channel }) => channel));
+      return [...channels].map((channel) => {
+        const waiting = pending().filter((delivery) => delivery.channel === channel);
+        return { channel, pending: waiting.length, oldestPendingAt: waiting[0]?.createdAt ?? null };
+      });
+    },
+  };
+  return outbox;
+}

@@ -1,0 +1,277 @@
+// Messages reach real receivers: in order, under one id, through failures; nothing is lost and nothing told twice.
+import { pino } from 'pino';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import type { Channel } from '../../src/notify/channel.ts';
+import type { NotifySettings } from '../../src/notify/collector.ts';
+import { createNotifier, type Notifier } from '../../src/notify/notifier.ts';
+import { slackChannel } from '../../src/notify/slack.ts';
+import { webhookChannel } from '../../src/notify/webhook.ts';
+import { type MovedClock, movedClock } from '../../src/world.ts';
+import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+import { startReceiver, status } from './receiver.ts';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+interface Rig extends AsyncDisposable {
+  readonly clock: MovedClock;
+  readonly store: MemoryOutbox;
+  readonly fleet: Fleet;
+  readonly notifier: Notifier;
+  readonly logged: string[];
+  readonly tallied: string[];
+  commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
+}
+
+function rigWith(
+  channels: (clock: MovedClock) => readonly Channel[],
+  settings: Partial<NotifySettings> = {},
+  random = () => 0.5,
+): Rig {
+  const clock = movedClock(start);
+  const store = memoryOutbox();
+  const fleet = new Fleet();
+  const logged: string[] = [];
+  const tallied: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
+  const tally = { decision: () => {}, action: () => {}, request: () => {}, notification };
+  const notifier = createNotifier({
+    world: { clock, random, log },
+    store,
+    fleet,
+    tally,
+    channels: channels(clock),
+    settings: { groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs, routes: [], ...settings },
+  });
+  notifier.start();
+  const commit: Rig['commit'] = (...transitions) => {
+    store.commit(transitions);
+    notifier.wake();
+  };
+  const stop = async () => {
+    await notifier.stop();
+    expect(clock.sleeping()).toBe(0);
+  };
+  return { clock, store, fleet, notifier, logged, tallied, commit, [Symbol.asyncDispose]: stop };
+}
+
+const hookTo = (url: string) => (clock: MovedClock) => [webhookChannel({ name: 'hook', url, secret }, clock)];
+
+test('a receiver that fails for an hour gets every message then, in order, each under one id with the same bytes', async () => {
+  let now = () => start;
+  await using receiver = await startReceiver(() => now());
+  await using rig = rigWith(hookTo(receiver.url));
+  now = rig.clock.now;
+  receiver.answer = status(503);
+  for (let number = 1; number <= 3; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
+  await rig.clock.advance(hourMs);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['pending', 'pending', 'pending']);
+  expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 3, lastFailure: 'the receiver answered 503' });
+  receiver.answer = (response) => response.writeHead(204).end();
+  const failedTries = receiver.received.length;
+  expect(failedTries).toBeGreaterThan(5);
+  expect(
+    await rig.clock.advanceUntil(() => rig.store.deliveries().every(({ state }) => state === 'sent'), hourMs),
+  ).toBe(true);
+  const first = receiver.received.slice(0, failedTries + 1);
+  expect(new Set(first.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect(new Set(first.map(({ body }) => body)).size).toBe(1);
+  const ids = receiver.received.slice(failedTries).map(({ headers }) => headers['webhook-id']);
+  expect(ids).toEqual(rig.store.deliveries().map(({ id }) => id));
+  expect(receiver.received.slice(failedTries).map(({ body }) => JSON.parse(body).data.account)).toEqual([
+    'acme1',
+    'acme2',
+    'acme3',
+  ]);
+  await rig.clock.advance(minuteMs);
+  expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, oldestPendingAt: null, lastFailure: null });
+  expect(rig.logged.filter((line) => line.includes('does not take messages'))).toHaveLength(1);
+  expect(rig.logged.filter((line) => line.includes('takes messages again'))).toHaveLength(1);
+  expect(rig.logged.join()).not.toMatch(/T0P-SECRET|127\.0\.0\.1|whsec/);
+});
+
+test("signatures verify with the receiver's library, and the time stamp is that of the sending", async () => {
+  await using receiver = await startReceiver(() => 0);
+  // The library compares with the machine's own clock, so this clock begins there.
+  const clock = movedClock(Date.now());
+  const [channel] = hookTo(receiver.url)(clock);
+  const base = { channel: 'hook', group: 'g', sequence: 1, title: 't', state: 'pending', attempts: 0 } as const;
+  const delivery = {
+    ...base,
+    id: 'msg_1',
+    payload: '{"a":"ü"}',
+    createdAt: 0,
+    nextAttemptAt: 0,
+    settledAt: null,
+    detail: null,
+  };
+  expect(await channel?.send(delivery, AbortSignal.timeout(5_000))).toEqual({ kind: 'sent' });
+  const [got] = receiver.received;
+  const verifier = new Webhook(secret);
+  expect(verifier.verify(got?.body ?? '', got?.headers as Record<string, string>)).toEqual({ a: 'ü' });
+  expect(() => verifier.verify(`${got?.body} `, got?.headers as Record<string, string>)).toThrow(
+    'No matching signature',
+  );
+  expect(got?.headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1_000)));
+});
+
+test("Retry-After is honoured, in seconds and as a date against the answer's own clock", async () => {
+  for (const wish of ['120', new Date(Date.parse('2001-01-01T00:02:00Z')).toUTCString()]) {
+    let now = () => start;
+    await using receiver = await startReceiver(() => now());
+    await using rig = rigWith(hookTo(receiver.url));
+    now = rig.clock.now;
+    receiver.answer = status(429, { 'retry-after': wish, date: 'Mon, 01 Jan 2001 00:00:00 GMT' });
+    rig.commit(firing(sampleAlert(1)));
+    await rig.clock.advance(31 * secondMs);
+    receiver.answer = status(200);
+    await rig.clock.advance(5 * minuteMs);
+    expect(receiver.received.map(({ at }) => at - start)).toEqual([30 * secondMs, 150 * secondMs]);
+  }
+});
+
+test('410 ends a delivery at once, another 4xx after five attempts, and the next message goes on', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  receiver.answer = status(410);
+  rig.commit(firing(sampleAlert(1, { account: 'gone' })));
+  await rig.clock.advance(minuteMs);
+  expect(receiver.received).toHaveLength(1);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', attempts: 1, detail: 'the receiver answered 410' });
+  receiver.answer = (response, { body }) =>
+    response.writeHead(JSON.parse(body).data.account === 'bad' ? 400 : 200).end();
+  rig.commit(firing(sampleAlert(1, { account: 'bad' })), firing(sampleAlert(1, { account: 'good' })));
+  await rig.clock.advance(5 * minuteMs);
+  expect(rig.store.deliveries().map(({ state, attempts }) => [state, attempts])).toEqual([
+    ['dead', 1],
+    ['dead', 5],
+    ['sent', 1],
+  ]);
+  expect(rig.tallied.filter((line) => line === 'hook given_up')).toHaveLength(2);
+  expect(rig.logged.filter((line) => line.includes('A message was given up'))).toHaveLength(2);
+});
+
+test('what a day of retries does not bring through is given up visibly', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url), {}, () => 0.999);
+  receiver.answer = status(500);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(23 * hourMs);
+  expect(rig.store.deliveries()[0]?.state).toBe('pending');
+  await rig.clock.advance(2 * hourMs);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', detail: 'the receiver answered 500' });
+});
+
+test('a redirect, a closed connection and silence are failures, and nothing is sent elsewhere', async () => {
+  await using elsewhere = await startReceiver(() => 0);
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  receiver.answer = status(307, { location: elsewhere.url });
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  expect(rig.store.deliveries()[0]?.detail).toContain('307');
+  receiver.answer = (response) => void response.destroy();
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries()[0]?.detail).toMatch(/could not be reached \(\w+\)$/);
+  expect(elsewhere.received).toHaveLength(0);
+});
+
+test('an attempt ends at its deadline although the receiver keeps the connection open', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = (response) => void response.writeHead(200).write('o');
+  const channel = slackChannel({ name: 'ops', url: receiver.url }, movedClock(start));
+  const base = { channel: 'ops', group: 'g', sequence: 1, title: 't', state: 'pending', attempts: 0 } as const;
+  const delivery = {
+    ...base,
+    id: 'msg_1',
+    payload: '{}',
+    createdAt: 0,
+    nextAttemptAt: 0,
+    settledAt: null,
+    detail: null,
+  };
+  const result = await channel.send(delivery, AbortSignal.timeout(100));
+  expect(result).toMatchObject({ kind: 'failed', final: false, detail: 'the receiver did not answer in time' });
+});
+
+test('Slack: 200 without ok is a failure, and messages are a second apart', async () => {
+  let now = () => start;
+  await using receiver = await startReceiver(() => now());
+  await using rig = rigWith((clock) => [slackChannel({ name: 'ops', url: receiver.url }, clock)]);
+  now = rig.clock.now;
+  receiver.answer = status(200, {}, 'invalid_blocks');
+  for (let number = 1; number <= 5; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
+  await rig.clock.advance(30 * secondMs);
+  expect(rig.store.deliveries()[0]).toMatchObject({
+    state: 'pending',
+    attempts: 1,
+    detail: 'Slack answered 200 without ok (invalid_blocks)',
+  });
+  receiver.answer = status(200, {}, 'ok');
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries().every(({ state }) => state === 'sent')).toBe(true);
+  const gaps = receiver.received.slice(1).map(({ at }, index) => at - (receiver.received[index]?.at ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(secondMs);
+});
+
+test('a channel that fails does not keep the other from being told', async () => {
+  await using broken = await startReceiver(() => 0);
+  await using fine = await startReceiver(() => 0);
+  broken.answer = status(500);
+  await using rig = rigWith((clock) => [
+    slackChannel({ name: 'ops', url: broken.url }, clock),
+    webhookChannel({ name: 'hook', url: fine.url, secret }, clock),
+  ]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  expect(fine.received).toHaveLength(1);
+  expect([...rig.fleet.channels()].map(({ name, pending }) => [name, pending])).toEqual([
+    ['ops', 1],
+    ['hook', 0],
+  ]);
+});
+
+test('2,000 mailboxes at once are one message a channel; the next of the group waits for the interval', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  const alerts = Array.from({ length: 2_000 }, (_, number) => sampleAlert(number));
+  for (const alert of alerts) rig.commit(firing(alert));
+  await rig.clock.advance(29 * secondMs);
+  expect(receiver.received).toHaveLength(0);
+  await rig.clock.advance(secondMs);
+  expect(receiver.received).toHaveLength(1);
+  const body = JSON.parse(receiver.received[0]?.body ?? '');
+  expect([body.type, body.data.total, body.data.alerts.length]).toEqual(['alerts.firing', 2_000, 500]);
+  for (const alert of alerts) rig.commit(resolved(alert, rig.clock.now()));
+  await rig.clock.advance(4 * minuteMs);
+  expect(receiver.received).toHaveLength(1);
+  await rig.clock.advance(minuteMs);
+  expect(JSON.parse(receiver.received[1]?.body ?? '').type).toBe('alerts.resolved');
+  expect(rig.store.untold()).toBe(0);
+  // Every commit woke the loop; looking each time would read thousands of rows each time.
+  expect(rig.store.looks).toBeLessThan(30);
+});
+
+test('what no channel wants is marked told without a message', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  rig.commit(firing(sampleAlert(1, { severity: 'info', rule: 'bounce_near_limit' })));
+  await rig.clock.advance(minuteMs);
+  expect([rig.store.untold(), rig.store.deliveries().length]).toEqual([0, 0]);
+});
+
+test('a store that fails for a while stops nothing for good', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  rig.store.broken = new Error('disk full');
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(10 * minuteMs);
+  rig.store.broken = null;
+  await rig.clock.advance(10 * secondMs);
+  expect(receiver.received).toHaveLength(1);
+  expect(rig.logged.filter((line) => line.includes('Telling failed'))).toHaveLength(2);
+});
