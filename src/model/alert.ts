@@ -66,6 +66,15 @@ export interface Transition {
   readonly alert: Alert;
 }
 
+/** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be told. */
+export interface AlertChanges {
+  /** To be kept as they are here; resolved ones are told and then forgotten. */
+  readonly changed: readonly Alert[];
+  /** Fingerprints of pending alerts that ended before they fired: forgotten, nobody is told. */
+  readonly dropped: readonly string[];
+  readonly transitions: readonly Transition[];
+}
+
 export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
 }

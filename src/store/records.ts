@@ -1,17 +1,9 @@
 // What a business event hands to the store: everything that must be true together, or not at all.
 import type { Action } from '../model/action.ts';
-import type { Alert, Transition } from '../model/alert.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
-
-/** Alerts that changed, pending ones that ended untold, and what people are to be told. */
-export interface AlertChanges {
-  readonly changed: readonly Alert[];
-  /** Fingerprints. */
-  readonly dropped: readonly string[];
-  readonly transitions: readonly Transition[];
-}
 
 /** A verdict to be recorded. */
 export interface DecisionRecord {
@@ -43,5 +35,3 @@ export interface ListRecord {
   readonly leftAt: number;
   readonly alerts: AlertChanges;
 }
-
-export const noAlertChanges: AlertChanges = { changed: [], dropped: [], transitions: [] };

@@ -1,7 +1,7 @@
 // What survives a restart: one verb per business event, each a transaction of its own. No clock here: `now` comes along.
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
-import type { Alert } from '../model/alert.ts';
+import type { Alert, AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -10,7 +10,7 @@ import { type Connection, connect, nameHolder } from './connection.ts';
 import { migrate } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
-import type { AlertChanges, ListRecord, TickRecord } from './records.ts';
+import type { ListRecord, TickRecord } from './records.ts';
 import type { Tables } from './schema.ts';
 import { writeAction, writeAlerts, writeDecision, writeMailbox, writeObservation } from './writes.ts';
 

@@ -1,10 +1,11 @@
 // The statements that business events are made of. Always within the caller's transaction.
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { AlertChanges, DecisionRecord } from './records.ts';
+import type { DecisionRecord } from './records.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;

@@ -3,8 +3,9 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Failure, Result } from '../mailbox-api/failure.ts';
+import type { AlertRule } from '../model/alert.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
-import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import { type AccountState, domainOf, type MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
@@ -23,10 +24,8 @@ const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
 /** A key without write permission is tried again after this. */
 const readOnlyForMs = hourMs;
-/** An odd finding (a record that stopped passing, an address newly listed) is looked at again after this. */
+/** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
 const secondLookAfterMs = minuteMs;
-/** The mailbox that breaches at first sight is read again after this, whatever the cadence. */
-const firstSightAgainMs = minuteMs;
 
 export interface AccountWatchOptions {
   readonly account: string;
@@ -48,6 +47,13 @@ export interface WatchRooms {
   readonly onTransitions: () => void;
 }
 
+/** Rules whose alerts fire on the second observation, by the route that observes. */
+const ruleSeenTwice: Partial<Record<Route, AlertRule>> = {
+  mailbox: 'mailbox_disconnected',
+  dns: 'dns_failing',
+  blacklist: 'blacklisted',
+};
+
 const mailboxRoutes = ['warmup', 'stats', 'mailbox', 'dns', 'blacklist'] as const;
 
 export class AccountWatch {
@@ -59,6 +65,8 @@ export class AccountWatch {
   readonly #lane: Lane;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
+  /** Time between two stats polls as configured. */
+  readonly #configuredCadenceMs: number;
   #running: Promise<unknown> = Promise.resolve();
   #state: AccountState;
   /** Monotonic time until which the key counts as read-only. */
@@ -70,6 +78,7 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.now();
+    this.#configuredCadenceMs = cadenceMs(options.schedules.stats, startedAt);
     this.#state = {
       name: account,
       requestsPerMinute: api.budget.allowedPerMinute,
@@ -237,9 +246,8 @@ export class AccountWatch {
     const mailbox = await this.#recorder.observed(mailboxId, taken);
     if (!mailbox) return null;
     this.#actor.attend(mailboxId, this.#stop.signal);
-    const again = lookAgainAfter(mailbox, taken);
-    if (again !== null) {
-      this.#queue.add({ route: taken.route, mailboxId }, this.#rooms.world.clock.monotonic() + again);
+    if (this.#wantsSecondLook(mailbox, taken.route)) {
+      this.#queue.add({ route: taken.route, mailboxId }, this.#rooms.world.clock.monotonic() + secondLookAfterMs);
       this.#lane.wake();
     }
     return null;
@@ -271,6 +279,24 @@ export class AccountWatch {
     // All are due now; a warm-up would wait behind every stats poll if it kept its usual patience.
     if (judged || missed)
       this.#queue.add({ route, mailboxId: mailbox.id }, route === 'warmup' ? now - 2 * minuteMs : now);
+  }
+
+  /** A breach at first sight, or an alert that waits for another observation, should not wait for the cadence. */
+  #wantsSecondLook(mailbox: MailboxState, route: Route): boolean {
+    if (route === 'stats') return mailbox.verdict?.answer.reason === 'first_sight';
+    const rule = ruleSeenTwice[route];
+    if (!rule) return false;
+    for (const alert of this.#rooms.fleet.alerts()) {
+      const waits = alert.rule === rule && alert.status === 'pending' && alert.firesAt === null;
+      if (!waits || alert.account !== mailbox.account) continue;
+      if (alert.mailboxId === mailbox.id) return true;
+      if (alert.mailboxId === null && this.#speaksFor(mailbox, alert.object)) return true;
+    }
+    return false;
+  }
+
+  #speaksFor(mailbox: MailboxState, object: string | null): boolean {
+    return [mailbox.dns?.answer.domain, domainOf(mailbox.email), mailbox.blacklist?.answer.ip].includes(object);
   }
 
   #retry(poll: Poll, failure: Failure, key: string): void {
@@ -338,9 +364,8 @@ export class AccountWatch {
 
   /** The longer of the cadence and the time that the budget takes for one round of warm-up and stats. */
   #statsCadenceMs(): number {
-    const { clock } = this.#rooms.world;
     const round = (2 * this.#mailboxes().length * minuteMs) / this.#rooms.api.budget.allowedPerMinute;
-    return Math.max(cadenceMs(this.#options.schedules.stats, clock.now()), round, secondLookAfterMs);
+    return Math.max(this.#configuredCadenceMs, round, minuteMs);
   }
 }
 
@@ -353,17 +378,6 @@ function cadenceMs(schedule: Schedule, now: EpochMs): number {
   }
   const [first, second] = runs;
   return first !== undefined && second !== undefined ? second - first : 24 * hourMs;
-}
-
-/** Findings that want a second look before the cadence brings one; null for all others. */
-function lookAgainAfter(mailbox: MailboxState, { route }: Observation): number | null {
-  if (route === 'stats') return mailbox.verdict?.answer.reason === 'first_sight' ? firstSightAgainMs : null;
-  if (route === 'dns') {
-    const records = Object.values(mailbox.dns?.answer.records ?? {});
-    return records.some((record) => record.pass === false) ? secondLookAfterMs : null;
-  }
-  if (route === 'mailbox') return mailbox.detail?.answer.connection === 'error' ? secondLookAfterMs : null;
-  return null;
 }
 
 function failureText(failure: Failure): string {

@@ -5,7 +5,6 @@ import type { StatusWords } from '../guard/run-state.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Failure } from '../mailbox-api/failure.ts';
 import type { Action } from '../model/action.ts';
-import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import type { Lane } from './lane.ts';
@@ -101,7 +100,10 @@ export class Actor {
       await this.#sleepUntil(action, action.nextTryAt, signal);
       return;
     }
-    if (!(await this.#looked(action, signal))) return;
+    if (!(await this.#looked(action, signal))) {
+      await clock.sleep(secondMs, signal);
+      return;
+    }
     const open = await this.#rooms.recorder.opened(action.mailboxId, action.id);
     if (!open) return;
     this.#say(open, `sending: ${open.kind}`);
@@ -189,7 +191,7 @@ export class Actor {
       const look = await api.warmup(open.mailboxId);
       if (!look.ok) this.#options.onFailure(look.failure);
       else if (showsChange(open, look.value.answer, this.#options.words)) {
-        return { kind: 'confirmed', observed: look.value satisfies Observed<WarmupAnswer> };
+        return { kind: 'confirmed', observed: look.value };
       }
       if (!this.#isCurrent(open)) return null;
     }
