@@ -15,7 +15,7 @@ export const modeRamps: Readonly<Record<WarmupMode, { readonly start: number; re
 };
 
 /** The document does not say how long a ramp takes; four weeks is what warm-up services advise. */
-export const rampDays = 28;
+const rampDays = 28;
 
 /** Mails a day on day `rampDay` (from 0) of a mode's ramp. */
 export function rampLimit(mode: WarmupMode, rampDay: number): number {

@@ -9,7 +9,7 @@ import type { Mailbox } from './mailbox.ts';
 import { Refusal } from './refusal.ts';
 
 /** A question of an admitted caller. */
-export interface Question {
+interface Question {
   readonly caller: Caller;
   readonly query: URLSearchParams;
   /** The path's last segment where the route has an id, else ''. */
@@ -24,10 +24,10 @@ export interface Answer {
 }
 
 /** Answers a question, or throws a Refusal. */
-export type Handler = (question: Question) => Answer;
+type Handler = (question: Question) => Answer;
 
 /** The methods of one path. */
-export type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler>>>;
+type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler>>>;
 
 const version = '1.0.0';
 

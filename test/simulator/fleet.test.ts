@@ -1,5 +1,6 @@
 // How mailboxes live: ramps, windows, weekdays, chance, and what a hand on them changes.
 import { expect, test } from 'vitest';
+import { fleetOf } from '../../src/simulator/agency-fleet.ts';
 import { rampDayFor, rampLimit, type WarmupMode } from '../../src/simulator/ramp.ts';
 import type { MailboxSpec } from '../../src/simulator/scenario.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
@@ -70,6 +71,17 @@ test('a paused mailbox sends nothing from that moment on, and the rest of its sh
   expect(await served.warmup(email)).toMatchObject({ status: 'active' });
   await served.clock.advance(10 * hourMs);
   expect((await served.today(email)).sent).toBe(before + 20);
+});
+
+test('no two mails share an id, however often the day is planned anew', async () => {
+  await using served = await serve();
+  for (let step = 0; step < 6; step += 1) {
+    await served.clock.advance(hourMs);
+    await served.act(email, 'pause');
+    await served.act(email, 'resume');
+    const { recent_emails } = await served.warmup(email);
+    expect(new Set(recent_emails.map((mail: Json) => mail.id)).size).toBe(10);
+  }
 });
 
 test('days on which the warm-up is paused move neither the ramp nor the warm-up day', async () => {
@@ -143,6 +155,8 @@ test("a person's hand in the service's own pages shows in the answers", async ()
   expect((await served.ask('/v1/mailboxes')).body.mailboxes).toHaveLength(1);
   fleet.add({ ...bob, email: 'eve@two.example' });
   expect((await served.stats('eve@two.example')).length).toBe(15);
+  fleet.remove('eve@two.example');
+  expect(fleet.add({ ...bob, email: 'eve@two.example' }).email).toBe('eve@two.example');
   expect(() => fleet.pause('bob@two.example')).toThrow('the fleet has no bob@two.example');
   expect(() => fleet.add(ann)).toThrow('has ann@one.example already');
 });
@@ -190,7 +204,6 @@ test("today's counts only grow, and add up: opened within inboxed, answered with
 });
 
 test('a fleet of a thousand answers thirty days each without effort', async () => {
-  const { fleetOf } = await import('../../src/simulator/agency-fleet.ts');
   await using served = await serve({ scenario: scenarioOf(fleetOf(1_000)) });
   const { body } = await served.ask('/v1/mailboxes');
   expect(body.mailboxes).toHaveLength(1_000);

@@ -117,9 +117,12 @@ test('a disconnected mailbox says so, sends nothing, and goes on when the login 
 test('an incident that is added later changes nothing that has happened', async () => {
   await using served = await serve();
   await served.clock.advance(4.5 * hourMs);
-  const before = await served.stats(email);
+  const dns = async () => (await served.ask(`/v1/dns?mailbox_id=${served.idOf(email)}`)).body;
+  const before = [await served.stats(email), await dns()];
   served.simulator.fleet.addIncident({ kind: 'block', ...always });
-  expect(await served.stats(email)).toEqual(before);
+  served.simulator.fleet.addIncident({ kind: 'dns', ...always, records: ['spf'] });
+  expect([await served.stats(email), await dns()]).toEqual(before);
   await served.clock.advance(10 * hourMs);
   expect(await served.today(email)).toMatchObject({ sent: 40, bounced: 20 });
+  expect((await dns()).spf.status).toBe('fail');
 });

@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { demoKey } from '../../src/simulator/keys.ts';
+import { movedClock } from '../../src/world.ts';
 import { hourMs, type Reply, serve } from './served.ts';
 
 const newMailbox = {
@@ -196,7 +197,6 @@ test('each key has its own window, its plan or its own number as the limit', asy
 });
 
 test('the rate limit can run on another clock than the fleet', async () => {
-  const { movedClock } = await import('../../src/world.ts');
   const limiterClock = movedClock(0);
   const keys = [{ key: demoKey, permissions: ['read'], plan: 'pro', requestsPerMinute: 1 }] as const;
   await using served = await serve({ keys, limiterClock });

@@ -26,7 +26,7 @@ export interface Call {
 }
 
 /** Asks over HTTP. A string body is sent as it is, anything else as JSON. */
-export async function ask(url: string, path: string, call: Call = {}): Promise<Reply> {
+async function ask(url: string, path: string, call: Call = {}): Promise<Reply> {
   const { method = call.body === undefined ? 'GET' : 'POST', key = demoKey, body } = call;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const answer = await request(url + path, {

@@ -1,0 +1,117 @@
+// `warmwarden simulator` as a process: what it prints, what it refuses, how it stops.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { request } from 'undici';
+import { expect, test } from 'vitest';
+import { type Json, serve } from './served.ts';
+
+const script = `
+  import { simulatorCommand } from ${JSON.stringify(new URL('../../src/commands/simulator.ts', import.meta.url).href)};
+  await simulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' });
+`;
+
+interface Run extends AsyncDisposable {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly out: () => string;
+  /** Resolves with the exit code once all output has arrived. */
+  readonly ended: Promise<number | null>;
+}
+
+function run(...flags: string[]): Run {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, '--', ...flags]);
+  let out = '';
+  const gather = (chunk: Buffer) => {
+    out += chunk;
+  };
+  child.stdout.on('data', gather);
+  child.stderr.on('data', gather);
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    out: () => out,
+    ended,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** The address in the story, once it was told. */
+async function address(started: Run): Promise<string> {
+  while (!started.out().includes('Ctrl-C')) await once(started.child.stdout, 'data');
+  return /http:\/\/[\d.:]+/.exec(started.out())?.[0] ?? '';
+}
+
+test('it tells where it listens and with which key, serves, and stops on SIGTERM with exit code 0', async () => {
+  await using started = run('--port', '0', '--key', 'sk_live_mine', '--mailboxes', '30', '--seed', '5');
+  const url = await address(started);
+  expect(started.out()).toContain(`curl -s -H 'Authorization: Bearer sk_live_mine' ${url}/v1/mailboxes`);
+  expect(started.out()).toContain('30 mailboxes, seed 5');
+  const answer = await request(`${url}/v1/mailboxes`, { headers: { authorization: 'Bearer sk_live_mine' } });
+  expect(((await answer.body.json()) as Json).mailboxes).toHaveLength(30);
+  started.child.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+  expect(started.out()).toContain('The simulator has stopped.');
+});
+
+test('with --speed the fleet runs ahead from --start, while the rate limit stays on real time', async () => {
+  await using started = run('--port', '0', '--speed', '36000', '--start', '2026-03-10T08:30:00Z');
+  const url = await address(started);
+  const health = async () => {
+    const { body } = await request(`${url}/v1/health`);
+    return Date.parse(((await body.json()) as Json).timestamp);
+  };
+  const first = await health();
+  expect(first).toBeGreaterThanOrEqual(Date.parse('2026-03-10T08:30:00Z'));
+  while ((await health()) < first + 3_600_000);
+  const key = { authorization: 'Bearer sk_live_demo_0123456789abcdef' };
+  const remaining = [];
+  for (const pauseUntil of [0, (await health()) + 3_600_000]) {
+    while ((await health()) < pauseUntil);
+    const answer = await request(`${url}/v1/mailboxes`, { headers: key });
+    await answer.body.dump();
+    remaining.push(answer.headers['x-ratelimit-remaining']);
+  }
+  expect(remaining).toEqual(['99', '98']);
+  started.child.kill('SIGINT');
+  expect(await started.ended).toBe(0);
+});
+
+test('an occupied port is one sentence and exit code 1, with or without a fast clock', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  for (const flags of [[], ['--speed', '60']]) {
+    await using started = run('--port', String(port), ...flags);
+    expect(await started.ended).toBe(1);
+    expect(started.out()).toBe(`Port ${port} on 127.0.0.1 is in use: choose another one with --port.\n`);
+  }
+  other.close();
+});
+
+test.each([
+  [['--port', '70000'], 'whole number from 0 to 65535'],
+  [['--scenario', 'storm'], 'Allowed choices are calm, bounce-storm, provider-block'],
+  [['--key', 'secret'], 'must begin with sk_live_'],
+  [['--speed', '0'], 'must be a number from 1'],
+  [['--start', 'noon'], 'must be a time'],
+])('%j is refused with a sentence', async (flags, sentence) => {
+  await using started = run(...flags);
+  expect(await started.ended).not.toBe(0);
+  expect(started.out()).toContain(sentence);
+});
+
+test('the help says which clock the rate limit follows', async () => {
+  await using started = run('--help');
+  expect(await started.ended).toBe(0);
+  expect(started.out()).toContain('rate limit stays on real time');
+});
+
+test('a library user gets the error of an occupied port as a rejection', async () => {
+  await using served = await serve();
+  await expect(serve({ port: Number(new URL(served.simulator.url).port) })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+});
