@@ -80,7 +80,9 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   }
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
   const allFine = total === 1 ? 'The one mailbox is fine.' : `All ${mailboxes(total)} are fine.`;
-  const sentence = counts.watching === total ? allFine : stateSentence(counts);
+  const states = counts.watching === total ? allFine : stateSentence(counts);
+  const sentence =
+    critical === 0 ? states : `${critical === 1 ? '1 critical alert' : `${critical} critical alerts`}. ${states}`;
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
 }
 
@@ -108,7 +110,7 @@ function adviceOf({ counts, accounts, firing, recentActions }: HeadlineFacts, cr
     return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect: look at “What was done”.`;
   if (counts.held > 0) return 'Look at the mailboxes over the limit: the guard decided, but has not acted yet.';
   if (critical > 0)
-    return `Read the ${critical === 1 ? 'critical alert' : `${critical} critical alerts`} below: each says what to do.`;
+    return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
   if (counts.paused_by_us > 0)
     return 'Nothing burns any more. Clean the paused mailbox’s list, then resume it by hand; it never resumes by itself.';
   if (counts.recovering > 0) return 'Nothing is needed now: the guard has acted and keeps watching.';
@@ -126,9 +128,9 @@ function stateSentence(counts: StateCounts): string {
 
 const stateParts: readonly (readonly [GuardState, string])[] = [
   ['held', 'over the limit'],
-  ['blind', 'that can’t be judged'],
   ['paused_by_us', 'paused by the guard'],
   ['recovering', 'in recovery'],
+  ['blind', 'can’t be judged'],
   ['near_limit', 'near the limit'],
   ['not_running', 'not warming up'],
 ];

@@ -196,7 +196,12 @@ function claim(kind: 'recovery' | 'pause', actionId: string) {
   return memory({ claim: { kind, actionId, since: now - 6 * minuteMs, previousMode: 'balanced' } });
 }
 
-/** Two accounts and a mailbox in every state. */
+function recoveryWarmup(): MailboxState['warmup'] {
+  const { warmup } = mailbox('any', 'any@acme.example');
+  return warmup && { ...warmup, answer: { ...warmup.answer, mode: 'recovery' } };
+}
+
+/** Two accounts and mailboxes in five states. */
 export function exampleFleet(): Fleet {
   const fleet = new Fleet();
   fleet.putAccount(account('acme'));
@@ -211,11 +216,10 @@ export function exampleFleet(): Fleet {
   });
   const recovering = mailbox('m2', 'hello@acme.example', {
     memory: claim('recovery', 'a2'),
+    warmup: recoveryWarmup(),
     stats: { at: now - 4 * minuteMs, answer: { rows: rows(30, [2, 0, 1, 0, 0, 0, 0, 0]) } },
     verdict: { at: now - 4 * minuteMs, answer: verdict({ mode: 'recovery', limitPpm: 3_000, sent: 41 }) },
   });
-  fleet.putMailbox(paused);
-  fleet.putMailbox(recovering);
   fleet.putMailbox(
     mailbox('m3', 'team@northwind.example', {
       account: 'northwind',
@@ -224,15 +228,17 @@ export function exampleFleet(): Fleet {
   );
   fleet.putMailbox(bareMailbox('m4', 'new@northwind.example', 'northwind'));
   for (let index = 5; index <= 12; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
-  fleet.putAction(
-    action('a1', paused, {
-      kind: 'pause',
-      verdict: verdict({ action: 'pause', reason: 'emergency', sent: 44, bounced: 9 }),
-      plannedAt: now - 9 * minuteMs,
-      detail: 'Read back: the warm-up is paused.',
-    }),
-  );
-  fleet.putAction(action('a2', recovering, { plannedAt: now - 40 * hourMs, settledAt: now - 40 * hourMs }));
+  const pause = action('a1', paused, {
+    kind: 'pause',
+    verdict: verdict({ action: 'pause', reason: 'emergency', sent: 44, bounced: 9 }),
+    plannedAt: now - 9 * minuteMs,
+    detail: 'Read back: the warm-up is paused.',
+  });
+  const recovery = action('a2', recovering, { plannedAt: now - 40 * hourMs, settledAt: now - 40 * hourMs });
+  fleet.putMailbox({ ...paused, action: pause });
+  fleet.putMailbox({ ...recovering, action: recovery });
+  fleet.putAction(pause);
+  fleet.putAction(recovery);
   fleet.putAlert(
     alert({
       rule: 'dns_failing',

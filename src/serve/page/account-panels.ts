@@ -51,7 +51,7 @@ export function channelsPanel(fleet: Fleet, deliveries: readonly Delivery[], now
   const items = deliveries.slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
 <ul class="plain">${channels.map((channel) => channelItem(channel, now))}</ul>
-${items.length === 0 ? '' : html`<details><summary>The newest ${items.length}</summary><ul class="plain">${items}</ul></details>`}</section>`;
+${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
 }
 
 function channelItem(channel: ChannelState, now: EpochMs): Markup {

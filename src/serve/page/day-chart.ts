@@ -48,7 +48,7 @@ ${groups}
 ${limitPpm === null ? '' : limitLine(limitPpm, maxRate)}
 <text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
-<figcaption><span class="key sent">sent a day</span> <span class="key bounced">bounced a day</span> <span class="key rate">bounce rate of the 7 days before</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
+<figcaption><span class="key sent">sent a day</span> <span class="key bounced">bounced a day</span> <span class="key rate">bounce rate of the 7 days before, red over the limit</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
 </figure>
 ${dayTable(days)}`;
 }

@@ -62,8 +62,10 @@ function since({ rows, fleet, now }: FleetPageParts): Markup {
   const first = rows.reduce((earliest, row) => Math.min(earliest, row.mailbox.firstSeenAt), now);
   const accounts = count([...fleet.accounts()].length, 'account', 'accounts');
   const oldest = rows.reduce((at, row) => Math.min(at, row.statsAt ?? now), now);
+  const unread = rows.filter((row) => row.statsAt === null).length;
+  const never = unread === 0 ? '' : `; those of ${count(unread, 'mailbox', 'mailboxes')} never`;
   const date = new Date(first).toISOString();
-  return html`Guarding ${count(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. The oldest stats were read ${ago(oldest, now)}.`;
+  return html`Guarding ${count(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. The oldest stats were read ${ago(oldest, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {

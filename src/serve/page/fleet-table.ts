@@ -54,9 +54,8 @@ function table(rows: readonly MailboxRow[], now: EpochMs): Markup {
     'State',
     'Mailbox',
     'Mode',
-    'Bounced of sent',
-    'Rate',
-    'Until breach',
+    'Bounced of sent, against the limit',
+    'Bounces left',
     'Health',
     'DNS',
     'Blacklists',
@@ -78,11 +77,10 @@ function tableRow(row: MailboxRow, now: EpochMs): Markup {
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" class="${state}">
 ${cell('State', stateBadge(state), 'state')}
-<th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${row.label}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${troubles === 1 ? '1 alert' : `${troubles} alerts`}</b>` : ''}</small></th>
+<th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${troubles === 1 ? '1 alert' : `${troubles} alerts`}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
-${cell('Bounced of sent', counted ? `${number(counted.bounced)} of ${number(counted.sent)}` : unknown, 'number')}
-${cell('Rate', rateCell(row), 'rate')}
-${cell('Until breach', until === null ? unknown : html`${number(until)}`, 'number')}
+${cell('Bounced of sent, against the limit', rateCell(row), 'rate')}
+${cell('Bounces left', until === null ? unknown : html`${number(until)}`, 'number')}
 ${cell('Health', row.healthScore === null ? unknown : html`${number(row.healthScore)}`, 'number')}
 ${cell('DNS', dnsCell(row))}
 ${cell('Blacklists', listingsCell(row))}
@@ -93,15 +91,23 @@ ${cell('Stats age', age(row.statsAt, now), 'number')}
 /** Where the limit stands on the meter, percent of its width: what is beyond is worse. */
 const limitAtPercent = 66;
 
-/** "1.54 % of 1 %", and a meter on which the tick is the limit. */
-export function rateCell({ ratePpm, verdict }: MailboxRow): Markup {
-  const limitPpm = verdict?.limitPpm ?? null;
-  if (ratePpm === null) return html`<span class="muted">–</span>`;
-  if (limitPpm === null) return html`${share(ratePpm)} <span class="muted">no limit known</span>`;
+/** "4 of 210 = 1.9 %, limit 1 %", and a meter on which the tick is the limit. */
+export function rateCell({ ratePpm, verdict, state }: MailboxRow): Markup {
+  if (ratePpm === null || verdict === null) return html`<span class="muted">–</span>`;
+  const { limitPpm, bounced, sent } = verdict;
+  const counts = html`${number(bounced)} of ${number(sent)} =`;
+  if (limitPpm === null) return html`${counts} <b>${share(ratePpm)}</b> <span class="muted">no limit known</span>`;
   const width = limitPpm === 0 ? 100 : Math.min(100, (ratePpm / limitPpm) * limitAtPercent);
   const over = ratePpm > limitPpm;
-  return html`<span class="figures"><b${over ? html` class="bad"` : ''}>${share(ratePpm)}</b> <span class="muted">limit ${share(limitPpm)}</span></span>
-<svg class="meter${over ? ' over' : ''}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
+  const tone = over ? 'over' : state === 'near_limit' ? 'near' : '';
+  return html`<span class="figures"><span>${counts} <b class="${over ? 'bad' : ''}">${share(ratePpm)}</b></span> <span class="muted">limit ${share(limitPpm)}</span></span>
+<svg class="meter ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
+}
+
+/** An address that may break before its @ rather than anywhere. */
+function breakable(address: string): Markup {
+  const at = address.lastIndexOf('@');
+  return at <= 0 ? html`${address}` : html`${address.slice(0, at)}<wbr>${address.slice(at)}`;
 }
 
 function pageLinks(page: Page, selection: Selection): Markup | string {

@@ -7,7 +7,7 @@ import type { Verdict } from '../../model/verdict.ts';
 import { dailyRows } from '../daily-counts.ts';
 import type { MailboxRow } from '../fleet-view.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../newest-value.ts';
-import { number } from '../wording.ts';
+import { count, number } from '../wording.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';
 import { age, ago, type Markup, mailboxPath, severityBadge, stateBadge, text } from './elements.ts';
@@ -42,12 +42,14 @@ ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warnin
 </section>
 ${alertList(parts)}
 <div class="columns">
+<div>
 <section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
 ${dayChart({ rows: dailyRows(mailbox.stats?.answer, now), limitPpm: verdict?.limitPpm ?? null, actions: actionsOf(parts) })}</section>
-${factsPanel(row, now)}
-</div>
 ${actionsPanel(parts)}
-${decisionsPanel(parts)}`,
+${decisionsPanel(parts)}
+</div>
+${factsPanel(row, now)}
+</div>`,
   });
 }
 
@@ -76,9 +78,10 @@ function factsPanel(row: MailboxRow, now: EpochMs): Markup {
       ? html`<span class="muted">unknown</span>`
       : html`${typeof value === 'number' ? number(value) : text(value)}`;
   const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
-    html`<div><dt>${name}</dt><dd>${value} ${at === undefined ? '' : html`<small>${age(at, now)}</small>`}</dd></div>`;
+    html`<div><dt>${name}</dt><dd>${value} <small>${at === undefined ? '' : age(at, now)}</small></dd></div>`;
   return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
-${fact('Bounce rate', rateCell(row), mailbox.stats?.at ?? null)}
+<div class="wide"><dt>Bounced of sent, in the guard’s window</dt><dd>${rateCell(row)}</dd></div>
+${fact('Stats', known(rowsKnown(row)), mailbox.stats?.at ?? null)}
 ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)), undefined)}
@@ -89,6 +92,11 @@ ${fact('Connection', connectionOf(row), detail?.at ?? null)}
 ${dnsFacts(row, fact)}
 ${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
 </dl></section>`;
+}
+
+function rowsKnown({ mailbox: { stats } }: MailboxRow): string | null {
+  if (!stats?.answer.rows) return null;
+  return count(stats.answer.rows.length, 'day', 'days');
 }
 
 type Fact = (name: string, value: Markup, at: EpochMs | null | undefined) => Markup;
@@ -129,8 +137,8 @@ ${actions.map((action) => actionItem({ action, explain: parts.explain, now: part
 
 function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
   const items = decisions.map(
-    ({ since, until, count, verdict }) =>
-      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${count > 1 ? html`, ${number(count)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
+    ({ since, until, count: times, verdict }) =>
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${times > 1 ? html`, ${number(times)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
   );
   return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
 ${items.length === 0 ? html`<p class="muted">None was recorded yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;

@@ -37,7 +37,7 @@ background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)
 .address{font-size:1.45rem}
 .columns{display:grid;grid-template-columns:minmax(0,1.9fr) minmax(0,1fr);gap:1rem;align-items:start}
 .count{color:var(--soft);font-weight:400}
-.line{display:flex;flex-wrap:wrap;align-items:baseline;gap:.15rem .55rem}
+.line{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem .55rem}
 .badge{--tone:var(--grey);display:inline-flex;align-items:center;gap:.4em;padding:.08rem .55rem .1rem;border-radius:99px;font-size:.8rem;font-weight:600;white-space:nowrap;
 color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transparent)}
 .badge::before{content:"";width:.5em;height:.5em;border-radius:50%;background:currentColor}
@@ -77,12 +77,13 @@ tbody th a{font-weight:600;color:var(--ink);text-decoration-color:color-mix(in s
 tbody th small{display:block}
 tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
 .fleet th:first-child,.fleet td:first-child{padding-left:0}
+.fleet td{overflow-wrap:normal}
 .number{white-space:nowrap}
-.rate{min-width:10.5rem}
+.rate{min-width:14.5rem}
 .figures{display:flex;justify-content:space-between;gap:.6rem;white-space:nowrap}
 .figures .muted{font-size:.82rem}
 .meter{display:block;width:100%;height:5px;margin-top:.2rem}
-.meter .track{fill:var(--track)}.meter .value{fill:color-mix(in srgb,var(--green) 75%,var(--card))}.meter.over .value{fill:var(--red)}.meter .limit{fill:var(--ink)}
+.meter .track{fill:var(--track)}.meter .value{fill:color-mix(in srgb,var(--green) 75%,var(--card))}.meter.near .value{fill:color-mix(in srgb,var(--amber) 80%,var(--card))}.meter.over .value{fill:var(--red)}.meter .limit{fill:var(--ink)}
 .pages{display:flex;justify-content:center;gap:1.2rem;padding-top:1rem;font-size:.9rem}
 .facts{margin:0;font-size:.92rem}
 .facts>div{display:flex;justify-content:space-between;gap:1rem;padding:.42rem 0;border-top:1px solid var(--line)}
@@ -90,7 +91,7 @@ tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
 .facts dt{color:var(--soft);white-space:nowrap}
 .facts dd{margin:0;text-align:right;min-width:0}
 .facts dd small{display:inline-block;min-width:3.6rem}
-.facts .figures{display:inline-flex}.facts .meter{margin-bottom:.2rem}
+.facts .wide{display:block}.facts .wide dd{text-align:left}
 .chart{margin:0}
 .chart svg{display:block;width:100%;height:auto}
 .chart text{font-size:11px;fill:var(--soft)}
@@ -112,11 +113,13 @@ h1{font-size:1.35rem}
 .filter{width:100%}.filter input{flex:1;min-width:0}
 .fleet table,.fleet tbody{display:block}
 .fleet thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.fleet tr{display:grid;grid-template-columns:1fr 1fr;gap:.15rem 1rem;padding:.9rem 0;border-top:1px solid var(--line)}
+.fleet tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.45rem .8rem;padding:.9rem 0;border-top:1px solid var(--line)}
 .fleet tbody th,.fleet td{border:0;padding:0;min-width:0}
-.fleet tbody th{grid-column:1/-1;grid-row:1}
-.fleet .state{grid-column:1/-1;grid-row:2;margin-bottom:.3rem}
-.fleet .rate{grid-column:1/-1}
+.fleet tbody tr:first-child{border-top:0}
+.fleet tbody th{grid-column:1/3;grid-row:1}
+.fleet .state{grid-column:3;grid-row:1;text-align:right;align-self:start}
+.fleet .rate{grid-column:1/-1;grid-row:2}
+.fleet td.rate::before{display:none!important}
 .fleet td:not(.state)::before{content:attr(data-heading);color:var(--soft);font-size:.8rem;display:block}
 }
 @media (prefers-reduced-motion:no-preference){a,.chip{transition:background-color .15s,border-color .15s}}

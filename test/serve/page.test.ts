@@ -1,0 +1,242 @@
+// What a person reads: the sentence at the top, the order, the filter, and that nobody's name becomes markup.
+import { describe, expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { dailyRows, inboxRatio, sumOf } from '../../src/serve/daily-counts.ts';
+import { account, action, alert, exampleFleet, mailbox, now, row, today, verdict } from './example-fleet.ts';
+import { ask, serve } from './running-server.ts';
+
+const page = { accept: 'text/html' };
+
+async function read(fleet: Fleet, path = '/', changes: Parameters<typeof serve>[1] = {}): Promise<string> {
+  await using server = await serve(fleet, changes);
+  const answer = await ask(server.url + path, page);
+  expect(answer.status).toBe(200);
+  return answer.body.toString();
+}
+
+/** The text between h1 tags. */
+function headline(body: string): string {
+  return /<h1[^>]*>(.*?)<\/h1>/s.exec(body)?.[1] ?? '';
+}
+
+function calmFleet(): Fleet {
+  const fleet = new Fleet();
+  fleet.putAccount(account('acme'));
+  for (let index = 1; index <= 3; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
+  return fleet;
+}
+
+describe('the headline', () => {
+  test('is calm when all is fine', async () => {
+    const body = await read(calmFleet());
+    expect(headline(body)).toBe('All 3 mailboxes are fine.');
+    expect(body).toContain('class="headline calm"');
+    expect(body).toContain('Nothing to do.');
+  });
+
+  test('counts what the guard did', async () => {
+    expect(headline(await read(exampleFleet()))).toBe(
+      '1 critical alert. 1 mailbox paused by the guard, 1 in recovery, 1 can’t be judged, 1 near the limit, 8 fine.',
+    );
+  });
+
+  test('says blind, and for how long, when no account answers', async () => {
+    const fleet = calmFleet();
+    fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs, lastFailure: 'connection refused' }));
+    const body = await read(fleet);
+    expect(headline(body)).toBe('Blind: no request of acme has succeeded for 12\u00a0min.');
+    expect(body).toContain('class="headline blind"');
+    expect(body).toContain('connection refused');
+  });
+
+  test('does not say fine before the first list was read', async () => {
+    const fleet = new Fleet();
+    fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }));
+    const reasons = ['the mailboxes of acme'];
+    const body = await read(fleet, '/', { ready: () => ({ ready: false, reasons }) });
+    expect(headline(body)).toBe('Starting: no mailbox list was read yet.');
+    expect(body).toContain('Waiting for: the mailboxes of acme.');
+  });
+
+  test('points at an action that has not taken effect', async () => {
+    const fleet = calmFleet();
+    const [one] = fleet.mailboxes();
+    if (one) fleet.putAction(action('a1', one, { state: 'unconfirmed', nextTryAt: now + 5 * minuteMs }));
+    const body = await read(fleet);
+    expect(body).toContain('One action has not taken effect');
+    expect(body).toContain('class="headline alarm"');
+    expect(body).toContain('in 5\u00a0min');
+  });
+
+  test('shouts when a key may not write', async () => {
+    const fleet = calmFleet();
+    fleet.putAccount(account('acme', { writable: false }));
+    expect(await read(fleet)).toContain('breaches there are NOT acted on');
+  });
+});
+
+describe('the table', () => {
+  test('begins with the worst', async () => {
+    const body = await read(exampleFleet());
+    const order = ['new@', 'sales@', 'hello@', 'team@', 'box10@'].map((name) =>
+      body.indexOf(`>${name.replace('@', '')}<wbr>@`),
+    );
+    expect(order.every((at) => at > 0)).toBe(true);
+    expect([...order].sort((a, b) => a - b)).toEqual(order);
+  });
+
+  test('puts a mailbox with a critical alert first although its bounces are fine', async () => {
+    const fleet = calmFleet();
+    fleet.putAlert(alert({ rule: 'mailbox_disconnected', severity: 'critical', mailboxId: 'm3' }));
+    const body = await read(fleet);
+    expect(body.indexOf('>box3<wbr>')).toBeLessThan(body.indexOf('>box1<wbr>'));
+  });
+
+  test('is filtered by words and by state, and keeps the words in the form', async () => {
+    const words = await read(exampleFleet(), '/?q=NORTHWIND+team');
+    expect(words).toContain('>team<wbr>');
+    expect(words).not.toContain('>new<wbr>');
+    expect(words).toContain('value="NORTHWIND team"');
+    const state = await read(exampleFleet(), '/?state=recovering');
+    expect(state).toContain('>hello<wbr>');
+    expect(state).not.toContain('>box5<wbr>');
+    expect(await read(exampleFleet(), '/?q=nobody')).toContain('No mailbox fits.');
+  });
+
+  test('has pages of 100 rows, and a page beyond the end is the last', async () => {
+    const fleet = new Fleet();
+    fleet.putAccount(account('acme'));
+    for (let index = 0; index < 230; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
+    const rowsOf = (body: string) => body.split('<tr role="row" class="watching">').length - 1;
+    expect(rowsOf(await read(fleet))).toBe(100);
+    const last = await read(fleet, '/?page=99');
+    expect(rowsOf(last)).toBe(30);
+    expect(last).toContain('Page 3 of 3');
+    expect(rowsOf(await read(fleet, '/?page=-1e9'))).toBe(100);
+  });
+});
+
+describe('names that are markup', () => {
+  const nasty = `<script>alert(1)</script>"'&\u202e\u0007@acme.example`;
+
+  test('stay text on every page', async () => {
+    const fleet = calmFleet();
+    const bad = mailbox('<b>"id/..%', nasty, {
+      verdict: { at: now, answer: verdict({ warnings: ['<i>odd</i>'] }) },
+    });
+    const detail = bad.detail && {
+      ...bad.detail,
+      answer: { ...bad.detail.answer, connection: 'error' as const, connectionError: '<u>x' },
+    };
+    fleet.putMailbox({ ...bad, detail });
+    fleet.putAction(action('a1', bad, { detail: '<em>detail</em>' }));
+    fleet.putAlert(
+      alert({ rule: 'blacklisted', mailboxId: bad.id, facts: { title: nasty, sentences: ['<p>s'], numbers: {} } }),
+    );
+    const path = `/mailboxes/acme/${encodeURIComponent(bad.id)}`;
+    for (const where of ['/', path, `/?q=${encodeURIComponent('<script>"')}`]) {
+      const body = await read(fleet, where);
+      for (const raw of ['<script', '<i>odd', '<em>', '<u>x', '<p>s', '<b>"', '\u202e', '\u0007'])
+        expect(body).not.toContain(raw);
+      expect(body).toContain('&lt;script&gt;');
+    }
+    expect(await read(fleet, path)).toContain('[U+202E][U+0007]');
+  });
+
+  test('lead to their own page from the table', async () => {
+    const fleet = calmFleet();
+    fleet.putMailbox(mailbox('a/b c?d#e%2F', 'slashes@acme.example'));
+    const [, href] = /href="(\/mailboxes\/[^"]*)">slashes/.exec(await read(fleet)) ?? [];
+    expect(await read(fleet, href)).toContain('slashes@acme.example</h1>');
+  });
+});
+
+describe('the page of a mailbox', () => {
+  test('says the verdict, what to do, what was done and every decision', async () => {
+    const decisions = async () => [
+      { since: now - hourMs, until: now - minuteMs, count: 4, verdict: verdict({ bounced: 1 }) },
+      {
+        since: now - 2 * hourMs,
+        until: now - 2 * hourMs,
+        count: 1,
+        verdict: verdict({ action: 'pause', reason: 'emergency' }),
+      },
+    ];
+    const body = await read(exampleFleet(), '/mailboxes/acme/m1', { decisions });
+    expect(body).toContain('10 of 190 mails bounced');
+    expect(body).toContain('until a person resumes it');
+    expect(body).toContain('Paused warm-up');
+    expect(body).toContain('4 times since');
+    expect(body).toContain('role="img"');
+    expect(body).toContain(new Date(now - minuteMs).toISOString());
+  });
+
+  test('of nobody is a page for people and JSON for programs', async () => {
+    await using server = await serve(calmFleet());
+    const people = await ask(`${server.url}/mailboxes/acme/gone`, page);
+    expect([people.status, people.headers['content-type']]).toEqual([404, 'text/html; charset=UTF-8']);
+    const program = await ask(`${server.url}/api/mailboxes/acme/gone`, page);
+    expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'No such mailbox' }]);
+  });
+
+  test('that can’t be made says so, without telling why to strangers', async () => {
+    const decisions = () => Promise.reject(new Error('secret path /var/lib'));
+    await using server = await serve(calmFleet(), { decisions });
+    const answer = await ask(`${server.url}/mailboxes/acme/m1`, page);
+    expect(answer.status).toBe(500);
+    expect(answer.body.toString()).not.toContain('secret');
+    expect((await ask(`${server.url}/`, page)).status).toBe(200);
+  });
+});
+
+describe('JSON', () => {
+  test('has what the page shows', async () => {
+    const delivery = {
+      id: 'd1',
+      channel: 'ops',
+      group: 'g',
+      sequence: 1,
+      payload: 'frozen',
+      title: 'Paused',
+      state: 'sent' as const,
+    };
+    const sent = { ...delivery, attempts: 1, createdAt: now, nextAttemptAt: now, settledAt: now, detail: 'ok' };
+    await using server = await serve(exampleFleet(), { deliveries: async () => [sent] });
+    const get = async (path: string) => JSON.parse((await ask(server.url + path)).body.toString());
+    const fleet = await get('/api/fleet?state=paused_by_us');
+    expect(fleet).toMatchObject({ tone: 'alarm', total: 1, states: { watching: 8, paused_by_us: 1 } });
+    expect(fleet.mailboxes[0]).toMatchObject({
+      email: 'sales@acme.example',
+      state: 'paused_by_us',
+      verdict: { bounced: 10 },
+    });
+    expect(await get('/api/mailboxes/acme/m1')).toMatchObject({ action: { kind: 'pause', state: 'confirmed' } });
+    expect((await get('/api/alerts')).alerts).toMatchObject([{ rule: 'dns_failing', status: 'firing' }]);
+    const { deliveries } = await get('/api/deliveries');
+    expect(deliveries).toMatchObject([{ id: 'd1', state: 'sent', next_attempt_at: null }]);
+    expect(JSON.stringify(deliveries)).not.toContain('frozen');
+  });
+});
+
+describe('days', () => {
+  test('take the fuller of two rows of one date, and no row of the future', () => {
+    const stats = { rows: [row(today, { sent: 5 }), row(today, { sent: 9 }), row('2099-01-01'), row('2026-02-30')] };
+    const days = dailyRows(stats, now);
+    expect(days.map(({ date, sent }) => [date, sent])).toEqual([[today, 9]]);
+  });
+
+  test('have no sum when one count is unknown or no count', () => {
+    const sumWith = (sent: number | null) => sumOf(dailyRows({ rows: [row(today, { sent })] }, now), 'sent');
+    expect([sumWith(3), sumWith(null), sumWith(-1), sumWith(1.5)]).toEqual([3, null, null, null]);
+    expect(sumOf([], 'sent')).toBeNull();
+  });
+
+  test('weight the inbox rate by what was delivered', () => {
+    const days = [
+      row('2026-03-11', { delivered: 30, inboxRatePercent: 100 }),
+      row(today, { delivered: 10, inboxRatePercent: 60 }),
+    ];
+    expect(inboxRatio(dailyRows({ rows: days }, now))).toBeCloseTo(0.9, 12);
+  });
+});

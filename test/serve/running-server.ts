@@ -1,0 +1,74 @@
+// Starts the real server on a free loopback port over a fleet filled by hand, with everything else that it is handed.
+import { request } from 'node:http';
+import type { Fleet } from '../../src/fleet/fleet.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { createMetrics, type Metrics, type MetricsOptions } from '../../src/serve/metrics.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
+import { createLog, movedClock, type World } from '../../src/world.ts';
+import { explain, now } from './example-fleet.ts';
+
+export const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
+
+export function stillWorld(): World {
+  const clock = movedClock(now);
+  return { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+}
+
+export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsOptions> = {}): Metrics {
+  const { clock } = world;
+  const options: MetricsOptions = {
+    nearLimitPpmOf,
+    mailboxLabel: 'email',
+    enforcing: () => true,
+    version: '0.1.0',
+    clock,
+    ...changes,
+  };
+  return createMetrics({ fleet, options });
+}
+
+export interface Running extends RunningServer, AsyncDisposable {
+  readonly metrics: Metrics;
+}
+
+export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}): Promise<Running> {
+  const world = stillWorld();
+  const metrics = metricsOf(fleet, world);
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    auth: 'none',
+    fleet,
+    metrics,
+    world,
+    ready: () => ({ ready: true, reasons: [] }),
+    decisions: async () => [],
+    deliveries: async () => [],
+    explain,
+    nearLimitPpmOf,
+    ...changes,
+  });
+  return { ...server, metrics, [Symbol.asyncDispose]: () => server.close() };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** A request whose Host header may be anything, which fetch does not allow. Not decompressed. */
+export function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
