@@ -11,7 +11,15 @@ import { type Condition, type MailboxContext, mailboxPage } from './condition.ts
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { momentText } from './phrases.ts';
 import { staleData } from './stale-rule.ts';
-import { actionText, campaignsUntouched, rateText, sentence, undoText, verdictNumbers } from './wording.ts';
+import {
+  actionText,
+  campaignsUntouched,
+  dataAgeText,
+  rateText,
+  sentence,
+  undoText,
+  verdictNumbers,
+} from './wording.ts';
 
 /** How long no request may succeed before people are told. */
 const apiDownForMs = 3 * minuteMs;
@@ -143,6 +151,7 @@ function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'poli
     rateText(action.verdict),
     repeatText(action, context.policy),
     actionText(action, context.now),
+    dataAgeText(action.verdict),
     failed ? next || advice : '',
     action.kind === 'pause' ? campaignsUntouched : '',
     undoText(action),

@@ -57,7 +57,7 @@ export function rateText(verdict: Verdict): string {
   if (rate === null || verdict.limitPpm === null) return countsText(verdict);
   const side = rate > verdict.limitPpm ? 'over' : 'within';
   const share = percentText(rate, verdict.limitPpm);
-  return `${countsPhrase(verdict)} are ${share}, ${side} ${limitText(verdict)}.`;
+  return `${countsPhrase(verdict)} ${verdict.bounced === 1 ? 'is' : 'are'} ${share}, ${side} ${limitText(verdict)}.`;
 }
 
 function countsPhrase(verdict: Verdict): string {

@@ -1,0 +1,162 @@
+// Conditions become alerts: what fires, what waits, what resolves, whatever the order of events.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Condition } from '../../src/alert/condition.ts';
+import { type AlertChanges, elapse, leave, step } from '../../src/alert/engine.ts';
+import type { Alert, Transition } from '../../src/model/alert.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { start } from './samples.ts';
+
+const facts = { title: 'a title', sentences: ['A sentence.'], numbers: { data_age_seconds: 1 } };
+
+function condition(change: Partial<Condition> = {}): Condition {
+  return {
+    subject: { rule: 'dns_failing', account: 'acme', mailboxId: null, email: null, object: 'acme.example' },
+    severity: 'critical',
+    active: true,
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    facts,
+    ...change,
+  };
+}
+
+/** Keeps alerts as the store and the fleet do. */
+function keeper() {
+  const alerts = new Map<string, Alert>();
+  const told: Transition[] = [];
+  const take = (changes: AlertChanges) => {
+    for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
+    for (const alert of changes.changed) {
+      if (alert.status === 'resolved') alerts.delete(alert.fingerprint);
+      else alerts.set(alert.fingerprint, alert);
+    }
+    told.push(...changes.transitions);
+    return changes;
+  };
+  return {
+    alerts,
+    told,
+    see: (change: Partial<Condition>, now: number) =>
+      take(step([condition(change)], (fingerprint) => alerts.get(fingerprint), now)),
+    wait: (now: number) => take(elapse(alerts.values(), now)),
+    leave: (now: number) => take(leave(alerts.values(), now)),
+    only: () => [...alerts.values()][0],
+    kinds: () => told.map(({ kind }) => kind),
+  };
+}
+
+test('at once: fires on the first observation and resolves on the first against it', () => {
+  const kept = keeper();
+  kept.see({}, start);
+  expect(kept.only()).toMatchObject({ status: 'firing', since: start, firingAt: start });
+  kept.see({ active: false }, start + minuteMs);
+  expect(kept.told.at(-1)).toMatchObject({
+    kind: 'resolved',
+    alert: { status: 'resolved', since: start, resolvedAt: start + minuteMs },
+  });
+  expect(kept.alerts.size).toBe(0);
+});
+
+test('twice: an observation between that says the opposite begins the count anew', () => {
+  const kept = keeper();
+  kept.see({ observations: 2 }, start);
+  expect(kept.only()).toMatchObject({ status: 'pending', seen: 1, firesAt: null });
+  expect(kept.see({ observations: 2, active: false }, start + 1).dropped).toHaveLength(1);
+  kept.see({ observations: 2 }, start + 2);
+  expect(kept.kinds()).toEqual([]);
+  kept.see({ observations: 2 }, start + 3);
+  expect(kept.told).toMatchObject([{ kind: 'firing', alert: { since: start + 2, firingAt: start + 3 } }]);
+});
+
+test('resolving takes its observations in a row, and unknown neither counts nor interrupts', () => {
+  const kept = keeper();
+  kept.see({ clearObservations: 2 }, start);
+  kept.see({ clearObservations: 2, active: false }, start + 1);
+  kept.see({ clearObservations: 2 }, start + 2);
+  kept.see({ clearObservations: 2, active: false }, start + 3);
+  expect(kept.kinds()).toEqual(['firing']);
+  kept.see({ clearObservations: 2, active: 'unknown' }, start + 4);
+  kept.see({ clearObservations: 2, active: false }, start + 5);
+  expect(kept.kinds()).toEqual(['firing', 'resolved']);
+});
+
+test('for: fires when its time has come, by an observation or by time alone; what ended before is told to nobody', () => {
+  const kept = keeper();
+  kept.see({ forMs: 3 * minuteMs }, start);
+  kept.wait(start + 3 * minuteMs - 1);
+  expect(kept.kinds()).toEqual([]);
+  kept.wait(start + 3 * minuteMs);
+  kept.see({ forMs: 3 * minuteMs }, start + 4 * minuteMs);
+  expect(kept.kinds()).toEqual(['firing']);
+  const other = keeper();
+  other.see({ forMs: 3 * minuteMs, since: start - 3 * minuteMs }, start);
+  expect(other.told).toMatchObject([{ kind: 'firing', alert: { since: start - 3 * minuteMs } }]);
+  const third = keeper();
+  third.see({ forMs: 3 * minuteMs }, start);
+  third.see({ forMs: 3 * minuteMs, active: false }, start + 1);
+  third.wait(start + 5 * minuteMs);
+  expect(third.kinds()).toEqual([]);
+});
+
+test('a firing alert keeps its facts fresh without telling, and an age that grew is no change', () => {
+  const kept = keeper();
+  kept.see({}, start);
+  expect(kept.see({ facts: { ...facts, numbers: { data_age_seconds: 60 } } }, start + 1).changed).toEqual([]);
+  const worse = { ...facts, sentences: ['It is worse.'] };
+  expect(kept.see({ facts: worse }, start + 2)).toMatchObject({
+    changed: [{ facts: worse, status: 'firing' }],
+    transitions: [],
+  });
+});
+
+test('the alerts of a mailbox that left are resolved with the reason; pending ones are forgotten', () => {
+  const kept = keeper();
+  kept.see({}, start);
+  kept.see({ observations: 2, subject: { ...condition().subject, object: 'other.example' } }, start);
+  const { dropped } = kept.leave(start + 1);
+  expect(dropped).toHaveLength(1);
+  expect(kept.told.at(-1)?.alert.facts.sentences[0]).toContain('has left the account');
+  expect(kept.alerts.size).toBe(0);
+});
+
+const move = fc.record({
+  after: fc.integer({ min: 0, max: 4 * minuteMs }),
+  what: fc.constantFrom(true, false, 'unknown' as const, 'time' as const),
+  object: fc.constantFrom('a.example', 'b.example'),
+});
+const shape = fc.record({
+  forMs: fc.constantFrom(0, 3 * minuteMs),
+  observations: fc.constantFrom(1, 2),
+  clearObservations: fc.constantFrom(1, 2),
+});
+
+test('whatever happens: firing and resolved take turns, unknown changes nothing, and nothing fires too early', () => {
+  fc.assert(
+    fc.property(shape, fc.array(move, { maxLength: 40 }), (rule, moves) => {
+      const kept = keeper();
+      const inRow = new Map<string, number>();
+      let now = start;
+      for (const { after, what, object } of moves) {
+        now += after;
+        const before = kept.told.length;
+        const subject = { ...condition().subject, object };
+        const changes = what === 'time' ? kept.wait(now) : kept.see({ ...rule, active: what, subject }, now);
+        if (what === 'unknown') expect(changes).toEqual({ changed: [], dropped: [], transitions: [] });
+        if (what === true) inRow.set(object, (inRow.get(object) ?? 0) + 1);
+        if (what === false) inRow.set(object, 0);
+        for (const { kind, alert } of kept.told.slice(before)) {
+          if (kind !== 'firing') continue;
+          expect(now - alert.since).toBeGreaterThanOrEqual(rule.forMs);
+          expect(inRow.get(alert.object ?? '')).toBeGreaterThanOrEqual(rule.observations);
+        }
+      }
+      for (const object of ['a.example', 'b.example']) {
+        const kinds = kept.told.filter(({ alert }) => alert.object === object).map(({ kind }) => kind);
+        expect(kinds.every((kind, index) => kind === (index % 2 === 0 ? 'firing' : 'resolved'))).toBe(true);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

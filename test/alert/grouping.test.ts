@@ -1,0 +1,101 @@
+// Who hears what, when, in one message: grouping and routing.
+import { expect, test } from 'vitest';
+import { dueGroups, type GroupTiming, messageOf } from '../../src/alert/grouping.ts';
+import { channelsFor } from '../../src/alert/routing.ts';
+import type { Transition } from '../../src/model/alert.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { firing, resolved, sampleAlert, start } from './samples.ts';
+
+const timing: GroupTiming = {
+  now: start,
+  groupWaitMs: 30 * secondMs,
+  groupIntervalMs: 5 * minuteMs,
+  lastTold: () => undefined,
+  full: false,
+};
+
+function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
+  const { due, nextDueAt } = dueGroups(
+    transitions.map((transition, index) => ({ id: index + 1, transition })),
+    { ...timing, ...change },
+  );
+  return { groups: due.map(({ group, untold }) => [group, untold.length]), nextDueAt };
+}
+
+const acted = (at = start): Transition => ({
+  kind: 'event',
+  at,
+  alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1' }),
+});
+
+test('a group waits from its oldest transition on, then takes all that came since', () => {
+  const transitions = [
+    firing(sampleAlert(1)),
+    firing(sampleAlert(2), start + 20 * secondMs),
+    firing(sampleAlert(3, { rule: 'api_down' }), start + 29 * secondMs),
+  ];
+  expect(due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
+    groups: [],
+    nextDueAt: start + 30 * secondMs,
+  });
+  expect(due(transitions, { now: start + 30 * secondMs })).toEqual({
+    groups: [['acme|stale_data', 2]],
+    nextDueAt: start + 59 * secondMs,
+  });
+});
+
+test('the next message of a group waits for the interval; events do not', () => {
+  const lastTold = () => start - minuteMs;
+  const now = start + 30 * secondMs;
+  expect(due([resolved(sampleAlert(1))], { now, lastTold })).toEqual({ groups: [], nextDueAt: start + 4 * minuteMs });
+  expect(due([acted()], { now, lastTold }).groups).toEqual([['acme|guard_acted', 1]]);
+});
+
+test('nobody waits when there is more than one look can take, or when the clock was set back', () => {
+  expect(due([firing(sampleAlert(1))], { full: true }).groups).toHaveLength(1);
+  expect(due([firing(sampleAlert(1), start + hourMs)], {}).groups).toHaveLength(1);
+  expect(due([firing(sampleAlert(1), start - minuteMs)], { lastTold: () => start + hourMs }).groups).toHaveLength(1);
+});
+
+test('of one alert only the latest is told, and firing comes before resolved, the worst and the newest first', () => {
+  const critical = sampleAlert(3, { severity: 'critical' });
+  const transitions = [
+    firing(sampleAlert(1)),
+    resolved(sampleAlert(1), start + minuteMs),
+    firing(sampleAlert(2)),
+    firing(critical),
+    firing(sampleAlert(4), start + 1),
+  ];
+  const message = messageOf('acme|stale_data', transitions, start);
+  expect(message).toMatchObject({ kind: 'firing', severity: 'critical', account: 'acme', rule: 'stale_data' });
+  expect(message?.transitions.map(({ kind, alert }) => [kind, alert.mailboxId])).toEqual([
+    ['firing', 'm3'],
+    ['firing', 'm4'],
+    ['firing', 'm2'],
+    ['resolved', 'm1'],
+  ]);
+  expect(message?.transitions[3]?.alert).toMatchObject({ since: start, resolvedAt: start + minuteMs });
+  expect(messageOf('g', transitions.slice(0, 2), start)?.kind).toBe('resolved');
+  expect(messageOf('g', [acted()], start)?.kind).toBe('event');
+  expect(messageOf('g', [], start)).toBeNull();
+});
+
+test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {
+  const channels = ['ops', 'hook'];
+  expect(channelsFor(sampleAlert(1), [], channels)).toEqual(channels);
+  expect(channelsFor(sampleAlert(1, { severity: 'info' }), [], channels)).toEqual([]);
+  const routes = [
+    { match: { severity: ['critical'] as const }, channels: ['ops', 'hook'] },
+    { match: { mailbox: ['*@VIP.example', 'm7'], account: ['ac?e'] }, channels: ['ops', 'gone'] },
+  ];
+  const to = (change: Parameters<typeof sampleAlert>[1]) => channelsFor(sampleAlert(1, change), routes, channels);
+  expect(to({})).toEqual([]);
+  expect(to({ severity: 'critical' })).toEqual(['ops', 'hook']);
+  expect(to({ email: 'a@vip.example' })).toEqual(['ops']);
+  expect(to({ mailboxId: 'm7' })).toEqual(['ops']);
+  expect(to({ email: 'a@vip.example.org' })).toEqual([]);
+  expect(to({ email: 'a@vip.example', account: 'other' })).toEqual([]);
+  expect(to({ email: null, mailboxId: null })).toEqual([]);
+  const slow = [{ match: { mailbox: ['*a*a*a*a*a*a*a*a*a*b'] }, channels }];
+  expect(channelsFor(sampleAlert(1, { email: 'a'.repeat(2_000) }), slow, channels)).toEqual([]);
+});

@@ -1,0 +1,237 @@
+// What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
+import { expect, test } from 'vitest';
+import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
+import type { Route } from '../../src/model/answers.ts';
+import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { breach, judged, sampleAction, sampleContext, sampleMailbox, start } from './samples.ts';
+
+const page = 'http://127.0.0.1:7025';
+
+function active(rule: string, answered: Route | 'time', mailbox: MailboxState, context = sampleContext()) {
+  return conditionsAfter(answered, mailbox, context).find(({ subject }) => subject.rule === rule)?.active;
+}
+
+test('a confirmed switch tells the counts, what was done, and how to take it back', () => {
+  const { kind, alert } = actedEvent(sampleAction(), start + 500, defaultPolicy, page);
+  expect(kind).toBe('event');
+  expect(alert).toMatchObject({ rule: 'guard_acted', object: 'a1:confirmed', severity: 'warning' });
+  expect(alert.facts).toEqual({
+    title: 'bob@acme.example: switched to recovery mode',
+    sentences: [
+      "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
+      'Switched to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
+      'The counts were 0.4 s old when judged.',
+      'To take it back, set the mode to balanced in the mailbox app.',
+    ],
+    numbers: {
+      sent: 260,
+      bounced: 4,
+      rate_percent: 1.5385,
+      limit_percent: 1,
+      window_from: '2026-03-14',
+      window_to: '2026-03-20',
+      mode: 'balanced',
+      reason: 'bounce_rate_over_limit',
+      data_age_seconds: 0,
+      action: 'recovery',
+      outcome: 'confirmed',
+      attempts: 1,
+      took_seconds: 0.4,
+      mode_before: 'balanced',
+      page_url: `${page}/mailboxes/acme/m1`,
+    },
+  });
+});
+
+test('a pause is critical and says that campaigns go on; an emergency shows its own counts', () => {
+  const emergency = { sent: 12, bounced: 5, from: '2026-03-19' };
+  const verdict = { ...breach, action: 'pause', wanted: 'pause', reason: 'emergency', emergency } as const;
+  const { alert } = actedEvent(sampleAction({ kind: 'pause', verdict }), start, defaultPolicy, null);
+  expect(alert.severity).toBe('critical');
+  expect(alert.facts.sentences[0]).toBe('5 bounces in 12 mails since 19 March: 41.67 %.');
+  expect(alert.facts.sentences).toContain('Campaign sending is not touched: stop it yourself if it should stop.');
+  expect(alert.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
+});
+
+test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed and dropped end it', () => {
+  const context = { now: start, policy: defaultPolicy, pageUrl: null };
+  const failed = (change: Parameters<typeof sampleAction>[0]) => actionFailedCondition(sampleAction(change), context);
+  expect(failed({ state: 'refused', detail: 'the key may not write' })).toMatchObject({
+    active: true,
+    severity: 'critical',
+  });
+  expect(failed({ state: 'unconfirmed' }).active).toBe(true);
+  expect(failed({ state: 'unconfirmed', nextTryAt: start + minuteMs }).active).toBe('unknown');
+  expect(failed({ state: 'open' }).active).toBe('unknown');
+  expect(failed({ state: 'confirmed' }).active).toBe(false);
+  expect(failed({ state: 'dropped' }).active).toBe(false);
+  expect(failed({ state: 'refused', detail: 'the key may not write' }).facts.sentences.join(' ')).toMatch(
+    /NOT ACTED: switching to recovery mode was refused at 10:02 UTC\. The key may not write\. .*by hand/,
+  );
+});
+
+test('bounce_over_limit: only while nobody acts on the breach, and says why', () => {
+  const mailbox = judged(breach);
+  const off = sampleContext({ mayWrite: false, policy: { ...defaultPolicy, enforce: false } });
+  expect(active('bounce_over_limit', 'stats', mailbox)).toBe(false);
+  expect(active('bounce_over_limit', 'stats', mailbox, sampleContext({ mayWrite: false }))).toBe(true);
+  expect(active('bounce_over_limit', 'stats', judged({ ...breach, action: 'none' }))).toBe(true);
+  expect(active('bounce_over_limit', 'stats', judged({ ...breach, action: 'hold', reason: 'first_sight' }), off)).toBe(
+    'unknown',
+  );
+  expect(active('bounce_over_limit', 'stats', judged({ ...breach, action: 'hold', reason: 'unknown_status' }))).toBe(
+    true,
+  );
+  expect(active('bounce_over_limit', 'stats', judged({ action: 'hold', reason: 'stale_data' }), off)).toBe('unknown');
+  expect(active('bounce_over_limit', 'stats', judged({}), off)).toBe(false);
+  const [condition] = conditionsAfter('stats', mailbox, off).filter(
+    ({ subject }) => subject.rule === 'bounce_over_limit',
+  );
+  expect(condition?.facts.sentences).toEqual([
+    "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
+    'NOT ACTED: enforcing is switched off (guard.enforce).',
+    'The counts were 0.4 s old when judged.',
+    'Set the mode to recovery in the mailbox app, or let Warmwarden act.',
+  ]);
+});
+
+test('bounce_near_limit: from 80 % of the limit with two bounces, until below 70 %', () => {
+  const near = (bounced: number, sent: number) => active('bounce_near_limit', 'stats', judged({ bounced, sent }));
+  expect(near(4, 500)).toBe(true);
+  expect(near(4, 501)).toBe('unknown');
+  expect(near(7, 1_000)).toBe('unknown');
+  expect(near(7, 1_001)).toBe(false);
+  expect(near(1, 110)).toBe('unknown');
+  expect(near(0, 0)).toBe(false);
+});
+
+test('guard_blind: after an hour, for its reasons only; stale or missing data says neither', () => {
+  const blind = (reason: Parameters<typeof judged>[0]['reason'] & string) =>
+    active('guard_blind', 'warmup', judged({ action: 'hold', reason }));
+  for (const reason of [
+    'unknown_mode',
+    'bad_payload',
+    'invalid_row',
+    'implausible_counts',
+    'unknown_status',
+  ] as const) {
+    expect(blind(reason)).toBe(true);
+  }
+  expect([blind('stale_data'), blind('no_data'), blind('emergency')]).toEqual(['unknown', 'unknown', 'unknown']);
+  expect([blind('ok'), blind('already_paused'), blind('circuit_breaker')]).toEqual([false, false, false]);
+  expect(active('guard_blind', 'warmup', sampleMailbox())).toBe('unknown');
+  expect(conditionsAfter('stats', judged({}), sampleContext())[0]?.forMs).toBe(hourMs);
+});
+
+test('stale_data: older than three cadences, never read at all, or standing still', () => {
+  const at = (minutes: number) => sampleContext({ now: start + minutes * minuteMs });
+  expect(active('stale_data', 'time', judged({}), at(45))).toBe(false);
+  expect(active('stale_data', 'time', judged({}), at(46))).toBe(true);
+  expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(10))).toBe('unknown');
+  expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(46))).toBe(true);
+  expect(active('stale_data', 'stats', judged({ action: 'hold', reason: 'stale_data' }))).toBe(true);
+  const [early] = conditionsAfter('time', judged({}), at(50));
+  const [late] = conditionsAfter('time', judged({}), at(55));
+  expect(early?.facts.sentences).toEqual(late?.facts.sentences);
+});
+
+function withDns(spf: boolean | null, dkim: boolean | null): MailboxState {
+  const record = (pass: boolean | null) => ({
+    status: pass === null ? 'temperror' : pass ? 'pass' : 'fail',
+    pass,
+    record: null,
+  });
+  const records = { spf: record(spf), dkim: record(dkim), dmarc: record(true) };
+  return sampleMailbox({ dns: { at: start, answer: { domain: 'Acme.example', checkedAt: null, records } } });
+}
+
+test('dns_failing is per domain and twice; inconclusive neither fires nor resolves', () => {
+  const [condition] = conditionsAfter('dns', withDns(false, null), sampleContext());
+  expect(condition).toMatchObject({ active: true, observations: 2, severity: 'critical' });
+  expect(condition?.subject).toEqual({
+    rule: 'dns_failing',
+    account: 'acme',
+    mailboxId: null,
+    email: null,
+    object: 'acme.example',
+  });
+  expect(condition?.facts.title).toBe('acme.example: spf not passing');
+  expect(active('dns_failing', 'dns', withDns(true, null))).toBe('unknown');
+  expect(active('dns_failing', 'dns', withDns(true, true))).toBe(false);
+});
+
+test('blacklisted is per ip, once; it ends after twice not listed, and nothing checked says nothing', () => {
+  const with_ = (listed: boolean | null) => {
+    const answer = {
+      domain: 'acme.example',
+      ip: '192.0.2.1',
+      checkedAt: null,
+      listed,
+      lists: ['zen', 'sorbs'],
+      found: 2,
+      checked: 50,
+    };
+    return sampleMailbox({ blacklist: { at: start, answer } });
+  };
+  const [condition] = conditionsAfter('blacklist', with_(true), sampleContext());
+  expect(condition).toMatchObject({
+    active: true,
+    observations: 1,
+    clearObservations: 2,
+    subject: { object: '192.0.2.1', mailboxId: null },
+  });
+  expect(condition?.facts.sentences[0]).toBe('192.0.2.1 is on 2 blacklists of 50 checked: zen and sorbs.');
+  expect(active('blacklisted', 'blacklist', with_(null))).toBe('unknown');
+  expect(active('blacklisted', 'blacklist', with_(false))).toBe(false);
+});
+
+test('mailbox_disconnected: the list alone does not end what the detail says, and unclear says nothing', () => {
+  const state = (connection: 'connected' | 'error' | 'unclear', status: string | null) => {
+    const base = sampleMailbox();
+    const answer = {
+      status,
+      healthScore: null,
+      dailyLimit: null,
+      connection,
+      connectionError: connection === 'error' ? 'auth failed' : null,
+    };
+    return { ...base, entry: { at: start, answer: { ...base.entry.answer, status } }, detail: { at: start, answer } };
+  };
+  const rule = 'mailbox_disconnected';
+  expect(active(rule, 'mailbox', state('error', 'active'))).toBe(true);
+  expect(active(rule, 'mailboxes', state('error', 'active'))).toBe('unknown');
+  expect(active(rule, 'mailbox', state('unclear', 'active'))).toBe('unknown');
+  expect(active(rule, 'mailbox', state('connected', 'active'))).toBe(false);
+  expect(active(rule, 'mailboxes', state('connected', 'active'))).toBe(false);
+  expect(active(rule, 'mailboxes', state('connected', 'disconnected'))).toBe(true);
+  expect(active(rule, 'mailboxes', state('connected', null))).toBe('unknown');
+  expect(conditionsAfter('mailbox', state('error', 'active'), sampleContext())[0]?.facts.sentences).toContain(
+    'The error: Auth failed.',
+  );
+});
+
+test('api_down counts from the first failure, for three minutes; before any answer nothing is known', () => {
+  const account: AccountState = {
+    name: 'acme',
+    requestsPerMinute: 90,
+    lastSuccessAt: null,
+    failingSince: null,
+    lastFailure: null,
+    keyRejected: false,
+    writable: true,
+    listed: false,
+    health: 'unknown',
+    queueLength: 0,
+    oldestDueAt: null,
+  };
+  expect(accountConditions(account, start)[0]?.active).toBe('unknown');
+  expect(accountConditions({ ...account, failingSince: start - minuteMs }, start)[0]).toMatchObject({
+    active: true,
+    since: start - minuteMs,
+    forMs: 3 * minuteMs,
+    severity: 'critical',
+  });
+  expect(accountConditions({ ...account, lastSuccessAt: start }, start)[0]?.active).toBe(false);
+});

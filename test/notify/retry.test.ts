@@ -1,0 +1,83 @@
+// When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Delivery } from '../../src/model/delivery.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { retryAfterMs } from '../../src/notify/retry-after.ts';
+import { settlementOf } from '../../src/notify/retry-policy.ts';
+
+const now = Date.parse('2026-03-20T10:00:00Z');
+
+test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
+  const read = (value: string | string[]) => retryAfterMs({ 'retry-after': value }, now);
+  expect(read('120')).toBe(120_000);
+  expect(read('1.2345')).toBe(1_235);
+  expect([read('0'), read('-5'), read('Fri, 20 Mar 2026 09:00:00 GMT')]).toEqual([1_000, 1_000, 1_000]);
+  expect([read('99999999999999999999'), read('Fri, 20 Mar 2099 10:00:00 GMT')]).toEqual([hourMs, hourMs]);
+  expect(read('Fri, 20 Mar 2026 10:05:00 GMT')).toBe(5 * minuteMs);
+  expect(read(['5', '30', 'soon'])).toBe(30_000);
+  expect([read(''), read('soon'), read('NaN'), read('1e3'), retryAfterMs({}, now)]).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  const date = { 'retry-after': 'Mon, 01 Jan 2001 00:00:10 GMT', date: 'Mon, 01 Jan 2001 00:00:00 GMT' };
+  expect(retryAfterMs(date, now)).toBe(10_000);
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const wait = read(text);
+      expect(wait === null || (wait >= secondMs && wait <= hourMs)).toBe(true);
+    }),
+  );
+});
+
+const delivery: Delivery = {
+  id: 'msg_1',
+  channel: 'hook',
+  group: 'g',
+  sequence: 1,
+  payload: '{}',
+  title: 't',
+  state: 'pending',
+  attempts: 0,
+  createdAt: now,
+  nextAttemptAt: now,
+  settledAt: null,
+  detail: null,
+};
+const failed = { kind: 'failed', detail: 'no', retryAfterMs: null, final: false } as const;
+
+function waitAfter(attempts: number, random: number): number {
+  const { nextAttemptAt } = settlementOf({
+    delivery: { ...delivery, attempts },
+    result: failed,
+    refusals: 0,
+    random,
+    now,
+  });
+  return (nextAttemptAt ?? Number.NaN) - now;
+}
+
+test('waits grow exponentially with full jitter, between 1 s and 15 min', () => {
+  expect([0, 1, 2, 3, 9, 10, 5_000].map((attempts) => waitAfter(attempts, 1))).toEqual(
+    [1, 2, 4, 8, 512, 900, 900].map((seconds) => seconds * secondMs),
+  );
+  expect(waitAfter(10, 0.5)).toBe(450 * secondMs);
+  expect(waitAfter(10, 0)).toBe(secondMs);
+});
+
+test('a wait is never shorter than the receiver asked for', () => {
+  const result = { ...failed, retryAfterMs: 2 * minuteMs };
+  expect(settlementOf({ delivery, result, refusals: 0, random: 0.1, now }).nextAttemptAt).toBe(now + 2 * minuteMs);
+});
+
+test('a day ends a delivery that was really tried, and not one that slept with the machine', () => {
+  const after = { result: failed, refusals: 0, random: 0.5, now: now + dayMs };
+  expect(settlementOf({ ...after, delivery: { ...delivery, attempts: 19 } }).state).toBe('dead');
+  expect(settlementOf({ ...after, delivery: { ...delivery, attempts: 2 } }).state).toBe('pending');
+  expect(settlementOf({ ...after, now: after.now - 1, delivery: { ...delivery, attempts: 500 } }).state).toBe(
+    'pending',
+  );
+});
