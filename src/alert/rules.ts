@@ -166,7 +166,9 @@ function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'poli
 /** Why a pause and not the switch to recovery. */
 function repeatText(action: Action, policy: Policy): string {
   const { count, days } = policy.maxInterventions;
-  if (action.verdict.reason === 'repeat_offender') return `This is intervention number ${count} within ${days} days.`;
+  if (action.verdict.reason === 'repeat_offender') {
+    return `Warmwarden stepped in at least ${count - 1} times in the ${days} days before, so it is paused now.`;
+  }
   if (action.verdict.reason === 'emergency') return 'That is an emergency, which pauses at once.';
   const already = action.kind === 'pause' && action.verdict.mode === 'recovery';
   return already ? 'It is in recovery mode already, so the next step is the pause.' : '';

@@ -78,7 +78,9 @@ function limitText(verdict: Verdict): string {
 function withinLimitText(verdict: Verdict): string {
   if (verdict.sent === 0) return 'No mails in the evidence window yet, so no bounces either.';
   const left = verdict.bouncesUntilBreach;
-  return left === null ? rateText(verdict) : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.`;
+  return left === null || left === 0
+    ? rateText(verdict)
+    : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.`;
 }
 
 function insufficientText(verdict: Verdict): string {

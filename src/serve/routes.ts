@@ -135,7 +135,7 @@ function addPages(app: Hono, parts: RouteParts): void {
   app.get('/', async (c) => {
     const selection = selectionFrom(c.req.query());
     const picture = pictureOf(parts);
-    const deliveries = await parts.deliveries(deliveriesShown);
+    const deliveries = await history(world, () => parts.deliveries(deliveriesShown));
     const page = selectPage(picture.rows, selection);
     const still = c.req.query('refresh') === 'off';
     return c.html(fleetPage({ fleet, ...picture, page, selection, deliveries, explain, still }));
@@ -144,7 +144,7 @@ function addPages(app: Hono, parts: RouteParts): void {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
-    const decisions = await parts.decisions(account, id, decisionsShown);
+    const decisions = await history(world, () => parts.decisions(account, id, decisionsShown));
     const row = rowOf(fleet, mailbox, nearLimitPpmOf);
     const still = c.req.query('refresh') === 'off';
     return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
@@ -152,6 +152,16 @@ function addPages(app: Hono, parts: RouteParts): void {
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
   app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
+}
+
+/** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */
+async function history<Entry>(world: World, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[] | null> {
+  try {
+    return await read();
+  } catch (error) {
+    world.log.error({ err: error }, 'history could not be read for a page');
+    return null;
+  }
 }
 
 function addJson(app: Hono, parts: RouteParts): void {

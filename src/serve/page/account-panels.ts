@@ -42,15 +42,16 @@ const deliveryWords: Readonly<Record<DeliveryState, { readonly word: string; rea
   dead: { word: 'given up', tone: 'critical' },
 };
 
-export function channelsPanel(fleet: Fleet, deliveries: readonly Delivery[], now: EpochMs): Markup {
+export function channelsPanel(fleet: Fleet, deliveries: readonly Delivery[] | null, now: EpochMs): Markup {
   const channels = [...fleet.channels()];
-  if (channels.length === 0 && deliveries.length === 0) {
+  if (channels.length === 0 && deliveries?.length === 0) {
     return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
 <p class="muted">No channel is configured: alerts stand on this page only.</p></section>`;
   }
-  const items = deliveries.slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
+  const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
 <ul class="plain">${channels.map((channel) => channelItem(channel, now))}</ul>
+${deliveries === null ? html`<p class="bad">The list of messages can’t be read at the moment. The log says why.</p>` : ''}
 ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
 }
 

@@ -22,7 +22,8 @@ export interface FleetPageParts {
   readonly firing: readonly Alert[];
   readonly page: Page;
   readonly selection: Selection;
-  readonly deliveries: readonly Delivery[];
+  /** null when they could not be read. */
+  readonly deliveries: readonly Delivery[] | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
   /** Whether the reader asked the page not to refresh. */

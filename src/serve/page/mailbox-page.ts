@@ -18,8 +18,8 @@ import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
 export interface MailboxPageParts {
   readonly fleet: Fleet;
   readonly row: MailboxRow;
-  /** The newest first. */
-  readonly decisions: readonly RecordedDecision[];
+  /** The newest first; null when they could not be read. */
+  readonly decisions: readonly RecordedDecision[] | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
   readonly still: boolean;
@@ -136,6 +136,10 @@ ${actions.map((action) => actionItem({ action, explain: parts.explain, now: part
 }
 
 function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
+  if (decisions === null) {
+    return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
+<p class="bad">They can’t be read at the moment. The log says why.</p></section>`;
+  }
   const items = decisions.map(
     ({ since, until, count: times, verdict }) =>
       html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${times > 1 ? html`, ${number(times)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,

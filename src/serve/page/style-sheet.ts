@@ -116,9 +116,10 @@ h1{font-size:1.35rem}
 .fleet tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.45rem .8rem;padding:.9rem 0;border-top:1px solid var(--line)}
 .fleet tbody th,.fleet td{border:0;padding:0;min-width:0}
 .fleet tbody tr:first-child{border-top:0}
-.fleet tbody th{grid-column:1/3;grid-row:1}
-.fleet .state{grid-column:3;grid-row:1;text-align:right;align-self:start}
-.fleet .rate{grid-column:1/-1;grid-row:2}
+.fleet .state{grid-column:1/-1;grid-row:1}
+.fleet tbody th{grid-column:1/-1;grid-row:2}
+.fleet .rate{grid-column:1/-1;grid-row:3}
+.chart text{font-size:20px}
 .fleet td.rate::before{display:none!important}
 .fleet td:not(.state)::before{content:attr(data-heading);color:var(--soft);font-size:.8rem;display:block}
 }

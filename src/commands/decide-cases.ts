@@ -1,0 +1,131 @@
+// The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
+import { z } from 'zod';
+import { percent, ratePpm } from '../guard/state.ts';
+import { type FleetPressure, judge, withBreaker } from '../guard/verdict.ts';
+import { readStats } from '../mailbox-api/answers.ts';
+import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../model/policy.ts';
+import type { EvidenceStart, RunState } from '../model/verdict.ts';
+
+const number = z.number();
+const caseSchema = z.object({
+  id: z.string(),
+  mode: z.string().nullable(),
+  now: z.iso.datetime(),
+  stats: z.unknown(),
+  config: z
+    .object({
+      window_days: number,
+      window_max_days: number,
+      min_bounces: number,
+      on_breach: z.enum(['recovery', 'pause', 'alert']),
+      on_recovery_breach: z.enum(['pause', 'alert']),
+      emergency_min_bounces: number,
+      emergency_rate_pct: number,
+      emergency_days: number,
+      max_interventions: number,
+      stale_after_days: number,
+      breaker_pct: number,
+      breaker_min_mailboxes: number,
+      breaker_min_domains: number,
+      limits_pct: z.partialRecord(z.enum(warmupModes), number),
+    })
+    .partial()
+    .default({}),
+  state: z
+    .object({
+      paused: z.boolean(),
+      not_running: z.boolean(),
+      evidence_from: z.iso.date().nullable(),
+      emergency_from: z.iso.date().nullable(),
+      recent_interventions: number,
+    })
+    .partial()
+    .default({}),
+  fleet: z.object({ active: number, pending: number, distinct_domains: number }).nullish(),
+  weekdays_only: z.boolean().optional(),
+});
+
+type Case = z.infer<typeof caseSchema>;
+
+/** One row a case, in the order of the file. Throws an Error that names the case and the field. */
+export function decideCases(cases: readonly unknown[]): readonly object[] {
+  return cases.map((raw, index) => {
+    const parsed = caseSchema.safeParse(raw);
+    if (!parsed.success) throw new Error(`case ${index}: ${z.prettifyError(parsed.error)}`);
+    return decideCase(parsed.data);
+  });
+}
+
+function decideCase(one: Case): object {
+  const now = Date.parse(one.now);
+  const policy = policyOfCase(one.config);
+  const found = judge(policy, {
+    mode: one.mode,
+    run: runOf(one.state),
+    weekdaysOnly: one.weekdays_only ?? false,
+    rows: readStats({ stats: one.stats })?.rows ?? null,
+    now,
+    statsAt: now,
+    evidence: startOf(one.state.evidence_from),
+    emergencyEvidence: startOf(one.state.emergency_from),
+    recentInterventions: one.state.recent_interventions ?? 0,
+    firstSight: false,
+  });
+  const verdict = one.fleet ? withBreaker(found, policy, pressureOf(one.fleet)) : found;
+  const rate = ratePpm(verdict);
+  return {
+    id: one.id,
+    action: verdict.action,
+    reason: verdict.reason,
+    sent: verdict.sent,
+    bounced: verdict.bounced,
+    rate_percent: rate === null ? null : Math.round(percent(rate) * 10_000) / 10_000,
+    limit_percent: verdict.limitPpm === null ? null : percent(verdict.limitPpm),
+    window_days: verdict.windowDays,
+  };
+}
+
+function runOf(state: Case['state']): RunState {
+  if (state.paused) return 'paused';
+  return state.not_running ? 'not_running' : 'running';
+}
+
+function startOf(from: string | null | undefined): EvidenceStart | null {
+  return from ? { from, before: null } : null;
+}
+
+function pressureOf(fleet: NonNullable<Case['fleet']>): FleetPressure {
+  return { active: fleet.active, pending: fleet.pending, distinctDomains: fleet.distinct_domains };
+}
+
+/** Percent as parts per million; the cases write percent, exact to four decimals. */
+function ppm(percentage: number): number {
+  return Math.round(percentage * onePercentPpm);
+}
+
+function policyOfCase(config: Case['config']): Policy {
+  const { emergency, maxInterventions, breaker, limitsPpm } = defaultPolicy;
+  const limits = Object.entries(config.limits_pct ?? {}).map(([mode, limit]) => [mode, ppm(limit)]);
+  return {
+    ...defaultPolicy,
+    windowDays: config.window_days ?? defaultPolicy.windowDays,
+    windowMaxDays: config.window_max_days ?? defaultPolicy.windowMaxDays,
+    minBounces: config.min_bounces ?? defaultPolicy.minBounces,
+    onBreach: config.on_breach ?? defaultPolicy.onBreach,
+    onRecoveryBreach: config.on_recovery_breach ?? defaultPolicy.onRecoveryBreach,
+    staleAfterDays: config.stale_after_days ?? defaultPolicy.staleAfterDays,
+    emergency: {
+      minBounces: config.emergency_min_bounces ?? emergency.minBounces,
+      ratePpm: config.emergency_rate_pct === undefined ? emergency.ratePpm : ppm(config.emergency_rate_pct),
+      days: config.emergency_days ?? emergency.days,
+    },
+    maxInterventions: { ...maxInterventions, count: config.max_interventions ?? maxInterventions.count },
+    breaker: {
+      ...breaker,
+      sharePpm: config.breaker_pct === undefined ? breaker.sharePpm : ppm(config.breaker_pct),
+      minMailboxes: config.breaker_min_mailboxes ?? breaker.minMailboxes,
+      minDomains: config.breaker_min_domains ?? breaker.minDomains,
+    },
+    limitsPpm: { ...limitsPpm, ...Object.fromEntries(limits) },
+  };
+}

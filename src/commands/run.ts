@@ -1,0 +1,62 @@
+// `warmwarden run`: the daemon, until a signal ends it.
+import { Command } from 'commander';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { NewerStoreError } from '../store/migrations.ts';
+import { realWorld } from '../world.ts';
+
+const exitFailed = 1;
+const exitUsage = 2;
+const exitNewerStore = 3;
+
+export function runCommand(): Command {
+  return new Command('run')
+    .description('guard the configured mailboxes until SIGTERM or SIGINT; a second signal ends at once')
+    .option('--config <file>', 'the configuration file', 'config.yaml')
+    .action(({ config }: { config: string }) => run(config));
+}
+
+/** Resolves when the daemon is up; sets the exit code when it does not come up. */
+async function run(file: string): Promise<void> {
+  const loaded = loadConfig(file, process.env);
+  if (!loaded.ok) {
+    sayProblems(file, loaded);
+    process.exitCode = exitUsage;
+    return;
+  }
+  const { config } = loaded;
+  const world = realWorld(config.log);
+  for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
+  try {
+    const daemon = await startDaemon(config, world);
+    const mailboxes = daemon.fleet.mailboxCount();
+    world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
+    stopOnSignals(daemon, (text) => world.log.info(text));
+  } catch (error) {
+    process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = error instanceof NewerStoreError ? exitNewerStore : exitFailed;
+  }
+}
+
+function sayProblems(file: string, loaded: Extract<LoadedConfig, { ok: false }>): void {
+  for (const problem of loaded.problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
+}
+
+/** The first SIGTERM or SIGINT stops gracefully, a second one at once. */
+export function stopOnSignals(daemon: Pick<Daemon, 'stop'>, say: (text: string) => void): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(exitFailed);
+    stopping = true;
+    say(`${signal}: stopping; a second signal stops at once`);
+    void daemon.stop().then(() => {
+      say('stopped');
+      process.exit(0);
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  // A closed terminal must not end a guard; reloading the configuration comes in a later version.
+  process.on('SIGHUP', () => say('SIGHUP: reloading is not in this version yet; restart to take a new configuration'));
+}

@@ -1,0 +1,138 @@
+// The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
+import { explainVerdict } from './alert/wording.ts';
+import type { AccountConfig, Config } from './config/config.ts';
+import { policyOf, resolvePolicy, selects } from './config/mailbox-rules.ts';
+import { Fleet } from './fleet/fleet.ts';
+import { MailboxApi } from './mailbox-api/client.ts';
+import { routes } from './model/answers.ts';
+import type { MailboxState } from './model/mailbox.ts';
+import type { Ppm } from './model/policy.ts';
+import type { Tally } from './model/tally.ts';
+import { createChannels } from './notify/channels.ts';
+import { createNotifier } from './notify/notifier.ts';
+import { createMetrics } from './serve/metrics.ts';
+import { startServer } from './serve/server.ts';
+import { Store } from './store/store.ts';
+import { version } from './version.ts';
+import { AccountWatch, type AccountWatchOptions } from './watch/account-watch.ts';
+import { cronSchedule, systemClock, type World } from './world.ts';
+
+export interface Daemon {
+  /** Where the page and the metrics are; without a slash at the end. */
+  readonly url: string;
+  readonly fleet: Fleet;
+  /** Ends everything, last started first. What was begun is in the store. */
+  stop(): Promise<void>;
+}
+
+interface Teardown {
+  readonly name: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** A part that does not end within this is left behind, with a line in the log. Real time: sockets are slow in it. */
+const stopDeadlineMs = 12_000;
+
+/** Starts the daemon. Rejects with one sentence when the store or the address can't be had; nothing is left running then. */
+export async function startDaemon(config: Config, world: World): Promise<Daemon> {
+  const teardowns: Teardown[] = [];
+  const stop = () => takeDown(teardowns, world);
+  try {
+    const store = await Store.open(config.store.path, world.clock.now());
+    teardowns.push({ name: 'store', stop: () => store.close() });
+    const fleet = await loadFleet(store, config);
+    const nearLimitPpmOf = (mailbox: MailboxState): Ppm => policyOfMailbox(config, mailbox).nearLimitPpm;
+    const enforcing = (name: string) => config.accounts.some((one) => one.name === name && policyOf(one.guard).enforce);
+    const { mailboxLabel } = config.metrics;
+    const metrics = createMetrics({
+      fleet,
+      options: { nearLimitPpmOf, mailboxLabel, enforcing, version, clock: world.clock },
+    });
+    let watching = false;
+    const server = await startServer({
+      ...config.server,
+      fleet,
+      metrics,
+      world,
+      ready: () => ({ ready: watching, reasons: watching ? [] : ['the first sweep has not begun'] }),
+      decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
+      deliveries: (limit) => store.recentDeliveries(limit),
+      explain: explainVerdict,
+      nearLimitPpmOf,
+    });
+    teardowns.push({ name: 'server', stop: () => server.close() });
+    const { tally } = metrics;
+    const channels = createChannels(config.alerts.channels, world.clock);
+    const notifier = createNotifier({ world, store, fleet, tally, channels, settings: config.alerts });
+    notifier.start();
+    teardowns.push({ name: 'notifier', stop: () => notifier.stop() });
+    const onTransitions = () => notifier.wake();
+    for (const account of config.accounts) {
+      const watch = watchAccount(account, config, server.url, { world, store, fleet, tally, onTransitions });
+      watch.start();
+      teardowns.push({ name: `account ${account.name}`, stop: () => watch.stop() });
+    }
+    watching = true;
+    return { url: server.url, fleet, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface SharedRooms {
+  readonly world: World;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly tally: Tally;
+  readonly onTransitions: () => void;
+}
+
+function watchAccount(account: AccountConfig, config: Config, pageUrl: string, rooms: SharedRooms): AccountWatch {
+  const client = { ...account, account: account.name };
+  const api = new MailboxApi(client, rooms.world, rooms.tally);
+  const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
+  return new AccountWatch(
+    { ...rooms, api },
+    {
+      account: account.name,
+      schedules: schedules as AccountWatchOptions['schedules'],
+      policyFor: (mailbox) => resolvePolicy(account, mailbox),
+      selects: (mailbox) => selects(account, mailbox),
+      words: config.api.statusWords,
+      pageUrl,
+    },
+  );
+}
+
+/** The picture as the last process left it, without the accounts that the configuration no longer has. */
+async function loadFleet(store: Store, config: Config): Promise<Fleet> {
+  const fleet = new Fleet();
+  const picture = await store.loadPicture();
+  const configured = new Set(config.accounts.map((account) => account.name));
+  for (const mailbox of picture.mailboxes) if (configured.has(mailbox.account)) fleet.putMailbox(mailbox);
+  for (const alert of picture.alerts) if (configured.has(alert.account)) fleet.putAlert(alert);
+  for (const action of picture.actions) if (configured.has(action.account)) fleet.putAction(action);
+  return fleet;
+}
+
+function policyOfMailbox(config: Config, mailbox: MailboxState) {
+  const account = config.accounts.find((one) => one.name === mailbox.account);
+  return account ? resolvePolicy(account, mailbox) : policyOf({});
+}
+
+async function takeDown(teardowns: Teardown[], world: World): Promise<void> {
+  for (let part = teardowns.pop(); part; part = teardowns.pop()) {
+    const waiting = new AbortController();
+    const late = systemClock()
+      .sleep(stopDeadlineMs, waiting.signal)
+      .then(() => 'late');
+    const ended = part.stop().then(
+      () => 'ended',
+      (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    const outcome = await Promise.race([ended, late]);
+    waiting.abort();
+    if (outcome !== 'ended') world.log.warn({ part: part.name, outcome }, 'a part did not stop as it should');
+  }
+}

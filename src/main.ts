@@ -1,0 +1,29 @@
+// argv, exit code. Nothing else.
+import { Command, CommanderError } from 'commander';
+import { checkCommand } from './commands/check.ts';
+import { decideCommand } from './commands/decide.ts';
+import { demoCommand } from './commands/demo.ts';
+import { runCommand } from './commands/run.ts';
+import { simulatorCommand } from './commands/simulator.ts';
+import { version } from './version.ts';
+
+/** Runs the command line. Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the store belongs to a newer version. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('warmwarden')
+    .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
+    .version(version)
+    .showHelpAfterError('Try `warmwarden --help`.')
+    .exitOverride();
+  const commands = [runCommand(), checkCommand(), demoCommand(), simulatorCommand(), decideCommand()];
+  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
