@@ -2,8 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 
-export const roles = ['viewer', 'operator', 'scraper'] as const;
-export type Role = (typeof roles)[number];
+export type Role = 'viewer' | 'operator' | 'scraper';
 
 export interface Token {
   readonly name: string;
@@ -14,7 +13,7 @@ export interface Token {
 
 export type Auth = 'none' | { readonly tokens: readonly Token[] };
 
-export interface Identity {
+interface Identity {
   readonly name: string;
   readonly role: Role;
 }

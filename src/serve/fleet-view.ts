@@ -30,7 +30,7 @@ export interface MailboxRow {
   readonly alerts: readonly Alert[];
 }
 
-export interface DnsSummary {
+interface DnsSummary {
   readonly failing: readonly string[];
   readonly inconclusive: readonly string[];
   readonly read: boolean;
@@ -160,7 +160,7 @@ export interface Page {
   readonly pages: number;
 }
 
-export const rowsPerPage = 100;
+const rowsPerPage = 100;
 const maxFilterLength = 200;
 
 /** Reads a selection from query parameters; what makes no sense is ignored. */

@@ -94,7 +94,7 @@ function toneOf({ counts, accounts, recentActions }: HeadlineFacts, critical: nu
 }
 
 /** An action that was sent but is not known to have worked. */
-export function isStuck(action: Action): boolean {
+function isStuck(action: Action): boolean {
   return action.state === 'refused' || action.state === 'unconfirmed';
 }
 

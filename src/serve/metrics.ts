@@ -12,7 +12,7 @@ export interface MetricsOptions extends FleetSeriesOptions {
   readonly clock: Clock;
 }
 
-export interface Exposition {
+interface Exposition {
   readonly contentType: string;
   readonly body: string;
 }

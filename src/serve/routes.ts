@@ -25,7 +25,7 @@ import { mailboxPage } from './page/mailbox-page.ts';
 import { noticePage } from './page/notice-page.ts';
 import { styleSheet } from './page/style-sheet.ts';
 
-export interface Readiness {
+interface Readiness {
   readonly ready: boolean;
   /** What is still missing, in words. */
   readonly reasons: readonly string[];

@@ -73,7 +73,7 @@ export function verdict(changes: Partial<Verdict> = {}): Verdict {
   };
 }
 
-export function memory(changes: Partial<GuardMemory> = {}): GuardMemory {
+function memory(changes: Partial<GuardMemory> = {}): GuardMemory {
   return {
     firstSeenAt: now - 400 * hourMs,
     answersJudged: 9,

@@ -7,6 +7,9 @@ import { mailboxMetrics } from '../../src/serve/mailbox-series.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now, row, rows, today, verdict } from './example-fleet.ts';
 import { ask, metricsOf, serve, stillWorld } from './running-server.ts';
 
+/** Prometheus' own checker, where it is installed. */
+const promtool = 'promtool';
+
 interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -238,10 +241,10 @@ describe('the answer to a scrape', () => {
     tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);
     tally.decision('acme', 'none', 'ok');
     const { body } = await expose(undefined);
-    const check = spawnSync('promtool', ['check', 'metrics'], { input: body, encoding: 'utf8' });
+    const check = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
     if (check.error) return;
     expect([check.status, check.stdout, check.stderr]).toEqual([0, '', '']);
-    const planted = spawnSync('promtool', ['check', 'metrics'], {
+    const planted = spawnSync(promtool, ['check', 'metrics'], {
       input: '# TYPE a_total gauge\na_total 1\n',
       encoding: 'utf8',
     });

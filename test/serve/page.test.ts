@@ -180,13 +180,21 @@ describe('the page of a mailbox', () => {
     expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'No such mailbox' }]);
   });
 
-  test('that can’t be made says so, without telling why to strangers', async () => {
-    const decisions = () => Promise.reject(new Error('secret path /var/lib'));
-    await using server = await serve(calmFleet(), { decisions });
-    const answer = await ask(`${server.url}/mailboxes/acme/m1`, page);
-    expect(answer.status).toBe(500);
-    expect(answer.body.toString()).not.toContain('secret');
-    expect((await ask(`${server.url}/`, page)).status).toBe(200);
+  test('stands although the store does not answer, without telling strangers why', async () => {
+    const broken = () => Promise.reject(new Error('secret path /var/lib'));
+    await using server = await serve(exampleFleet(), { decisions: broken, deliveries: broken });
+    for (const [path, sentence] of [
+      ['/', 'The list of messages can’t be read'],
+      ['/mailboxes/acme/m1', 'They can’t be read at the moment'],
+    ]) {
+      const answer = await ask(`${server.url}${path}`, page);
+      expect(answer.status).toBe(200);
+      expect(answer.body.toString()).toContain(sentence);
+      expect(answer.body.toString()).not.toContain('secret');
+    }
+    const program = await ask(`${server.url}/api/deliveries`);
+    expect(program.status).toBe(500);
+    expect(program.body.toString()).not.toContain('secret');
   });
 });
 

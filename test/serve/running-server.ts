@@ -7,7 +7,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../src/s
 import { createLog, movedClock, type World } from '../../src/world.ts';
 import { explain, now } from './example-fleet.ts';
 
-export const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
+const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
 
 export function stillWorld(): World {
   const clock = movedClock(now);

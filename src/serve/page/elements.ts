@@ -21,7 +21,7 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
 };
 
 /** What each state means, for those who ask. */
-export const stateMeanings: Readonly<Record<GuardState, string>> = {
+const stateMeanings: Readonly<Record<GuardState, string>> = {
   watching: 'watched, and below its limit',
   near_limit: 'close to its limit; nothing was done yet',
   held: 'over its limit, and not yet acted on',
