@@ -2,8 +2,8 @@
 
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
-import type { AccountState, GuardState } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
 import type { StateCounts } from './fleet-view.ts';
 import { duration } from './wording.ts';
 
@@ -60,7 +60,8 @@ function blindHeadline({ accounts, counts, now }: HeadlineFacts): Headline | nul
   if (total > 0 && counts.blind === total) {
     return {
       tone: 'blind',
-      sentence: `Blind: none of ${mailboxes(total)} can be judged yet.`,
+      sentence:
+        total === 1 ? 'Blind: the one mailbox can’t be judged.' : `Blind: none of ${mailboxes(total)} can be judged.`,
       advice:
         'Right after a start this is normal until stats and warm-up were read once. The reasons stand in the table.',
     };
@@ -86,26 +87,40 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
 }
 
-function toneOf({ counts, accounts, recentActions }: HeadlineFacts, critical: number): Tone {
-  const failed = recentActions.some(isStuck);
+function toneOf(facts: HeadlineFacts, critical: number): Tone {
+  const { counts, accounts } = facts;
+  const failed = stuckActions(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some((account) => !account.writable)) return 'alarm';
   if (counts.blind > 0 || accounts.some((account) => account.failingSince !== null)) return 'blind';
   return counts.paused_by_us + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
-/** An action that was sent but is not known to have worked. */
-function isStuck(action: Action): boolean {
-  return action.state === 'refused' || action.state === 'unconfirmed';
+/** How long an action that failed for good colours the page; its alert stays as long as it is true. */
+const stuckShownMs = dayMs;
+
+/** The newest action of each mailbox, where it was sent but is not known to have worked. `recentActions`: newest first. */
+function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] {
+  const newest = new Map<string, Action>();
+  for (const action of recentActions) {
+    const key = mailboxKey(action.account, action.mailboxId);
+    if (!newest.has(key)) newest.set(key, action);
+  }
+  return [...newest.values()].filter(
+    ({ state, nextTryAt, settledAt, plannedAt }) =>
+      (state === 'refused' || state === 'unconfirmed') &&
+      (nextTryAt !== null || now - (settledAt ?? plannedAt) < stuckShownMs),
+  );
 }
 
-function adviceOf({ counts, accounts, firing, recentActions }: HeadlineFacts, critical: number): string {
+function adviceOf(facts: HeadlineFacts, critical: number): string {
+  const { counts, accounts, firing } = facts;
   const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
   if (readOnly.length > 0)
     return `The key of ${join(readOnly)} may not write: breaches there are NOT acted on. Replace the key.`;
   const failing = accounts.filter((account) => account.failingSince !== null).map((account) => account.name);
   if (failing.length > 0)
     return `No request of ${join(failing)} succeeds: its mailboxes are unwatched. Look at the account below.`;
-  const stuck = recentActions.filter(isStuck).length;
+  const stuck = stuckActions(facts).length;
   if (stuck > 0)
     return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect: look at “What was done”.`;
   if (counts.held > 0) return 'Look at the mailboxes over the limit: the guard decided, but has not acted yet.';

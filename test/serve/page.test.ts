@@ -69,6 +69,15 @@ describe('the headline', () => {
     expect(body).toContain('in 5\u00a0min');
   });
 
+  test('forgets an action that failed once a later one on the same mailbox worked', async () => {
+    const fleet = calmFleet();
+    const [one] = fleet.mailboxes();
+    if (!one) throw new Error('the fleet is empty');
+    fleet.putAction(action('a1', one, { state: 'unconfirmed', plannedAt: now - hourMs }));
+    fleet.putAction(action('a2', one, { state: 'confirmed', plannedAt: now - minuteMs }));
+    expect(await read(fleet)).toContain('class="headline calm"');
+  });
+
   test('shouts when a key may not write', async () => {
     const fleet = calmFleet();
     fleet.putAccount(account('acme', { writable: false }));

@@ -20,7 +20,8 @@ export function stateTone(state: GuardState): Tone {
 }
 
 export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
-  if (mailbox.action?.state === 'refused' || mailbox.action?.state === 'unconfirmed')
+  const sent = mailbox.action?.state;
+  if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect: look at the mailbox at your provider and do by hand what stands below.';
   switch (state) {
     case 'held':
