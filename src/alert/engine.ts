@@ -1,16 +1,7 @@
 // Conditions become alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the transitions.
-import { type Alert, type AlertFacts, fingerprintOf, type Transition } from '../model/alert.ts';
+import { type Alert, type AlertChanges, type AlertFacts, fingerprintOf, type Transition } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Condition } from './condition.ts';
-
-/** What to keep, what to forget, and what people may be told. */
-export interface AlertChanges {
-  /** Alerts to keep as they are here now; resolved ones are told and then forgotten. */
-  readonly changed: readonly Alert[];
-  /** Fingerprints of pending alerts that ended before they fired: forget them, tell nobody. */
-  readonly dropped: readonly string[];
-  readonly transitions: readonly Transition[];
-}
 
 interface Collected {
   readonly changed: Alert[];

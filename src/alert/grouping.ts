@@ -34,7 +34,7 @@ export interface GroupTiming {
   readonly full: boolean;
 }
 
-export function groupOf(transition: Transition): string {
+function groupOf(transition: Transition): string {
   return `${transition.alert.account}|${transition.alert.rule}`;
 }
 

@@ -2,11 +2,11 @@
 import type { Alert, AlertRule, Severity } from '../model/alert.ts';
 
 /** All that is given must match; of one list, one entry is enough. `*` stands for any text, `?` for one character. */
-export interface RouteMatch {
+interface RouteMatch {
   readonly severity?: readonly Severity[] | undefined;
   readonly account?: readonly string[] | undefined;
   readonly rule?: readonly (AlertRule | string)[] | undefined;
-  /** Globs on the address or the id. An alert without a mailbox does not match. */
+  /** Globs on the address, or exact ids. An alert without a mailbox does not match. */
   readonly mailbox?: readonly string[] | undefined;
 }
 
@@ -31,18 +31,21 @@ export function channelsFor(
 }
 
 /** Whether an alert is one of those that a route is for. */
-export function matches(alert: Alert, match: RouteMatch): boolean {
-  const mailbox = [alert.email, alert.mailboxId].filter((name) => name !== null);
+function matches(alert: Alert, match: RouteMatch): boolean {
   return (
     (match.severity === undefined || match.severity.includes(alert.severity)) &&
-    (match.account === undefined || anyGlob(match.account, [alert.account])) &&
-    (match.rule === undefined || anyGlob(match.rule, [alert.rule])) &&
-    (match.mailbox === undefined || anyGlob(match.mailbox, mailbox))
+    (match.account === undefined || anyGlob(match.account, alert.account)) &&
+    (match.rule === undefined || anyGlob(match.rule, alert.rule)) &&
+    (match.mailbox === undefined || namesMailbox(match.mailbox, alert))
   );
 }
 
-function anyGlob(globs: readonly string[], names: readonly string[]): boolean {
-  return globs.some((glob) => names.some((name) => globMatches(glob.toLowerCase(), name.toLowerCase())));
+function anyGlob(globs: readonly string[], name: string): boolean {
+  return globs.some((glob) => globMatches(glob.toLowerCase(), name.toLowerCase()));
+}
+
+function namesMailbox(patterns: readonly string[], { email, mailboxId }: Alert): boolean {
+  return (mailboxId !== null && patterns.includes(mailboxId)) || (email !== null && anyGlob(patterns, email));
 }
 
 /** Greedy with one way back, so that no pattern takes more than glob times name steps. */

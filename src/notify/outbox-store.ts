@@ -3,7 +3,7 @@ import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.
 import type { EpochMs } from '../model/time.ts';
 
 /** What one look at the transitions led to. */
-export interface DeliveryRecord {
+interface DeliveryRecord {
   /** Told from now on, whether or not any channel wanted them. */
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
@@ -21,7 +21,7 @@ export interface Settlement {
 }
 
 /** How much a channel has yet to send. */
-export interface OutboxCount {
+interface OutboxCount {
   readonly channel: string;
   readonly pending: number;
   /** When the oldest of them was made; null when there is none. */

@@ -21,7 +21,7 @@ const slackGapMs = 1_000;
 const maxHeader = 150;
 const maxFallback = 300;
 /** Alerts that one message tells in words. */
-export const maxSlackAlerts = 20;
+const maxSlackAlerts = 20;
 /** A single alert gets a section's whole room; of several each gets a part, since Slack also limits their sum. */
 const maxSectionAlone = 3_000;
 const maxSectionInGroup = 500;

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Condition } from '../../src/alert/condition.ts';
-import { type AlertChanges, elapse, leave, step } from '../../src/alert/engine.ts';
-import type { Alert, Transition } from '../../src/model/alert.ts';
+import { elapse, leave, step } from '../../src/alert/engine.ts';
+import type { Alert, AlertChanges, Transition } from '../../src/model/alert.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { start } from './samples.ts';
 

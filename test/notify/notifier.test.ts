@@ -30,9 +30,9 @@ function rigWith(
   channels: (clock: MovedClock) => readonly Channel[],
   settings: Partial<NotifySettings> = {},
   random = () => 0.5,
+  store = memoryOutbox(),
 ): Rig {
   const clock = movedClock(start);
-  const store = memoryOutbox();
   const fleet = new Fleet();
   const logged: string[] = [];
   const tallied: string[] = [];
@@ -246,7 +246,10 @@ test('2,000 mailboxes at once are one message a channel; the next of the group w
   expect(receiver.received).toHaveLength(1);
   const body = JSON.parse(receiver.received[0]?.body ?? '');
   expect([body.type, body.data.total, body.data.alerts.length]).toEqual(['alerts.firing', 2_000, 500]);
-  for (const alert of alerts) rig.commit(resolved(alert, rig.clock.now()));
+  for (const [index, alert] of alerts.entries()) {
+    rig.commit(resolved(alert, rig.clock.now()));
+    if (index % 20 === 0) await rig.clock.advance(1);
+  }
   await rig.clock.advance(4 * minuteMs);
   expect(receiver.received).toHaveLength(1);
   await rig.clock.advance(minuteMs);
@@ -274,4 +277,35 @@ test('a store that fails for a while stops nothing for good', async () => {
   await rig.clock.advance(10 * secondMs);
   expect(receiver.received).toHaveLength(1);
   expect(rig.logged.filter((line) => line.includes('Telling failed'))).toHaveLength(2);
+});
+
+test('what a stopped daemon left is sent by the next one, under the same id with the same bytes', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(503);
+  const store = memoryOutbox();
+  {
+    await using rig = rigWith(hookTo(receiver.url), {}, undefined, store);
+    rig.commit(firing(sampleAlert(1)));
+    await rig.clock.advance(31 * secondMs);
+  }
+  expect(store.deliveries()).toMatchObject([{ state: 'pending' }]);
+  const before = receiver.received.at(-1);
+  receiver.answer = status(200);
+  await using rig = rigWith(hookTo(receiver.url), {}, undefined, store);
+  await rig.clock.advance(minuteMs);
+  const after = receiver.received.at(-1);
+  expect(store.deliveries()).toMatchObject([{ state: 'sent' }]);
+  expect([after?.body, after?.headers['webhook-id']]).toEqual([before?.body, before?.headers['webhook-id']]);
+});
+
+test('what an earlier configuration left for a channel that is gone stays visible', async () => {
+  const store = memoryOutbox();
+  const left = { id: 'msg_1', channel: 'old', group: 'g', payload: '{}', title: 't' };
+  await store.recordDeliveries({ transitionIds: [], deliveries: [left], now: start });
+  await using rig = rigWith(() => [], {}, undefined, store);
+  await rig.clock.advance(secondMs);
+  expect([...rig.fleet.channels()]).toMatchObject([
+    { name: 'old', type: 'removed', pending: 1, oldestPendingAt: start },
+  ]);
+  expect(rig.logged.join()).toContain('a channel that is not configured');
 });
