@@ -309,3 +309,13 @@ test('what an earlier configuration left for a channel that is gone stays visibl
   ]);
   expect(rig.logged.join()).toContain('a channel that is not configured');
 });
+
+test('a clock that was set back by hours delays nothing', async () => {
+  await using receiver = await startReceiver(() => 0);
+  const store = memoryOutbox();
+  const left = { id: 'msg_1', channel: 'hook', group: 'g', payload: '{}', title: 't' };
+  await store.recordDeliveries({ transitionIds: [], deliveries: [left], now: start + 5 * hourMs });
+  await using rig = rigWith(hookTo(receiver.url), {}, undefined, store);
+  await rig.clock.advance(secondMs);
+  expect(receiver.received).toHaveLength(1);
+});

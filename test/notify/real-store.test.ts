@@ -1,0 +1,61 @@
+// The notifier on the store that the daemon uses: a restart in the middle loses nothing and repeats no success.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { createChannels } from '../../src/notify/channels.ts';
+import { createNotifier } from '../../src/notify/notifier.ts';
+import { Store } from '../../src/store/store.ts';
+import { type MovedClock, movedClock } from '../../src/world.ts';
+import { firing, sampleAlert, start } from '../alert/samples.ts';
+import { startReceiver, status } from './receiver.ts';
+
+function notifierOn(store: Store, clock: MovedClock, url: string) {
+  const tally = { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} };
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  return createNotifier({
+    world: { clock, random: () => 0.5, log: pino({ level: 'silent' }) },
+    store,
+    fleet: new Fleet(),
+    tally,
+    channels: createChannels([{ name: 'hook', type: 'webhook', url, secret }], clock),
+    settings: { groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs, routes: [] },
+  });
+}
+
+test('a restart between two messages: the first is not repeated, the second keeps its id and its bytes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'warmwarden-notify-'));
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = (response, { body }) =>
+    response.writeHead(JSON.parse(body).data.account === 'one' ? 200 : 503).end();
+  const clock = movedClock(start);
+  const path = join(folder, 'warmwarden.db');
+  let store = await Store.open(path, clock.now());
+  const alerts = [sampleAlert(1, { account: 'one' }), sampleAlert(1, { account: 'two' })];
+  const transitions = alerts.map((alert) => firing(alert));
+  await store.recordAlerts({ changed: alerts, dropped: [], transitions });
+  const first = notifierOn(store, clock, receiver.url);
+  first.start();
+  await clock.advance(31 * secondMs);
+  await first.stop();
+  await store.close();
+  expect(receiver.received.map(({ body }) => JSON.parse(body).data.account).slice(0, 2)).toEqual(['one', 'two']);
+  receiver.answer = status(200);
+  store = await Store.open(path, clock.now());
+  const second = notifierOn(store, clock, receiver.url);
+  second.start();
+  await clock.advance(minuteMs);
+  await second.stop();
+  const [, failed] = receiver.received;
+  const last = receiver.received.at(-1);
+  expect(receiver.received.filter(({ body }) => JSON.parse(body).data.account === 'one')).toHaveLength(1);
+  expect([last?.body, last?.headers['webhook-id']]).toEqual([failed?.body, failed?.headers['webhook-id']]);
+  expect((await store.recentDeliveries(10)).map(({ state }) => state)).toEqual(['sent', 'sent']);
+  expect(await store.outboxState()).toEqual([]);
+  expect(await store.untoldTransitions(10)).toEqual([]);
+  await store.close();
+  await rm(folder, { recursive: true });
+});
