@@ -1,0 +1,115 @@
+// `warmwarden demo`, and so `npm start`: the simulator, the daemon that guards it on the simulator's clock, a receiver
+// of its alerts, and the story in the terminal.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { demoKey } from '../simulator/keys.ts';
+import { scenarioStart } from '../simulator/scenarios.ts';
+import { type Simulator, startSimulator } from '../simulator/simulator.ts';
+import { createLog, type MovedClock, movedClock, type World } from '../world.ts';
+import { type Receiver, startReceiver } from './demo/receiver.ts';
+import { createStory, type Story } from './demo/story.ts';
+import { stopOnSignals } from './run.ts';
+
+/** Ten minutes of mailbox life a second: a morning takes half a minute. */
+const defaultSpeed = 600;
+const defaultPort = 7025;
+/** How often the story looks at the fleet, in the fleet's own time: sooner than any message is sent. */
+const lookEveryMs = 10_000;
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('a simulated fleet, the daemon guarding it, and what it tells: the whole product in a minute')
+    .option('--speed <factor>', 'how many times as fast as real time', Number, defaultSpeed)
+    .option('--port <port>', 'where the page is', Number, defaultPort)
+    .action(({ speed, port }: { speed: number; port: number }) => {
+      if (!(speed >= 1 && speed <= 3_600)) throw new Error('--speed is a number from 1 to 3600');
+      return demo(speed, port);
+    });
+}
+
+async function demo(speed: number, port: number): Promise<void> {
+  const clock = movedClock(scenarioStart);
+  const world: World = {
+    clock,
+    random: () => Math.random(),
+    log: createLog({ level: 'silent', format: 'json' }, clock),
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-demo-'));
+  const story = createStory({
+    write: (text) => process.stdout.write(text),
+    colour: process.stdout.isTTY === true,
+    clock,
+  });
+  const secret = `whsec_${randomBytes(24).toString('base64')}`;
+  const receiver = await startReceiver(secret, (message) => story.told(message));
+  const simulator = await startSimulator({ world, scenario: 'bounce-storm' });
+  const daemon = await startOn(port, (listen) => configure(folder, { simulator, receiver, secret, listen }), world);
+  story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed });
+  const ended = new AbortController();
+  const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
+  stopOnSignals(
+    {
+      stop: async () => {
+        // The daemon's last steps need a clock that moves.
+        await daemon.stop();
+        ended.abort();
+        await running;
+        await Promise.all([simulator.close(), receiver.close()]);
+        rmSync(folder, { recursive: true, force: true });
+      },
+    },
+    (text) => story.say(text),
+  );
+}
+
+/** Looks at the fleet every few virtual seconds and tells what is new. */
+async function follow(daemon: Daemon, story: Story, clock: MovedClock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    story.look(daemon.fleet);
+    await clock.sleep(lookEveryMs, signal);
+  }
+}
+
+/** Takes any free port when the usual one is taken: a demo must not fail for that. */
+async function startOn(port: number, configOn: (listen: string) => Config, world: World): Promise<Daemon> {
+  try {
+    return await startDaemon(configOn(`127.0.0.1:${port}`), world);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes('is in use'))) throw error;
+    return startDaemon(configOn('127.0.0.1:0'), world);
+  }
+}
+
+interface DemoParts {
+  readonly simulator: Simulator;
+  readonly receiver: Receiver;
+  readonly secret: string;
+  readonly listen: string;
+}
+
+/** The demo is configured like any daemon: by a file. */
+function configure(folder: string, { simulator, receiver, secret, listen }: DemoParts): Config {
+  const file = join(folder, 'demo.yaml');
+  const text = `
+accounts:
+  - {name: demo, base_url: "${simulator.url}", api_key: "${demoKey}", plan: pro}
+poll: {dns: "*/30 * * * *", blacklist: "*/30 * * * *", mailbox: "*/30 * * * *"}
+alerts:
+  channels:
+    - {name: slack, type: slack, url: "${receiver.url}/slack"}
+    - {name: webhook, type: webhook, url: "${receiver.url}/webhook", secret: "${secret}"}
+store: {url: "sqlite:./demo.db"}
+server: {listen: "${listen}"}
+`;
+  writeFileSync(file, text, { mode: 0o600 });
+  const loaded = loadConfig(file, {});
+  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => formatProblem(file, problem)).join('\n'));
+  return loaded.config;
+}

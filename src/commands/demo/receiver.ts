@@ -1,0 +1,82 @@
+// The demo's receiver: takes what Slack and a webhook would get, and hands it on as a person would see it.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+
+/** A message as it arrived. */
+export type Received =
+  | { readonly kind: 'slack'; readonly title: string; readonly lines: readonly string[] }
+  | {
+      readonly kind: 'webhook';
+      readonly type: string;
+      readonly id: string;
+      readonly signed: boolean;
+      readonly bytes: number;
+    };
+
+export interface Receiver {
+  /** Without a slash at the end; `/slack` and `/webhook` take messages. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const slackBody = z.looseObject({
+  text: z.string(),
+  attachments: z.array(
+    z.looseObject({
+      blocks: z.array(z.looseObject({ type: z.string(), text: z.looseObject({ text: z.string() }).optional() })),
+    }),
+  ),
+});
+
+/** Listens on a free loopback port. */
+export async function startReceiver(secret: string, received: (message: Received) => void): Promise<Receiver> {
+  const verifier = new Webhook(secret);
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    received(request.url === '/slack' ? readSlack(body) : readWebhook(body, request.headers, verifier));
+    response.end('ok');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Slack's markup, as its reader would see it. */
+function plain(text: string): string {
+  return text
+    .replace(/<([^|>]+)\|([^>]+)>/g, '$2 ($1)')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+function readSlack(body: string): Received {
+  const message = slackBody.parse(JSON.parse(body));
+  const sections = message.attachments.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'section'));
+  const lines = sections.flatMap((block) => plain(block.text?.text ?? '').split('\n'));
+  return { kind: 'slack', title: plain(message.text), lines };
+}
+
+/**
+ * Verifies the signature as a receiver would, but for the age of the time stamp: the demo's clock shows another year
+ * than the machine's, so it is signed anew at the machine's time and the two signatures of the body are compared.
+ */
+function readWebhook(body: string, headers: NodeJS.Dict<string | string[]>, verifier: Webhook): Received {
+  const id = String(headers['webhook-id']);
+  const sentAt = new Date(Number(headers['webhook-timestamp']) * 1_000);
+  const signed = verifier.sign(id, sentAt, body) === headers['webhook-signature'];
+  return { kind: 'webhook', type: String(JSON.parse(body).type), id, signed, bytes: Buffer.byteLength(body) };
+}
