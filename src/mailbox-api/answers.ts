@@ -21,9 +21,15 @@ function readDecimal(value: unknown): number | null {
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
 }
 
-const decimal = z.unknown().transform(readDecimal);
-const text = z.unknown().transform((value) => (typeof value === 'string' && value !== '' ? value : null));
-const flag = z.unknown().transform((value) => (typeof value === 'boolean' ? value : null));
+const decimal = z.unknown().optional().transform(readDecimal);
+const text = z
+  .unknown()
+  .optional()
+  .transform((value) => (typeof value === 'string' && value !== '' ? value : null));
+const flag = z
+  .unknown()
+  .optional()
+  .transform((value) => (typeof value === 'boolean' ? value : null));
 const identifier = z.union([z.string().min(1), z.number().transform(String)]);
 
 /** Reads JSON of a checked shape; a null answer is malformed. */
@@ -148,7 +154,10 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
 const statsRow = z.preprocess(
   (value) => (typeof value === 'object' && value !== null ? value : {}),
   z.object({
-    date: z.unknown().transform((value) => (typeof value === 'string' && isIsoDate(value) ? value : null)),
+    date: z
+      .unknown()
+      .optional()
+      .transform((value) => (typeof value === 'string' && isIsoDate(value) ? value : null)),
     sent: decimal,
     bounced: decimal,
     delivered: decimal,

@@ -37,9 +37,6 @@ const maxBodyBytes = 32 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxConnections = 16;
 
-/** Days of statistics to ask for: the longest window of the guard (POLICY.md, "The bounce rate"). */
-const statsDays = 30;
-
 export interface ClientOptions {
   readonly account: string;
   /** Without a trailing slash; every path begins with /v1. */
@@ -47,6 +44,8 @@ export interface ClientOptions {
   readonly apiKey: string;
   readonly requestsPerMinute: number;
   readonly headroomPpm: number;
+  /** Days of statistics to ask for: the longest evidence window of the account's policies. */
+  readonly statsDays: number;
 }
 
 interface Call<Answer> {
@@ -100,7 +99,7 @@ export class MailboxApi {
   }
 
   stats(id: string): Answered<StatsAnswer> {
-    return this.#ask('stats', id, readStats, `&days=${statsDays}`);
+    return this.#ask('stats', id, readStats, `&days=${this.#options.statsDays}`);
   }
 
   dns(id: string): Answered<DnsAnswer> {

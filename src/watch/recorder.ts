@@ -181,14 +181,18 @@ export class Recorder {
     });
   }
 
-  /** What time alone changes: `for` that has passed, an account that is down, and (with `staleness`) data that got old. */
+  /**
+   * What time alone changes: an account that is down, `for` that has passed, and (with `staleness`) data that got old.
+   * For one cadence after the start only the first: what was true when the last process ended has to be seen again.
+   */
   timePassed(staleness: boolean): Promise<void> {
     return this.#inTurn(async () => {
       const { fleet, store, world } = this.#rooms;
       const now = world.clock.now();
       const account = fleet.account(this.#options.account);
       const conditions: Condition[] = account ? [...accountConditions(account, now)] : [];
-      for (const mailbox of staleness ? fleet.mailboxes() : []) {
+      const seenAgain = now - this.#options.startedAt > this.#options.statsCadenceMs();
+      for (const mailbox of staleness && seenAgain ? fleet.mailboxes() : []) {
         if (mailbox.account !== this.#options.account) continue;
         conditions.push(...conditionsAfter('time', mailbox, this.#context(this.#options.policyFor(mailbox), now)));
       }
@@ -196,7 +200,7 @@ export class Recorder {
       const untouched = this.#ownAlerts().filter(
         (alert) => !changes.changed.some((one) => one.fingerprint === alert.fingerprint),
       );
-      const alerts = merge(changes, elapse(untouched, now));
+      const alerts = merge(changes, elapse(seenAgain ? untouched : [], now));
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await store.recordAlerts(alerts);
       this.#showAlerts(alerts);
