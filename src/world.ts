@@ -147,7 +147,7 @@ export function movedClock(start: number): MovedClock {
 export interface Bell {
   ring(): void;
   /** Resolves after `ms`, at a ring, or when `signal` aborts. Never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** A bell on the given clock. */
@@ -163,9 +163,9 @@ export function createBell(clock: Clock): Bell {
       if (!rung) {
         wake = new AbortController();
         const stop = () => wake?.abort();
-        signal.addEventListener('abort', stop, { once: true });
-        if (!signal.aborted) await clock.sleep(ms, wake.signal);
-        signal.removeEventListener('abort', stop);
+        signal?.addEventListener('abort', stop, { once: true });
+        if (!signal?.aborted) await clock.sleep(ms, wake.signal);
+        signal?.removeEventListener('abort', stop);
         wake = null;
       }
       rung = false;
@@ -227,8 +227,7 @@ export function createLog(options: LogOptions, clock: Clock): Log {
     : pino(settings);
 }
 
-/** The real world: the machine's clock and chance. */
-export function realWorld(options: LogOptions): World {
-  const clock = systemClock();
+/** A world on the given clock, with the machine's chance. */
+export function worldOn(clock: Clock, options: LogOptions): World {
   return { clock, random: () => Math.random(), log: createLog(options, clock) };
 }

@@ -37,11 +37,6 @@ export function percentText(ppm: Ppm, unlike: Ppm | null = null): string {
   return `${Number(percent.toFixed(maxPercentDigits))} %`;
 }
 
-/** Pooled bounces per million sent; null when nothing was sent. */
-export function ratePpm(counts: { readonly sent: number; readonly bounced: number }): Ppm | null {
-  return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
-}
-
 /** `20 March`. */
 function dayText(date: IsoDate): string {
   return `${Number(date.slice(8, 10))} ${monthNames[Number(date.slice(5, 7)) - 1] ?? date}`;

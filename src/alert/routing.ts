@@ -1,5 +1,7 @@
 // Which channels want to hear of an alert: routes with globs, or the default without any.
+
 import type { Alert, AlertRule, Severity } from '../model/alert.ts';
+import { fitsGlob } from '../model/glob.ts';
 
 /** All that is given must match; of one list, one entry is enough. `*` stands for any text, `?` for one character. */
 interface RouteMatch {
@@ -41,33 +43,9 @@ function matches(alert: Alert, match: RouteMatch): boolean {
 }
 
 function anyGlob(globs: readonly string[], name: string): boolean {
-  return globs.some((glob) => globMatches(glob.toLowerCase(), name.toLowerCase()));
+  return globs.some((glob) => fitsGlob(glob, name));
 }
 
 function namesMailbox(patterns: readonly string[], { email, mailboxId }: Alert): boolean {
   return (mailboxId !== null && patterns.includes(mailboxId)) || (email !== null && anyGlob(patterns, email));
-}
-
-/** Greedy with one way back, so that no pattern takes more than glob times name steps. */
-function globMatches(glob: string, name: string): boolean {
-  let at = 0;
-  let star = -1;
-  let retry = 0;
-  let place = 0;
-  while (at < name.length) {
-    if (glob[place] === '*') {
-      star = place;
-      retry = at;
-      place += 1;
-    } else if (place < glob.length && (glob[place] === '?' || glob[place] === name[at])) {
-      place += 1;
-      at += 1;
-    } else if (star >= 0) {
-      place = star + 1;
-      retry += 1;
-      at = retry;
-    } else return false;
-  }
-  while (glob[place] === '*') place += 1;
-  return place === glob.length;
 }

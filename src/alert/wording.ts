@@ -2,9 +2,10 @@
 import type { Action } from '../model/action.ts';
 import type { AlertFacts } from '../model/alert.ts';
 import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
+import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { counted, datesText, percentText, ratePpm, spanText, timeText } from './phrases.ts';
+import { counted, datesText, percentText, spanText, timeText } from './phrases.ts';
 
 /** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
 export function explainVerdict(verdict: Verdict): string {

@@ -1,9 +1,9 @@
 // The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
-import { percent, ratePpm } from '../guard/state.ts';
 import { type FleetPressure, judge, withBreaker } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
 import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../model/policy.ts';
+import { percent, ratePpm } from '../model/rate.ts';
 import type { EvidenceStart, RunState } from '../model/verdict.ts';
 
 const number = z.number();

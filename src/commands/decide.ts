@@ -5,10 +5,10 @@ import { explainVerdict } from '../alert/wording.ts';
 import { loadConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { formatProblem } from '../config/problem.ts';
-import { percent, ratePpm } from '../guard/state.ts';
 import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
 import { type Policy, warmupModes } from '../model/policy.ts';
+import { percent, ratePpm } from '../model/rate.ts';
 import { systemClock } from '../world.ts';
 import { decideCases } from './decide-cases.ts';
 

@@ -12,7 +12,7 @@ import { type Daemon, startDaemon } from '../daemon.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { scenarioStart } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
-import { createLog, type MovedClock, movedClock, type World } from '../world.ts';
+import { type MovedClock, movedClock, type World, worldOn } from '../world.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
 import { stopOnSignals } from './run.ts';
@@ -36,11 +36,7 @@ export function demoCommand(): Command {
 
 async function demo(speed: number, port: number): Promise<void> {
   const clock = movedClock(scenarioStart);
-  const world: World = {
-    clock,
-    random: () => Math.random(),
-    log: createLog({ level: 'silent', format: 'json' }, clock),
-  };
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-demo-'));
   const story = createStory({
     write: (text) => process.stdout.write(text),

@@ -4,7 +4,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { NewerStoreError } from '../store/migrations.ts';
-import { realWorld } from '../world.ts';
+import { systemClock, worldOn } from '../world.ts';
 
 const exitFailed = 1;
 const exitUsage = 2;
@@ -26,7 +26,7 @@ async function run(file: string): Promise<void> {
     return;
   }
   const { config } = loaded;
-  const world = realWorld(config.log);
+  const world = worldOn(systemClock(), config.log);
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
   try {
     const daemon = await startDaemon(config, world);

@@ -4,7 +4,7 @@ import { fleetOf } from '../simulator/agency-fleet.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
-import { type Clock, movedClock, realWorld, systemClock } from '../world.ts';
+import { type Clock, movedClock, systemClock, worldOn } from '../world.ts';
 
 interface Flags {
   readonly port: number;
@@ -50,7 +50,7 @@ export function simulatorCommand(): Command {
 async function run(flags: Flags): Promise<void> {
   const stop = new AbortController();
   const { clock, pacing } = fleetClock(flags, stop.signal);
-  const world = { ...realWorld({ level: 'warn', format: 'pretty' }), clock };
+  const world = worldOn(clock, { level: 'warn', format: 'pretty' });
   const base = scenarios[flags.scenario];
   const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
   const { port, host, seed, key } = flags;

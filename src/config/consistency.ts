@@ -1,8 +1,8 @@
 // Rules between keys. They read the unchecked tree, so that they are told even when something else is wrong.
 import { alertRules } from '../model/alert.ts';
+import { fitsGlob } from '../model/glob.ts';
 import { defaultPolicy, literalProfile } from '../model/policy.ts';
 import type { GuardSettings } from './config.ts';
-import { fitsGlob } from './glob.ts';
 import { guardSchema } from './guard-schema.ts';
 import { mergeGuard } from './mailbox-rules.ts';
 import { didYouMean } from './nearest.ts';

@@ -1,7 +1,8 @@
 // What an account's configuration means for one mailbox: whether it is guarded, and by which policy.
+
+import { namesMailbox } from '../model/glob.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../model/policy.ts';
 import type { AccountConfig, GuardSettings } from './config.ts';
-import { namesMailbox } from './glob.ts';
 
 export interface MailboxName {
   readonly email: string;

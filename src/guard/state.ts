@@ -1,17 +1,7 @@
 // One word for what the guard makes of a mailbox, for the page, the metric and the table.
 import type { GuardState, MailboxState } from '../model/mailbox.ts';
-import { onePercentPpm, type Ppm } from '../model/policy.ts';
+import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
-
-/** Pooled bounces per million sent; null when nothing was sent. */
-export function ratePpm(counts: { readonly sent: number; readonly bounced: number }): Ppm | null {
-  return counts.sent > 0 ? (counts.bounced * 1e6) / counts.sent : null;
-}
-
-/** Parts per million as percent: 15,385 is 1.5385. */
-export function percent(ppm: Ppm): number {
-  return ppm / onePercentPpm;
-}
 
 /** Whether a verdict's rate is over its limit, with or without enough bounces to act. */
 export function overLimit(verdict: Verdict): boolean {

@@ -12,7 +12,9 @@ import type {
   WarmupAnswer,
 } from '../model/answers.ts';
 import type { WarmupMode } from '../model/policy.ts';
+import { readRetryAfter } from '../model/retry-after.ts';
 import type { Tally } from '../model/tally.ts';
+import { minuteMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import {
   type Reader,
@@ -26,7 +28,6 @@ import {
 } from './answers.ts';
 import { Budget } from './budget.ts';
 import { classify, type Failure, failed, quote, type Result } from './failure.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 // Transport deadlines run on real time: they are about sockets, not about mailboxes.
 const connectDeadlineMs = 5_000;
@@ -35,6 +36,8 @@ const idleDeadlineMs = 10_000;
 const totalDeadlineMs = 30_000;
 const maxBodyBytes = 32 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
+/** A longer Retry-After is cut: the guard must come back (FAULTS.md H11). */
+const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
 
 export interface ClientOptions {
@@ -168,7 +171,7 @@ export class MailboxApi {
       if (text === null) return { status, result: malformed(status, 'the answer is larger than we accept') };
       const contentType = String(response.headers['content-type'] ?? '');
       if (good) return { status, result: interpret(call, status, text) };
-      const retryAfterMs = this.#retryAfter(response.headers);
+      const retryAfterMs = readRetryAfter(response.headers, this.#world.clock.now(), longestStopMs);
       return { status, result: failed(classify({ status, contentType, text }, retryAfterMs)) };
     } catch (error) {
       return { status: null, result: failed(unavailable(error, this.#options.baseUrl)) };
@@ -182,11 +185,6 @@ export class MailboxApi {
     };
     const limits = { limit: read('x-ratelimit-limit'), remaining: read('x-ratelimit-remaining') };
     this.budget.told(limits, this.#world.clock.monotonic());
-  }
-
-  #retryAfter(headers: Dispatcher.ResponseData['headers']): number | null {
-    const date = headers['date'];
-    return readRetryAfter(headers['retry-after'], typeof date === 'string' ? date : undefined, this.#world.clock.now());
   }
 }
 

@@ -1,10 +1,9 @@
 // The notify loop: one loop that makes deliveries, and one a channel that sends them.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Tally } from '../model/tally.ts';
-import type { World } from '../world.ts';
+import { type Bell, createBell, type World } from '../world.ts';
 import type { Channel } from './channel.ts';
 import { Collector, type NotifySettings } from './collector.ts';
-import { Nap } from './nap.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { Sender } from './sender.ts';
 
@@ -32,14 +31,14 @@ const storeRetryMs = 5_000;
 export function createNotifier(parts: NotifierParts): Notifier {
   const { world, store, settings, channels } = parts;
   const { clock } = world;
-  const collecting = new Nap(clock);
-  const senders = channels.map((channel) => ({ sender: new Sender(channel, parts), nap: new Nap(clock) }));
-  const recorded = () => senders.forEach(({ nap }) => void nap.wake());
+  const collecting = createBell(clock);
+  const senders = channels.map((channel) => ({ sender: new Sender(channel, parts), bell: createBell(clock) }));
+  const recorded = () => senders.forEach(({ bell }) => void bell.ring());
   const collector = new Collector({ clock, log: world.log, store, channels, settings, recorded });
   let stopping = false;
   let loops: Promise<unknown> = Promise.resolve();
 
-  const loop = async (name: string, nap: Nap, step: () => Promise<number>) => {
+  const loop = async (name: string, bell: Bell, step: () => Promise<number>) => {
     let failing = false;
     while (!stopping) {
       let wait = storeRetryMs;
@@ -52,7 +51,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
           world.log.error({ loop: name, err: error }, 'Telling failed; it is tried again every few seconds.');
         failing = true;
       }
-      if (!stopping && wait > 0) await nap.sleep(wait);
+      if (!stopping && wait > 0) await bell.sleep(wait);
     }
   };
 
@@ -61,18 +60,20 @@ export function createNotifier(parts: NotifierParts): Notifier {
       loops = Promise.all([
         showForeign(parts),
         loop('transitions', collecting, () => collector.step()),
-        ...senders.map(({ sender, nap }, index) => loop(channels[index]?.name ?? 'channel', nap, () => sender.step())),
+        ...senders.map(({ sender, bell }, index) =>
+          loop(channels[index]?.name ?? 'channel', bell, () => sender.step()),
+        ),
       ]);
     },
     stop: async () => {
       stopping = true;
-      collecting.wake();
+      collecting.ring();
       recorded();
       await loops;
     },
     wake: () => {
       collector.noticed();
-      collecting.wake();
+      collecting.ring();
     },
   };
 }

@@ -1,8 +1,9 @@
 // One POST to a receiver, told as a value: what it answered, or why it did not. No redirects, no address in any text.
 import { request } from 'undici';
+import { readRetryAfter } from '../model/retry-after.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { SendResult } from './channel.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { maxRetryAfterMs } from './retry-policy.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
@@ -40,7 +41,12 @@ export async function postJson(post: Post): Promise<Answer> {
       if (size >= maxAnswerBytes) break;
     }
     const text = Buffer.concat(chunks).subarray(0, maxAnswerBytes).toString('utf8');
-    return { kind: 'answer', status: statusCode, text, retryAfterMs: retryAfterMs(headers, post.now) };
+    return {
+      kind: 'answer',
+      status: statusCode,
+      text,
+      retryAfterMs: readRetryAfter(headers, post.now, maxRetryAfterMs),
+    };
   } catch (error) {
     return { kind: 'failed', detail: failureText(error, post.signal) };
   }

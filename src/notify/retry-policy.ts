@@ -1,6 +1,6 @@
 // What becomes of a delivery after an attempt: sent, tried again at a time, or given up. Pure.
 import type { Delivery } from '../model/delivery.ts';
-import { dayMs, type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { SendResult } from './channel.ts';
 import type { Settlement } from './outbox-store.ts';
 
@@ -10,6 +10,8 @@ const longestRetryMs = 15 * minuteMs;
 const refusedRetryMs = 15 * secondMs;
 /** Refusals in a row that end a delivery. */
 const maxRefusals = 5;
+/** Longer wishes are cut: an alert that waits for a day helps nobody. */
+export const maxRetryAfterMs = hourMs;
 const giveUpAfterMs = dayMs;
 /** Age alone ends nothing: after two days without power a message deserves its attempts. */
 const minAttempts = 20;

@@ -7,8 +7,7 @@ import type { World } from '../world.ts';
 import type { Channel, SendResult } from './channel.ts';
 import { idleMs } from './collector.ts';
 import type { OutboxStore } from './outbox-store.ts';
-import { maxRetryAfterMs } from './retry-after.ts';
-import { settlementOf } from './retry-policy.ts';
+import { maxRetryAfterMs, settlementOf } from './retry-policy.ts';
 
 export interface SenderParts {
   readonly world: World;

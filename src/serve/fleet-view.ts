@@ -1,10 +1,11 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
 import type { Fleet } from '../fleet/fleet.ts';
-import { guardStateOf, ratePpm } from '../guard/state.ts';
+import { guardStateOf } from '../guard/state.ts';
 import type { Alert, Severity } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
 import { type GuardState, guardStates, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
+import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { mailboxLabels } from './mailbox-labels.ts';

@@ -1,8 +1,9 @@
 // The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
-import { guardStateOf, ratePpm } from '../guard/state.ts';
+import { guardStateOf } from '../guard/state.ts';
 import { dnsRecords } from '../model/answers.ts';
 import { domainOf, guardStates, type MailboxState } from '../model/mailbox.ts';
 import { isWarmupMode, type Ppm, warmupModes } from '../model/policy.ts';
+import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type DailyRow, dailyRows, inboxRatio, lastDays, rowsBetween, sumOf } from './daily-counts.ts';
 import type { Labels, Sample } from './exposition.ts';

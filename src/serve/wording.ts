@@ -1,6 +1,7 @@
 // Numbers, shares and spans of time as words, the same on every page.
-import { percent } from '../guard/state.ts';
+
 import type { Ppm } from '../model/policy.ts';
+import { percent } from '../model/rate.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });

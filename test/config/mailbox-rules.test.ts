@@ -1,8 +1,8 @@
 // Globs, which mailboxes are guarded, and the order in which profile, guard and overrides count.
 import { describe, expect, test } from 'vitest';
 import type { GuardOverride, GuardSettings } from '../../src/config/config.ts';
-import { fitsGlob } from '../../src/config/glob.ts';
 import { resolvePolicy, selects } from '../../src/config/mailbox-rules.ts';
+import { fitsGlob } from '../../src/model/glob.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 
 const mailbox = { email: 'Ann@VIP.example', id: 'mb_1' };

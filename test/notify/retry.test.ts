@@ -2,21 +2,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../src/model/delivery.ts';
+import { readRetryAfter } from '../../src/model/retry-after.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { retryAfterMs } from '../../src/notify/retry-after.ts';
 import { settlementOf } from '../../src/notify/retry-policy.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');
 
 test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
-  const read = (value: string | string[]) => retryAfterMs({ 'retry-after': value }, now);
+  const read = (value: string | string[]) => readRetryAfter({ 'retry-after': value }, now, hourMs);
   expect(read('120')).toBe(120_000);
   expect(read('1.2345')).toBe(1_235);
   expect([read('0'), read('-5'), read('Fri, 20 Mar 2026 09:00:00 GMT')]).toEqual([1_000, 1_000, 1_000]);
   expect([read('99999999999999999999'), read('Fri, 20 Mar 2099 10:00:00 GMT')]).toEqual([hourMs, hourMs]);
   expect(read('Fri, 20 Mar 2026 10:05:00 GMT')).toBe(5 * minuteMs);
   expect(read(['5', '30', 'soon'])).toBe(30_000);
-  expect([read(''), read('soon'), read('NaN'), read('1e3'), retryAfterMs({}, now)]).toEqual([
+  expect([read(''), read('soon'), read('NaN'), read('1e3'), readRetryAfter({}, now, hourMs)]).toEqual([
     null,
     null,
     null,
@@ -24,7 +24,7 @@ test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
     null,
   ]);
   const date = { 'retry-after': 'Mon, 01 Jan 2001 00:00:10 GMT', date: 'Mon, 01 Jan 2001 00:00:00 GMT' };
-  expect(retryAfterMs(date, now)).toBe(10_000);
+  expect(readRetryAfter(date, now, hourMs)).toBe(10_000);
   fc.assert(
     fc.property(fc.string(), (text) => {
       const wait = read(text);

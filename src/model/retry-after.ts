@@ -1,0 +1,33 @@
+// Retry-After in every form that servers send it. RFC 9110 section 10.2.3; FAULTS.md H11.
+import { type EpochMs, secondMs } from './time.ts';
+
+/** Header names in lower case, as undici gives them. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const shortestMs = secondMs;
+
+/**
+ * How long the server asks to be left alone, 1 s to `longestMs`; of several wishes the longest.
+ * null without the header or when nothing in it can be read. Rounded up to whole milliseconds. A date counts from
+ * the answer's own Date, so that a wrong clock on either side does no harm.
+ */
+export function readRetryAfter(headers: AnswerHeaders, now: EpochMs, longestMs: number): number | null {
+  const wishes = listOf(headers['retry-after']).map((text) => wishMs(text.trim(), headers, now));
+  const readable = wishes.filter((wish) => wish !== null);
+  if (readable.length === 0) return null;
+  return Math.min(longestMs, Math.max(shortestMs, ...readable));
+}
+
+function wishMs(text: string, headers: AnswerHeaders, now: EpochMs): number | null {
+  if (/^[+-]?\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * secondMs);
+  // An HTTP date begins with a weekday; Date.parse takes much else for a date.
+  const until = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(until)) return null;
+  const answered = Date.parse(listOf(headers['date'])[0] ?? '');
+  return until - (Number.isNaN(answered) ? now : answered);
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}

@@ -1,0 +1,53 @@
+// The rooms keep to the table of who may import whom.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkLayers, permissions, sourceFiles, violationsOf } from './layers.ts';
+
+const root = join(import.meta.dirname, '../src');
+
+describe('the layers', () => {
+  it('let no room import what the table does not allow it', () => {
+    const { files, violations } = checkLayers(root);
+    expect(violations).toEqual([]);
+    expect(files).toBeGreaterThan(50);
+  });
+
+  it('notice a planted fault', () => {
+    const faults: readonly [string, string][] = [
+      ['guard/verdict.ts', "import { Store } from '../store/store.ts';"],
+      ['model/time.ts', "import { readFileSync } from 'node:fs';"],
+      ['watch/actor.ts', "import { createNotifier } from '../notify/notifier.ts';"],
+      ['simulator/http.ts', "import { readStats } from '../mailbox-api/answers.ts';"],
+      ['serve/routes.ts', "const late = await import('../watch/actor.ts');"],
+      ['mailbox-api/client.ts', "export * from '../guard/verdict.ts';"],
+      ['unknown-room/file.ts', "import { World } from '../world.ts';"],
+    ];
+    for (const [file, text] of faults) expect(violationsOf(root, file, text), file).toHaveLength(1);
+  });
+
+  it('have a row for every room, and no row for a room that is not there', () => {
+    const rooms = new Set(readdirSync(root).map((name) => name.replace(/\.(ts|js)$/, '')));
+    rooms.delete('bin');
+    expect(Object.keys(permissions).sort()).toEqual([...rooms].sort());
+  });
+});
+
+describe('the house rules', () => {
+  const files = sourceFiles(root).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+
+  it('keep the time, chance and timers in world.ts', () => {
+    const outside = /\bDate\.now\(|new Date\(\)|Math\.random\(|\bset(Timeout|Interval)\(|performance\.now\(/;
+    expect(files.filter(({ file, text }) => file !== 'world.ts' && outside.test(text)).map(({ file }) => file)).toEqual(
+      [],
+    );
+  });
+
+  it('say in the first line of every file what it is for', () => {
+    expect(files.filter(({ text }) => !/^\/\/ .{20,}/.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it('keep every file within a sitting', () => {
+    expect(files.filter(({ text }) => text.split('\n').length > 400).map(({ file }) => file)).toEqual([]);
+  });
+});

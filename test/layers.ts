@@ -1,0 +1,81 @@
+// Who may import whom: the table of docs/ARCHITECTURE.md, executable. A room is a folder of src, or a file beside them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+/** What a room may import: other rooms, and packages (`node:` modules count as packages). `*` is everything. */
+interface Permission {
+  readonly rooms: readonly string[];
+  readonly packages: readonly string[];
+}
+
+const only = (rooms: readonly string[], packages: readonly string[] = []): Permission => ({ rooms, packages });
+const everything: Permission = { rooms: ['*'], packages: ['*'] };
+
+export const permissions: Readonly<Record<string, Permission>> = {
+  main: everything,
+  daemon: everything,
+  commands: everything,
+  version: only([], ['node:fs']),
+  world: only([], ['node:timers/promises', 'node-cron', 'pino', 'pino-pretty']),
+  model: only([]),
+  guard: only(['model']),
+  alert: only(['model']),
+  fleet: only(['model']),
+  config: only(['model', 'world'], ['yaml', 'zod', 'node:fs', 'node:path']),
+  'mailbox-api': only(['model', 'world'], ['undici', 'zod']),
+  store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os']),
+  notify: only(['model', 'alert', 'fleet', 'world'], ['undici', 'standardwebhooks', '@slack/types', 'node:crypto']),
+  watch: only(['model', 'guard', 'alert', 'fleet', 'mailbox-api', 'world', 'store']),
+  serve: only(
+    ['model', 'guard', 'fleet', 'world'],
+    ['hono', '@hono/node-server', 'prom-client', 'node:http', 'node:net', 'node:crypto', 'node:zlib'],
+  ),
+  simulator: only(['world'], ['node:http', 'node:crypto', 'node:net']),
+};
+
+export interface Violation {
+  readonly file: string;
+  readonly imports: string;
+}
+
+/** Every TypeScript file below a folder, relative to it. */
+export function sourceFiles(root: string): readonly string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .sort();
+}
+
+function roomOf(file: string): string {
+  const [first = ''] = file.split('/');
+  return first.replace(/\.ts$/, '');
+}
+
+function packageOf(specifier: string): string {
+  if (specifier.startsWith('node:')) return specifier;
+  const parts = specifier.split('/');
+  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+
+/** Imports of one file that the table does not allow. A room that the table does not know may import nothing. */
+export function violationsOf(root: string, file: string, text: string): readonly Violation[] {
+  const room = roomOf(file);
+  const allowed = permissions[room] ?? only([]);
+  const violations: Violation[] = [];
+  for (const [, specifier = ''] of text.matchAll(importPattern)) {
+    const ours = specifier.startsWith('.');
+    const target = ours ? roomOf(relative(root, resolve(root, dirname(file), specifier))) : packageOf(specifier);
+    const may = ours ? allowed.rooms : allowed.packages;
+    if ((ours && target === room) || may.includes('*') || may.includes(target)) continue;
+    violations.push({ file, imports: target });
+  }
+  return violations;
+}
+
+/** All violations below `root`, and how many files were read. */
+export function checkLayers(root: string): { readonly files: number; readonly violations: readonly Violation[] } {
+  const files = sourceFiles(root);
+  const violations = files.flatMap((file) => violationsOf(root, file, readFileSync(join(root, file), 'utf8')));
+  return { files: files.length, violations };
+}
