@@ -1,0 +1,210 @@
+// The moved clock, the bell, schedules, and the edges of the machine's own clock.
+import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createBell, cronSchedule, movedClock, systemClock } from '../src/world.ts';
+
+const start = Date.UTC(2026, 2, 10, 8, 30);
+const at = (text: string) => Date.parse(`2026-03-10T${text}Z`);
+const never = () => new AbortController().signal;
+
+test('a moved clock wakes sleepers in the order of their times, each at its own time', async () => {
+  const clock = movedClock(start);
+  const woken: string[] = [];
+  const sleeper = async (name: string, ms: number) => {
+    await clock.sleep(ms);
+    woken.push(`${name} ${clock.now() - start}`);
+  };
+  void sleeper('late', 300);
+  void sleeper('first', 100);
+  void sleeper('second', 100);
+  void sleeper('beyond', 301);
+  await clock.advance(300);
+  expect(woken).toEqual(['first 100', 'second 100', 'late 300']);
+  expect([clock.now() - start, clock.monotonic(), clock.sleeping()]).toEqual([300, 300, 1]);
+});
+
+test('what a woken sleeper starts still happens within the same move', async () => {
+  const clock = movedClock(start);
+  const ticks: number[] = [];
+  void (async () => {
+    for (let count = 0; count < 5; count += 1) {
+      await clock.sleep(10);
+      ticks.push(clock.monotonic());
+    }
+  })();
+  await clock.advance(35);
+  expect(ticks).toEqual([10, 20, 30]);
+});
+
+test('a moved clock stands still while work is in flight, also when that work fails', async () => {
+  const clock = movedClock(start);
+  const seen: number[] = [];
+  let answer = () => {};
+  const request = clock.busy(
+    () =>
+      new Promise<void>((_resolve, reject) => {
+        answer = () => reject(new Error('no answer'));
+      }),
+  );
+  void clock.sleep(50).then(() => seen.push(clock.monotonic()));
+  const moved = clock.advance(1_000);
+  for (let turns = 0; turns < 50; turns += 1) await turn();
+  expect([clock.monotonic(), seen]).toEqual([0, []]);
+  answer();
+  await expect(request).rejects.toThrow('no answer');
+  await moved;
+  expect([clock.monotonic(), seen]).toEqual([1_000, [50]]);
+});
+
+test('a moved clock leaks no sleeper and no listener, whether a sleep ends by time or by abort', async () => {
+  const clock = movedClock(start);
+  const abort = new AbortController();
+  const slept = [clock.sleep(10, abort.signal), clock.sleep(1_000, abort.signal)];
+  await clock.advance(20);
+  expect([clock.sleeping(), getEventListeners(abort.signal, 'abort').length]).toEqual([1, 1]);
+  abort.abort();
+  await Promise.all(slept);
+  expect([clock.sleeping(), getEventListeners(abort.signal, 'abort').length]).toEqual([0, 0]);
+  await clock.sleep(1_000, abort.signal);
+  expect([clock.sleeping(), clock.monotonic()]).toEqual([0, 20]);
+});
+
+test('a moved clock moves until something holds, or says that it did not within the time', async () => {
+  const clock = movedClock(start);
+  let rang = false;
+  void clock.sleep(500).then(() => {
+    rang = true;
+  });
+  expect(await clock.advanceUntil(() => rang, 400)).toBe(false);
+  expect(clock.monotonic()).toBe(400);
+  expect(await clock.advanceUntil(() => rang, 10_000)).toBe(true);
+  expect(clock.monotonic()).toBe(500);
+});
+
+test('a negative sleep ends without moving the clock', async () => {
+  const clock = movedClock(start);
+  let awake = false;
+  void clock.sleep(-5_000).then(() => {
+    awake = true;
+  });
+  await clock.advance(0);
+  expect([awake, clock.now()]).toEqual([true, start]);
+});
+
+test('a paced clock follows real time faster, and stops when told to', async () => {
+  const clock = movedClock(start);
+  const stop = new AbortController();
+  const pacing = clock.pace(1_000, stop.signal);
+  await clock.sleep(30_000);
+  stop.abort();
+  await pacing;
+  const stood = clock.monotonic();
+  expect(stood).toBeGreaterThanOrEqual(30_000);
+  await systemClock().sleep(60);
+  expect(clock.monotonic()).toBe(stood);
+});
+
+test('a ring while nobody sleeps is kept for one sleep, not for two', async () => {
+  const clock = movedClock(start);
+  const bell = createBell(clock);
+  bell.ring();
+  bell.ring();
+  await bell.sleep(60_000, never());
+  expect(clock.sleeping()).toBe(0);
+  let awake = false;
+  void bell.sleep(60_000, never()).then(() => {
+    awake = true;
+  });
+  await clock.advance(59_000);
+  expect(awake).toBe(false);
+  await clock.advance(1_000);
+  expect(awake).toBe(true);
+});
+
+test('a ring wakes the sleeper at once', async () => {
+  const clock = movedClock(start);
+  const bell = createBell(clock);
+  const slept = bell.sleep(60_000, never());
+  bell.ring();
+  await slept;
+  expect([clock.monotonic(), clock.sleeping()]).toEqual([0, 0]);
+});
+
+test('a bell on a shared signal leaves no listener behind, and an abort ends its sleep', async () => {
+  const clock = movedClock(start);
+  const bell = createBell(clock);
+  const shared = new AbortController();
+  for (let count = 0; count < 100; count += 1) {
+    const slept = bell.sleep(1_000, shared.signal);
+    if (count % 2 === 0) bell.ring();
+    else await clock.advance(1_000);
+    await slept;
+  }
+  expect(getEventListeners(shared.signal, 'abort')).toHaveLength(0);
+  const slept = bell.sleep(60_000, shared.signal);
+  shared.abort();
+  await slept;
+  await bell.sleep(60_000, shared.signal);
+  expect(clock.sleeping()).toBe(0);
+});
+
+test('a schedule of minutes is due when a run lies after the first and not after the second moment', () => {
+  const quarters = cronSchedule('*/15 * * * *');
+  expect(quarters.stepMs).toBe(60_000);
+  expect(quarters.dueBetween(at('08:00:00'), at('08:14:59.999'))).toBe(false);
+  expect(quarters.dueBetween(at('08:14:59.999'), at('08:15:00'))).toBe(true);
+  expect(quarters.dueBetween(at('08:15:00'), at('08:29:59'))).toBe(false);
+});
+
+test('a schedule with a field of seconds is asked by the second', () => {
+  const schedule = cronSchedule('*/20 * * * * *');
+  expect(schedule.stepMs).toBe(1_000);
+  expect(schedule.dueBetween(at('08:00:20'), at('08:00:39.999'))).toBe(false);
+  expect(schedule.dueBetween(at('08:00:20'), at('08:00:40'))).toBe(true);
+});
+
+test('a schedule is read in UTC, whatever the zone of the machine', () => {
+  const noon = cronSchedule('0 12 * * *');
+  expect(noon.dueBetween(at('11:59:30'), at('12:00:00'))).toBe(true);
+  expect([0, 1, 2, 3].map((hour) => noon.dueBetween(at(`0${hour}:59:30`), at(`0${hour + 1}:00:00`)))).toEqual(
+    Array(4).fill(false),
+  );
+});
+
+test('runs that were missed together count as one question answered with yes', () => {
+  const hourly = cronSchedule('0 * * * *');
+  expect(hourly.dueBetween(at('01:00:00'), at('07:30:00'))).toBe(true);
+  expect(hourly.dueBetween(at('07:30:00'), at('07:45:00'))).toBe(false);
+  const yearly = cronSchedule('0 0 1 1 *');
+  expect(yearly.dueBetween(at('00:00:00'), at('00:00:00') + 49 * 3_600_000)).toBe(false);
+  expect(yearly.dueBetween(at('00:00:00'), at('00:00:00') + 51 * 3_600_000)).toBe(true);
+});
+
+test('a clock that was set back makes nothing due', () => {
+  expect(cronSchedule('* * * * *').dueBetween(at('08:30:00'), at('07:30:00'))).toBe(false);
+});
+
+test.each([
+  ['', /.+/],
+  ['61 * * * *', /minute/i],
+  ['* * *', /.+/],
+  ['every quarter of an hour', /.+/],
+  ['0 25 * * *', /hour/i],
+])('the expression %j is refused with a message', (expression, message) => {
+  expect(() => cronSchedule(expression)).toThrow(message);
+});
+
+test('the machine clock does not wait for a negative time, and an abort ends a very long one', async () => {
+  const clock = systemClock();
+  await clock.sleep(-1_000);
+  const abort = new AbortController();
+  const ages = clock.sleep(Number.MAX_SAFE_INTEGER, abort.signal);
+  // setTimeout alone takes a wait beyond 2^31 - 1 ms for one of 1 ms.
+  const first = await Promise.race([ages.then(() => 'woke'), clock.sleep(30).then(() => 'still asleep')]);
+  expect(first).toBe('still asleep');
+  abort.abort();
+  await ages;
+  expect(getEventListeners(abort.signal, 'abort')).toHaveLength(0);
+  await clock.sleep(60_000, abort.signal);
+});
