@@ -1,0 +1,411 @@
+// The daemon as a process against a mailbox API that this project's client and simulator know nothing of: what it writes,
+// what it tells, what it shows, and when it keeps its hands off.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Stage } from '../support/guarded.ts';
+import { type Asked, type Day, type OtherMailbox, week } from '../support/other-api.ts';
+import type { ToldAlert } from '../support/receiver.ts';
+import type { Scrape } from '../support/scrape.ts';
+import { until } from '../support/until.ts';
+
+/** 4 of 280 are 1.43 %: over balanced's 1 %. */
+const overBalanced = week(40, 4);
+/** 6 of today's and yesterday's 50 are 12 %: an emergency in any mode. */
+const burst: readonly Day[] = [{ daysAgo: 0, sent: 10, bounced: 6 }, ...week(40, 0).slice(1)];
+const toRecovery = (mailbox: OtherMailbox) => ({
+  mailbox_id: mailbox.id,
+  action: 'update_config',
+  config: { warmup_mode: 'recovery' },
+});
+const toPause = (mailbox: OtherMailbox) => ({ mailbox_id: mailbox.id, action: 'pause' });
+
+/** Resolves when the mailbox's statistics were read `rounds` more times: a second write would have come by then. */
+async function moreRounds(stage: Stage, mailbox: OtherMailbox, rounds: number): Promise<void> {
+  const before = stage.api.reads('/v1/stats', mailbox).length;
+  await until(`${rounds} more reads of ${mailbox.email}`, () => {
+    return stage.api.reads('/v1/stats', mailbox).length >= before + rounds;
+  });
+}
+
+function toldOf(stage: Stage, mailbox: OtherMailbox, rule: string): readonly ToldAlert[] {
+  return stage.receiver.alerts().filter((alert) => alert.mailbox === mailbox.email && alert.rule === rule);
+}
+
+/** Resolves when both channels were told of the rule and the mailbox. */
+async function toldEverywhere(stage: Stage, mailbox: OtherMailbox, rule: string): Promise<ToldAlert> {
+  const alert = await until(`${rule} of ${mailbox.email} on the webhook`, () => toldOf(stage, mailbox, rule)[0]);
+  await until(`${rule} of ${mailbox.email} in Slack`, () =>
+    stage.receiver.slack().some((text) => text.includes(mailbox.email) && text.includes(rule)),
+  );
+  return alert;
+}
+
+describe('a mixed fleet on an API of somebody else', () => {
+  let stage: Stage;
+  let metrics: Scrape;
+  const fleet: Record<string, OtherMailbox> = {};
+  const mailbox = (name: string): OtherMailbox => {
+    const found = fleet[name];
+    if (!found) throw new Error(`there is no mailbox ${name}`);
+    return found;
+  };
+  // One domain: the breaker asks for three before it holds everything.
+  const add = (name: string, given: Partial<OtherMailbox>) => {
+    fleet[name] = stage.api.add(`${name}@fleet.example`, given);
+  };
+
+  beforeAll(async () => {
+    stage = await Stage.open();
+    add('breach', { days: overBalanced });
+    add('slow', { mode: 'slow', days: week(20, 2) });
+    add('burst', { days: burst });
+    add('burst-in-no-known-mode', { mode: 'turbo', days: burst });
+    add('clean', {});
+    add('within', { days: week(40, 2) });
+    add('exactly-at-the-limit', { days: week(40, 2).slice(0, 5) });
+    add('one-bounce', { days: week(10, 1) });
+    add('aggressive', { mode: 'aggressive', days: overBalanced });
+    add('new', { days: [] });
+    add('in-recovery-with-old-bounces', { mode: 'recovery', days: week(15, 4) });
+    add('paused-by-a-person', { status: 'paused', days: burst });
+    add('finished', { status: 'finished', days: overBalanced });
+    add('unknown-mode', { mode: 'turbo', days: overBalanced });
+    add('unknown-status', { status: 'frobnicating', days: overBalanced.slice(2) });
+    add('stale', { days: overBalanced.map((day) => ({ ...day, daysAgo: day.daysAgo + 5 })) });
+    add('not-an-array', { days: overBalanced, statsInstead: { [String(new Date())]: overBalanced } });
+    add('count-in-words', { days: [{ daysAgo: 1, sent: 'many', bounced: 4 }, ...overBalanced.slice(2)] });
+    add('negative-count', { days: [{ daysAgo: 1, sent: 40, bounced: -1 }, ...overBalanced.slice(2)] });
+    add('half-a-bounce', { days: [{ daysAgo: 1, sent: 40, bounced: 1.5 }, ...overBalanced.slice(2)] });
+    add('more-bounced-than-sent', { days: week(2, 40) });
+    stage.start();
+    for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
+      await toldEverywhere(stage, mailbox(name), 'guard_acted');
+    }
+    await Promise.all(Object.values(fleet).map((one) => moreRounds(stage, one, 4)));
+    metrics = await stage.metrics();
+  });
+
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+  });
+
+  it('switches a mailbox over its mode’s limit to recovery, with exactly one POST', () => {
+    for (const name of ['breach', 'slow']) {
+      expect(stage.api.posts(mailbox(name)).map(({ body, status }) => ({ body, status }))).toEqual([
+        { body: toRecovery(mailbox(name)), status: 200 },
+      ]);
+      expect(mailbox(name).mode).toBe('recovery');
+    }
+  });
+
+  it('acts on a breach at first sight only after a second reading, on an emergency at the first', () => {
+    const readBefore = (name: string) => {
+      const post = stage.api.posts(mailbox(name))[0] as Asked;
+      const before = stage.api.log.slice(0, stage.api.log.indexOf(post));
+      return before.filter(({ path, mailboxId }) => path === '/v1/stats' && mailboxId === post.mailboxId).length;
+    };
+    expect(readBefore('breach')).toBeGreaterThanOrEqual(2);
+    expect(readBefore('burst')).toBe(1);
+  });
+
+  it('pauses a mailbox in an emergency, also in a mode that it does not know, with exactly one POST', () => {
+    for (const name of ['burst', 'burst-in-no-known-mode']) {
+      expect(stage.api.posts(mailbox(name)).map(({ body, status }) => ({ body, status }))).toEqual([
+        { body: toPause(mailbox(name)), status: 200 },
+      ]);
+      expect(mailbox(name).status).toBe('paused');
+    }
+  });
+
+  it('looks at the warm-up between the verdict and the POST, and again after it', () => {
+    const post = stage.api.posts(mailbox('breach'))[0] as Asked;
+    const at = stage.api.log.indexOf(post);
+    const looks = (part: readonly Asked[]) =>
+      part.filter(
+        ({ method, path, mailboxId }) => method === 'GET' && path === '/v1/warmup' && mailboxId === post.mailboxId,
+      );
+    expect(looks(stage.api.log.slice(0, at)).length).toBeGreaterThanOrEqual(2);
+    expect(looks(stage.api.log.slice(at + 1)).length).toBeGreaterThanOrEqual(1);
+  });
+
+  it.each([
+    ['clean'],
+    ['within'],
+    ['exactly-at-the-limit'],
+    ['one-bounce'],
+    ['aggressive'],
+    ['new'],
+    ['in-recovery-with-old-bounces'],
+    ['paused-by-a-person'],
+    ['finished'],
+    ['unknown-mode'],
+    ['unknown-status'],
+    ['stale'],
+    ['not-an-array'],
+    ['count-in-words'],
+    ['negative-count'],
+    ['half-a-bounce'],
+    ['more-bounced-than-sent'],
+  ])('writes nothing to the mailbox that is %s', (name) => {
+    expect(stage.api.posts(mailbox(name))).toEqual([]);
+  });
+
+  it('asks only what the document knows: no request was refused', () => {
+    expect(stage.api.log.filter(({ status }) => status >= 400)).toEqual([]);
+  });
+
+  it('tells Slack and the webhook the mailbox, the counts, the limit and the outcome', () => {
+    const [alert] = toldOf(stage, mailbox('breach'), 'guard_acted');
+    expect(alert).toMatchObject({ severity: 'warning', status: 'event' });
+    expect(alert?.numbers).toMatchObject({
+      sent: 280,
+      bounced: 4,
+      limit_percent: 1,
+      reason: 'bounce_rate_over_limit',
+      action: 'recovery',
+      outcome: 'confirmed',
+      mode_before: 'balanced',
+    });
+    const [pause] = toldOf(stage, mailbox('burst'), 'guard_acted');
+    expect(pause).toMatchObject({ severity: 'critical' });
+    expect(pause?.numbers).toMatchObject({ reason: 'emergency', action: 'pause', outcome: 'confirmed' });
+    const slack = stage.receiver.slack().join('\n');
+    for (const text of ['breach@fleet.example', '4 bounces in 280 mails', 'limit of 1 %'])
+      expect(slack).toContain(text);
+  });
+
+  it('tells each action once, and signs each message so that the reference library accepts it', () => {
+    for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
+      expect(toldOf(stage, mailbox(name), 'guard_acted')).toHaveLength(1);
+    }
+    const forged = stage.receiver.told.find(({ to }) => to === 'hook');
+    if (!forged) throw new Error('nothing was told');
+    expect(() => stage.receiver.verified({ ...forged, text: forged.text.replace('data', 'date') })).toThrow();
+  });
+
+  it('never tells the key or a channel’s secret', () => {
+    const texts = [stage.daemon.output, metrics.text, ...stage.receiver.told.map(({ text }) => text)].join('\n');
+    for (const secret of [stage.key, stage.receiver.secret, 'SLACKSECRET']) expect(texts).not.toContain(secret);
+  });
+
+  it('shows the same in its metrics', () => {
+    const of = (name: string) => ({ account: 'acme', mailbox: mailbox(name).email });
+    expect(metrics.value('guard_actions_total', { account: 'acme', action: 'recovery', outcome: 'confirmed' })).toBe(2);
+    expect(metrics.value('guard_actions_total', { account: 'acme', action: 'pause', outcome: 'confirmed' })).toBe(2);
+    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'unconfirmed' })).toBe(0);
+    expect(metrics.value('warmup_mode', { ...of('breach'), mode: 'recovery' })).toBe(1);
+    expect(metrics.value('warmup_mode', { ...of('breach'), mode: 'balanced' })).toBe(0);
+    expect(metrics.value('guard_state', { ...of('breach'), state: 'recovering' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('burst'), state: 'paused_by_us' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('clean'), state: 'watching' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'not_running' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'paused_by_us' })).toBe(0);
+    expect(metrics.value('window_sent', of('within'))).toBe(280);
+    expect(metrics.value('window_bounced', of('within'))).toBe(2);
+    expect(metrics.value('bounce_ratio', of('within'))).toBeCloseTo(2 / 280, 6);
+    expect(metrics.value('bounce_limit_ratio', of('within'))).toBeCloseTo(0.01, 9);
+    expect(metrics.value('account_writable', { account: 'acme' })).toBe(1);
+    expect(metrics.value('api_up', { account: 'acme' })).toBe(1);
+  });
+
+  it('counts its requests as the API counted them', async () => {
+    const writes = metrics.sum('api_requests_total', { account: 'acme', route: 'warmup_write', code: '200' });
+    expect(writes).toBe(stage.api.posts().length);
+  });
+
+  it.each([['unknown-mode'], ['not-an-array'], ['count-in-words'], ['more-bounced-than-sent']])(
+    'shows no bounce ratio that it can’t know: %s is blind or held',
+    (name) => {
+      const of = { account: 'acme', mailbox: mailbox(name).email };
+      const states = ['watching', 'near_limit', 'held', 'recovering', 'paused_by_us', 'not_running', 'blind'];
+      const state = states.find((one) => metrics.value('guard_state', { ...of, state: one }) === 1);
+      expect(['blind', 'held']).toContain(state);
+    },
+  );
+});
+
+describe.concurrent('an API that misbehaves', () => {
+  it('confirms a change whose answer was lost, without a second POST', async () => {
+    await using stage = await Stage.open();
+    const [lost, crashed] = [
+      stage.api.add('lost@a.example', { days: overBalanced }),
+      stage.api.add('crashed@a.example', { days: burst }),
+    ];
+    stage.api.fault = ({ method, mailboxId }) => {
+      if (method !== 'POST') return undefined;
+      return mailboxId === lost.id
+        ? { kind: 'lose' }
+        : { kind: 'answer', status: 500, body: '<h1>oops</h1>', applied: true };
+    };
+    stage.start();
+    for (const mailbox of [lost, crashed]) {
+      const alert = await toldEverywhere(stage, mailbox, 'guard_acted');
+      expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
+    }
+    await moreRounds(stage, lost, 3);
+    expect(stage.api.posts(lost)).toHaveLength(1);
+    expect(stage.api.posts(crashed)).toHaveLength(1);
+  });
+
+  it('confirms a change that shows only seconds later', async () => {
+    await using stage = await Stage.open();
+    const late = stage.api.add('late@a.example', { days: overBalanced });
+    let looks = 0;
+    stage.api.fault = ({ method, path }) => {
+      if (method === 'POST') return { kind: 'pretend' };
+      const looking = path === '/v1/warmup' && stage.api.posts(late).length > 0;
+      if (looking) looks += 1;
+      if (looks === 3) late.mode = 'recovery';
+      return undefined;
+    };
+    stage.start();
+    const alert = await toldEverywhere(stage, late, 'guard_acted');
+    expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
+    expect(stage.api.posts(late)).toHaveLength(1);
+  });
+
+  it('tells a change that was promised and not made as unconfirmed, and waits before it tries again', async () => {
+    await using stage = await Stage.open();
+    const liar = stage.api.add('liar@a.example', { days: overBalanced });
+    stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'pretend' } : undefined);
+    stage.start();
+    const alert = await toldEverywhere(stage, liar, 'guard_acted');
+    expect(alert.numbers).toMatchObject({ outcome: 'unconfirmed' });
+    await moreRounds(stage, liar, 3);
+    expect(stage.api.posts(liar)).toHaveLength(1);
+    const metrics = await stage.metrics();
+    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'unconfirmed' })).toBe(1);
+    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'confirmed' })).toBe(0);
+  });
+
+  it('says NOT ACTED when the key may not write, does not try again at once, and goes on watching', async () => {
+    await using stage = await Stage.open({ key: { write: false } });
+    const refused = stage.api.add('refused@a.example', { days: overBalanced });
+    stage.start();
+    const alert = await toldEverywhere(stage, refused, 'guard_action_failed');
+    expect(alert.severity).toBe('critical');
+    expect(alert.sentences.join(' ')).toContain('NOT ACTED');
+    await moreRounds(stage, refused, 3);
+    expect(stage.api.posts(refused)).toHaveLength(1);
+    const metrics = await stage.metrics();
+    expect(metrics.value('account_writable', { account: 'acme' })).toBe(0);
+    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'refused' })).toBe(1);
+  });
+
+  it('leaves a mailbox alone that a person changed between the verdict and the POST', async () => {
+    await using stage = await Stage.open();
+    const quick = stage.api.add('quick@a.example', { days: overBalanced });
+    const paused = stage.api.add('paused@a.example', { days: overBalanced });
+    stage.api.fault = ({ path, mailboxId }) => {
+      if (path !== '/v1/warmup') return undefined;
+      if (mailboxId === quick.id && stage.api.reads('/v1/stats', quick).length >= 2) quick.mode = 'recovery';
+      if (mailboxId === paused.id && stage.api.reads('/v1/stats', paused).length >= 2) paused.status = 'paused';
+      return undefined;
+    };
+    stage.start();
+    await until('both to be changed', () => quick.mode === 'recovery' && paused.status === 'paused');
+    await Promise.all([moreRounds(stage, quick, 3), moreRounds(stage, paused, 3)]);
+    expect(stage.api.posts()).toEqual([]);
+  });
+
+  it('goes on after failures of one mailbox, of the whole API and of the rate limit, and then acts once', async () => {
+    await using stage = await Stage.open();
+    const breach = stage.api.add('breach@a.example', { days: overBalanced });
+    const broken = stage.api.add('broken@a.example', { days: overBalanced });
+    const html = { kind: 'answer', status: 502, body: '<html>Bad gateway</html>' } as const;
+    let failures = 0;
+    stage.api.fault = ({ method, path, mailboxId }) => {
+      if (mailboxId === broken.id && path === '/v1/stats') return { ...html, status: 200 };
+      if (method === 'POST' || failures >= 4) return undefined;
+      failures += 1;
+      if (failures === 4)
+        return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '2' } };
+      return html;
+    };
+    stage.start();
+    await toldEverywhere(stage, breach, 'guard_acted');
+    await moreRounds(stage, breach, 2);
+    expect(stage.api.posts().map(({ body }) => body)).toEqual([toRecovery(breach)]);
+    const throttled = stage.api.log.findIndex(({ status }) => status === 429);
+    const [stopped, next] = [stage.api.log[throttled], stage.api.log[throttled + 1]];
+    expect((next?.at ?? 0) - (stopped?.at ?? 0)).toBeGreaterThanOrEqual(1_900);
+  });
+
+  it('delivers what a receiver refused for a while, under the same id', async () => {
+    await using stage = await Stage.open();
+    const breach = stage.api.add('breach@a.example', { days: overBalanced });
+    const refusals = { slack: 0, hook: 0 };
+    stage.receiver.answer = (to) => {
+      refusals[to] += 1;
+      return refusals[to] <= 2 ? 503 : 200;
+    };
+    stage.start();
+    await toldEverywhere(stage, breach, 'guard_acted');
+    const ids = stage.receiver.told.filter(({ to }) => to === 'hook').map(({ headers }) => headers['webhook-id']);
+    expect(ids.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(ids.slice(0, 3)).size).toBe(1);
+    expect(toldOf(stage, breach, 'guard_acted')).toHaveLength(1);
+  });
+});
+
+describe.concurrent('the rules of the house', () => {
+  it('pauses a mailbox that bounces on in recovery', async () => {
+    await using stage = await Stage.open();
+    const before = [{ daysAgo: 0, sent: 30, bounced: 0 }, ...week(15, 1).slice(1)];
+    const deep = stage.api.add('deep@a.example', { mode: 'recovery', days: before });
+    stage.start();
+    await until('the first reading', () => stage.api.reads('/v1/stats', deep).length >= 2);
+    expect(stage.api.posts()).toEqual([]);
+    deep.days = [{ daysAgo: 0, sent: 60, bounced: 2 }, ...before.slice(1)];
+    await toldEverywhere(stage, deep, 'guard_acted');
+    await moreRounds(stage, deep, 2);
+    expect(stage.api.posts().map(({ body }) => body)).toEqual([toPause(deep)]);
+  });
+
+  it('writes nothing with enforce: false, but tells the breach', async () => {
+    await using stage = await Stage.open({ file: { guard: { enforce: false } } });
+    const breach = stage.api.add('breach@a.example', { days: overBalanced });
+    stage.start();
+    await toldEverywhere(stage, breach, 'bounce_over_limit');
+    await moreRounds(stage, breach, 3);
+    expect(stage.api.posts()).toEqual([]);
+  });
+
+  it('never exceeds the rate limit of pro with a dozen mailboxes that are due every two seconds', async () => {
+    await using stage = await Stage.open({
+      key: { limit: 100 },
+      account: { requests_per_minute: undefined, headroom: undefined },
+    });
+    for (let count = 1; count <= 12; count += 1) stage.api.add(`m${count}@a.example`);
+    stage.start();
+    const minimum = process.env['WARMWARDEN_SLOW'] ? 200 : 40;
+    await until(`${minimum} requests`, () => stage.api.log.length >= minimum, 200_000);
+    expect(stage.api.log.filter(({ status }) => status === 429)).toEqual([]);
+  }, 240_000);
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends at %s with exit code 0, and nothing on stderr', async (signal) => {
+    await using stage = await Stage.open();
+    stage.api.add('clean@a.example');
+    stage.start();
+    await stage.daemon.onDuty();
+    await until('the first readings', () => stage.api.reads('/v1/stats').length >= 1);
+    stage.daemon.kill(signal);
+    expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
+    expect(stage.daemon.stderr).toBe('');
+    expect(stage.daemon.log.at(-1)?.msg).toBe('stopped');
+  });
+
+  it('ends at SIGTERM in the middle of an action, and a new process confirms it without a second POST', async () => {
+    await using stage = await Stage.open();
+    const breach = stage.api.add('breach@a.example', { days: overBalanced });
+    stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'delay', ms: 1_000 } : undefined);
+    stage.start();
+    await until('the POST', () => stage.api.posts().length > 0);
+    stage.daemon.kill('SIGTERM');
+    expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
+    stage.start();
+    const alert = await toldEverywhere(stage, breach, 'guard_acted');
+    expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
+    await moreRounds(stage, breach, 2);
+    expect(stage.api.posts(breach)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,86 @@
+// Slack's incoming webhook and a signed webhook on loopback: keep every message, and can fail for a while.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+
+/** A message as it arrived. */
+export interface Told {
+  readonly at: number;
+  readonly to: 'slack' | 'hook';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** What we answered. */
+  readonly status: number;
+}
+
+/** One alert in the body of a webhook, as far as tests read it. */
+export interface ToldAlert {
+  readonly status: string;
+  readonly rule: string;
+  readonly severity: string;
+  readonly mailbox: string | null;
+  readonly title: string;
+  readonly sentences: readonly string[];
+  readonly numbers: Readonly<Record<string, number | string | null>>;
+}
+
+export class Receiver implements AsyncDisposable {
+  /** `whsec_` and base64, as the configuration wants it. */
+  readonly secret = `whsec_${Buffer.from('a secret of thirty-two characters').toString('base64')}`;
+  readonly told: Told[] = [];
+  /** The status to answer with; called for each message before it is answered. */
+  answer: (to: Told['to'], text: string) => number = () => 200;
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+
+  /** Listens on a free port of loopback. */
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get #url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get slackUrl(): string {
+    return `${this.#url}/services/T000/B000/SLACKSECRET`;
+  }
+
+  get hookUrl(): string {
+    return `${this.#url}/hook`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Texts that Slack took. */
+  slack(): readonly string[] {
+    return this.told.filter(({ to, status }) => to === 'slack' && status === 200).map(({ text }) => text);
+  }
+
+  /** Alerts of the webhook messages that were taken. Throws when a signature is wrong. */
+  alerts(): readonly ToldAlert[] {
+    const taken = this.told.filter(({ to, status }) => to === 'hook' && status === 200);
+    return taken.flatMap((message) => this.verified(message));
+  }
+
+  /** The alerts of one webhook message, after its signature was verified by the reference library. */
+  verified({ text, headers }: Told): readonly ToldAlert[] {
+    const body = new Webhook(this.secret).verify(text, { ...headers }) as { data: { alerts: ToldAlert[] } };
+    return body.data.alerts;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const to = request.url === '/hook' ? 'hook' : 'slack';
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const status = this.answer(to, text);
+    this.told.push({ at: Date.now(), to, headers, text, status });
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(status === 200 ? 'ok' : 'no');
+  }
+}
