@@ -1,0 +1,158 @@
+// The golden cases of POLICY.md, through the guard itself and through `warmwarden decide`.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { judge, withBreaker } from '../../src/guard/verdict.ts';
+import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
+import { addDays, utcDate } from '../../src/model/time.ts';
+import cases from './golden-cases.json' with { type: 'json' };
+import { row, situation } from './samples.ts';
+
+interface GoldenCase {
+  readonly id: string;
+  readonly about: string;
+  readonly mode: string;
+  readonly now: string;
+  readonly config?: { readonly min_bounces?: number };
+  readonly state?: { readonly evidence_from?: string; readonly recent_interventions?: number };
+  readonly fleet?: { readonly active: number; readonly pending: number; readonly distinct_domains: number };
+  readonly stats: readonly { readonly date: string; readonly sent: number; readonly bounced: number }[];
+  readonly expected: {
+    readonly action: string;
+    readonly reason: string;
+    readonly sent?: number;
+    readonly bounced?: number;
+  };
+}
+
+const golden: readonly GoldenCase[] = cases;
+const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
+const goldenFile = fileURLToPath(new URL('./golden-cases.json', import.meta.url));
+
+/** Runs `warmwarden decide` to its end. */
+async function decide(flags: readonly string[], input = '') {
+  const child = spawn(process.execPath, [bin, 'decide', ...flags]);
+  let out = '';
+  let complaint = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint += chunk;
+  });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return { code: code as number | null, out, complaint };
+}
+
+/** A file that is gone at the end of the scope. */
+async function fileWith(text: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'warmwarden-decide-'));
+  const path = join(folder, 'stats.json');
+  await writeFile(path, text);
+  return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
+
+function judged(one: GoldenCase) {
+  const now = Date.parse(one.now);
+  const policy = { ...defaultPolicy, minBounces: one.config?.min_bounces ?? defaultPolicy.minBounces };
+  const from = one.state?.evidence_from;
+  const found = judge(
+    policy,
+    situation({
+      mode: one.mode,
+      now,
+      statsAt: now,
+      rows: one.stats.map(({ date, sent, bounced }) => row(date, sent, bounced)),
+      evidence: from ? { from, before: null } : null,
+      recentInterventions: one.state?.recent_interventions ?? 0,
+    }),
+  );
+  const { fleet } = one;
+  if (!fleet) return found;
+  return withBreaker(found, policy, { ...fleet, distinctDomains: fleet.distinct_domains });
+}
+
+/** Statistics of today and the days before, as the API sends them, whenever the test runs. */
+function statsOf(...days: readonly (readonly [number, number])[]): string {
+  const today = utcDate(Date.now());
+  const stats = days.map(([sent, bounced], index) => {
+    return { date: addDays(today, index + 1 - days.length), sent, bounced, bounce_rate: 'NaN' };
+  });
+  return JSON.stringify({ stats });
+}
+
+test('all golden cases are here', () => {
+  expect(golden).toHaveLength(14);
+});
+
+test.each(golden)('$id: $about', (one) => {
+  expect(judged(one)).toMatchObject(one.expected);
+});
+
+test('decide --cases prints one row a case, in the order of the file, with the expected reasons and numbers', async () => {
+  const { code, out, complaint } = await decide(['--cases', goldenFile]);
+  expect(complaint).toBe('');
+  expect(code).toBe(0);
+  const rows = JSON.parse(out) as readonly Record<string, unknown>[];
+  expect(rows.map((row) => row['id'])).toEqual(golden.map((one) => one.id));
+  rows.forEach((row, index) => {
+    expect(row).toMatchObject(golden[index]?.expected ?? {});
+  });
+  const keys = ['id', 'action', 'reason', 'sent', 'bounced', 'rate_percent', 'limit_percent', 'window_days'];
+  for (const row of rows) expect(Object.keys(row)).toEqual(keys);
+  const extended = rows.find((row) => row['id'] === 'G08-window-extends');
+  expect(extended).toMatchObject({ rate_percent: 1, limit_percent: 0.5, window_days: 10 });
+});
+
+test('decide --mode --stats judges a stats answer against the limit of the mode', async () => {
+  await using file = await fileWith(statsOf([40, 1], [40, 0], [40, 1]));
+  for (const mode of warmupModes) {
+    const { code, out } = await decide(['--mode', mode, '--stats', file.path]);
+    expect(code).toBe(0);
+    const action = mode === 'recovery' ? 'pause' : mode === 'aggressive' ? 'none' : 'recovery';
+    const reason = mode === 'aggressive' ? 'ok' : 'bounce_rate_over_limit';
+    expect(JSON.parse(out), mode).toMatchObject({ action, reason, sent: 120, bounced: 2, rate_percent: 1.6667 });
+  }
+});
+
+test('decide reads the stats answer from standard input when no file is named', async () => {
+  const { code, out } = await decide(['--mode', 'slow'], statsOf([20, 0], [10, 4]));
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ action: 'pause', reason: 'emergency', sent: 30, bounced: 4 });
+});
+
+test.each([
+  ['no mode', [], ''],
+  ['an unknown mode', ['--mode', 'turbo'], ''],
+  ['an answer that is no object', ['--mode', 'slow'], '[]'],
+] as const)('decide refuses %s with exit code 2 and says why', async (_, flags, input) => {
+  const { code, out, complaint } = await decide(flags, input);
+  expect(out).toBe('');
+  expect(complaint).not.toBe('');
+  expect(code).toBe(2);
+});
+
+test('decide refuses cases that are no array with exit code 2 and one sentence', async () => {
+  await using file = await fileWith('{}');
+  const { code, complaint } = await decide(['--cases', file.path]);
+  expect(complaint).toBe(`warmwarden decide: ${file.path} holds no array of cases\n`);
+  expect(code).toBe(2);
+});
+
+// BUG decide.ts: readJson and decideCases throw, main.ts ends with 1. Turn into `test` when that is mended.
+test.fails.each([
+  ['a broken stats answer', '--stats', '{"stats":['],
+  ['broken cases', '--cases', '[{"id":'],
+  ['a case without a date', '--cases', '[{"id":"x","mode":"slow","now":"soon","stats":[]}]'],
+] as const)('decide refuses %s with exit code 2 and one sentence', async (_, flag, text) => {
+  await using file = await fileWith(text);
+  const { code, out, complaint } = await decide(['--mode', 'slow', flag, file.path]);
+  expect(out).toBe('');
+  expect(complaint.trimEnd().split('\n')).toHaveLength(1);
+  expect(code).toBe(2);
+});

@@ -1,0 +1,157 @@
+// A second reading of POLICY.md's verdict, written from that page alone and in another shape than src/guard:
+// day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
+import type { Situation } from '../../src/guard/verdict.ts';
+import type { StatsRow } from '../../src/model/answers.ts';
+import type { Policy } from '../../src/model/policy.ts';
+import type { EvidenceStart } from '../../src/model/verdict.ts';
+
+/** What the oracle says, in the verdict's words. */
+export interface OracleVerdict {
+  readonly action: string;
+  readonly reason: string;
+  readonly wanted: string;
+  readonly sent: number;
+  readonly bounced: number;
+  readonly limitPpm: number | null;
+}
+
+/** The mails of one day; 'illegible' when a count is missing, negative or no integer. */
+type DayCounts = readonly [sent: bigint, bounced: bigint] | 'illegible';
+
+/** Days by age: [0] is the newest day, [1] the day before it. A hole is a day without a row. */
+type History = readonly (DayCounts | undefined)[];
+
+const none: readonly [bigint, bigint] = [0n, 0n];
+const million = 1_000_000n;
+
+/** Days since 1970 of a calendar date, null for a text that is none. */
+function dayNumber(text: string | null): number | null {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text ?? '');
+  if (!parts) return null;
+  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  const at = new Date(Date.UTC(year, month - 1, day));
+  const real = at.getUTCFullYear() === year && at.getUTCMonth() === month - 1 && at.getUTCDate() === day;
+  return real ? at.getTime() / 86_400_000 : null;
+}
+
+function countsOf(row: StatsRow): DayCounts {
+  const legible = [row.sent, row.bounced].every((count) => Number.isSafeInteger(count) && (count ?? -1) >= 0);
+  return legible ? [BigInt(row.sent ?? 0), BigInt(row.bounced ?? 0)] : 'illegible';
+}
+
+/** More sent wins, then more bounced; beside an illegible row nobody knows which is right. */
+function heavier(a: DayCounts | undefined, b: DayCounts): DayCounts {
+  if (a === undefined) return b;
+  if (a === 'illegible' || b === 'illegible') return 'illegible';
+  return [a, b].sort((x, y) => Number(y[0] - x[0]) || Number(y[1] - x[1]))[0] ?? b;
+}
+
+interface Reading {
+  /** Day number of the newest row; null without a usable row. */
+  readonly newest: number | null;
+  readonly history: History;
+  readonly undated: boolean;
+}
+
+function read(rows: readonly StatsRow[], todayNumber: number): Reading {
+  const dated = rows.map((row) => ({ day: dayNumber(row.date), counts: countsOf(row) }));
+  const usable = dated.flatMap(({ day, counts }) => (day !== null && day <= todayNumber + 1 ? [{ day, counts }] : []));
+  const newest = usable.reduce<number | null>((most, { day }) => (most === null || day > most ? day : most), null);
+  const history: (DayCounts | undefined)[] = [];
+  for (const { day, counts } of usable) {
+    const age = (newest ?? day) - day;
+    if (age < 1_000) history[age] = heavier(history[age], counts);
+  }
+  return { newest, history, undated: dated.some(({ day }) => day === null) };
+}
+
+/** The history as evidence: days before the start are gone, its first day counts without what it already held. */
+function since(history: History, newest: number, start: EvidenceStart | null): History {
+  const first = start && dayNumber(start.from);
+  if (!start || first === null) return history;
+  return Array.from(history, (counts, age) => {
+    const day = newest - age;
+    if (day < first) return undefined;
+    if (day > first || counts === undefined || counts === 'illegible' || !start.before) return counts;
+    const left = (now: bigint, then: number) => (now > BigInt(then) ? now - BigInt(then) : 0n);
+    return [left(counts[0], start.before.sent), left(counts[1], start.before.bounced)] as const;
+  });
+}
+
+/** Sum of the days of age 0 to `days` - 1; what can't be read adds nothing. */
+function total(history: History, days: number): readonly [bigint, bigint] {
+  return history
+    .slice(0, days)
+    .map((counts) => (counts === undefined || counts === 'illegible' ? none : counts))
+    .reduce<readonly [bigint, bigint]>(([sent, bounced], [s, b]) => [sent + s, bounced + b], none);
+}
+
+function illegibleWithin(history: History, days: number): boolean {
+  return history.slice(0, days).includes('illegible');
+}
+
+/** Length of the evidence window in days: the shortest that holds 1/limit mails, within the policy's bounds. */
+function windowLength(history: History, policy: Policy, limitPpm: number | null): number {
+  let days = policy.windowDays;
+  if (limitPpm === null) return days;
+  const enough = (sent: bigint) => sent * BigInt(limitPpm) >= million;
+  while (days < policy.windowMaxDays && !enough(total(history, days)[0]) && history[days] !== 'illegible') days += 1;
+  return days;
+}
+
+/** Days on which the mailbox would have sent, after the newest row and up to today. */
+function missedDays(newest: number, todayNumber: number, weekdaysOnly: boolean): number {
+  let missed = 0;
+  for (let day = newest + 1; day <= todayNumber && missed < 1_000; day += 1) {
+    const weekday = (day + 4) % 7; // 1970-01-01 was a Thursday; 0 is Sunday
+    if (!weekdaysOnly || (weekday !== 0 && weekday !== 6)) missed += 1;
+  }
+  return missed;
+}
+
+/** Rows must be legible whether or not they are evidence; more bounced than sent in both pools is no emergency. */
+function isEmergency(history: History, evidence: History, policy: Policy): boolean {
+  const { days, minBounces, ratePpm } = policy.emergency;
+  const [late, early] = total(evidence, days);
+  const length = early > late ? policy.windowDays : days;
+  if (illegibleWithin(history, days) || illegibleWithin(history, length)) return false;
+  const [sent, bounced] = total(evidence, length);
+  return bounced <= sent && bounced >= BigInt(minBounces) && bounced * million >= BigInt(ratePpm) * sent;
+}
+
+/** POLICY.md, "The verdict, in this order", steps 1 to 7 and 9. */
+export function oracle(policy: Policy, situation: Situation): OracleVerdict {
+  const todayNumber = Math.floor(situation.now / 86_400_000);
+  const { newest, history, undated } = read(situation.rows ?? [], todayNumber);
+  const limitPpm = new Map<string | null, number>(Object.entries(policy.limitsPpm)).get(situation.mode) ?? null;
+  const evidence = newest === null ? [] : since(history, newest, situation.evidence);
+  const length = windowLength(evidence, policy, limitPpm);
+  const [sent, bounced] = total(evidence, length);
+  const told = { sent: Number(sent), bounced: Number(bounced), limitPpm };
+  const hold = (reason: string, wanted = 'hold'): OracleVerdict => ({ action: 'hold', reason, wanted, ...told });
+  /** What is no hold: with an unknown status word it becomes one. */
+  const say = (action: string, reason: string, wanted = action): OracleVerdict =>
+    situation.run === 'unknown' ? hold('unknown_status', wanted) : { action, reason, wanted, ...told };
+
+  if (situation.run === 'paused') return say('none', 'already_paused');
+  if (situation.run === 'not_running') return say('none', 'not_running');
+  if (situation.rows === null) return hold('bad_payload');
+  if (newest === null)
+    return undated ? hold('invalid_row') : { action: 'none', reason: 'no_data', wanted: 'none', ...told };
+  if (missedDays(newest, todayNumber, situation.weekdaysOnly) > policy.staleAfterDays) return hold('stale_data');
+  const recent = since(history, newest, situation.emergencyEvidence);
+  if (isEmergency(history, recent, policy)) return say('pause', 'emergency');
+  if (limitPpm === null) return hold('unknown_mode');
+  if (undated || illegibleWithin(history, policy.windowDays)) return hold('invalid_row');
+  if (bounced > sent) return hold('implausible_counts');
+  if (bounced * million <= BigInt(limitPpm) * sent) return say('none', 'ok');
+  if (bounced < BigInt(policy.minBounces)) return say('none', 'insufficient_evidence');
+
+  const inRecovery = situation.mode === 'recovery';
+  const repeated = situation.recentInterventions + 1 >= policy.maxInterventions.count;
+  const choice = inRecovery ? policy.onRecoveryBreach : policy.onBreach;
+  const reason = repeated ? 'repeat_offender' : 'bounce_rate_over_limit';
+  const wanted = inRecovery || repeated || choice === 'pause' ? 'pause' : 'recovery';
+  if (choice === 'alert') return say('none', reason, wanted);
+  return situation.firstSight ? hold('first_sight', wanted) : say(wanted, reason);
+}

@@ -1,0 +1,39 @@
+// Rows and situations as the guard's tests need them.
+import type { Situation } from '../../src/guard/verdict.ts';
+import type { StatsRow } from '../../src/model/answers.ts';
+import { addDays, type IsoDate } from '../../src/model/time.ts';
+
+/** The day of the golden cases, a Thursday. */
+export const today: IsoDate = '2025-03-20';
+export const now = Date.parse(`${today}T18:00:00Z`);
+
+export function row(date: IsoDate | null, sent: number | null, bounced: number | null): StatsRow {
+  const untold = { delivered: null, opened: null, replied: null, spamLanded: null, inboxRatePercent: null };
+  return { date, sent, bounced, ...untold, bounceRatePercent: null };
+}
+
+/** Consecutive days up to `last`, oldest first, each [sent, bounced]. */
+export function daysUpTo(last: IsoDate, ...days: readonly (readonly [number, number])[]): StatsRow[] {
+  return days.map(([sent, bounced], index) => row(addDays(last, index + 1 - days.length), sent, bounced));
+}
+
+/** The same day again and again, as arguments of daysUpTo. */
+export function times(count: number, sent: number, bounced = 0): (readonly [number, number])[] {
+  return Array.from({ length: count }, () => [sent, bounced] as const);
+}
+
+export function situation(change: Partial<Situation> = {}): Situation {
+  return {
+    mode: 'balanced',
+    run: 'running',
+    weekdaysOnly: false,
+    rows: daysUpTo(today, ...times(7, 40)),
+    now,
+    statsAt: now,
+    evidence: null,
+    emergencyEvidence: null,
+    recentInterventions: 0,
+    firstSight: false,
+    ...change,
+  };
+}
