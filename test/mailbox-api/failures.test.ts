@@ -1,0 +1,273 @@
+// What the client makes of everything that is no good answer. FAULTS.md rows H.
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import type { Failure } from '../../src/mailbox-api/failure.ts';
+import { answer, clientOf, key, type Script, start, startScripted } from './scripted-server.ts';
+
+const page = '<!doctype html><html><head><title>Just a moment...</title></head><body>challenge</body></html>';
+const good = { status: 'active', warmup_mode: 'balanced' };
+
+/** The failure of GET warmup when the server answers so; an answer is an error of the test. */
+async function failureOf(script: Script): Promise<Failure> {
+  await using server = await startScripted(script);
+  await using client = clientOf(server.url);
+  const result = await client.api.warmup('a');
+  if (result.ok) throw new Error('that was read as an answer');
+  expect(JSON.stringify(result)).not.toContain(key);
+  expect(result.failure.detail.length).toBeLessThan(300);
+  return result.failure;
+}
+
+test.each([
+  [400, { error: 'days must be an integer' }, 'refused', 'HTTP 400: days must be an integer'],
+  [401, { error: 'the API key is missing or invalid' }, 'unauthorized', 'HTTP 401: the API key is missing or invalid'],
+  [403, { error: 'the key lacks a permission' }, 'refused', 'HTTP 403: the key lacks a permission'],
+  [403, page, 'unavailable', `HTTP 403: ${page}`],
+  [403, '', 'unavailable', 'HTTP 403 without a text'],
+  [404, { error: 'mailbox not found' }, 'missing', 'HTTP 404: mailbox not found'],
+  [408, { error: 'timeout' }, 'unavailable', 'HTTP 408: timeout'],
+  [410, page, 'refused', `HTTP 410: ${page}`],
+  [429, { error: 'too many requests' }, 'throttled', 'HTTP 429: too many requests'],
+  [429, page, 'throttled', `HTTP 429: ${page}`],
+  [500, { error: { code: 17 } }, 'unavailable', 'HTTP 500: {"code":17}'],
+  [500, { message: 'oops' }, 'unavailable', 'HTTP 500: {"message":"oops"}'],
+  [502, page, 'unavailable', `HTTP 502: ${page}`],
+  [503, '', 'unavailable', 'HTTP 503 without a text'],
+  [520, page, 'unavailable', `HTTP 520: ${page}`],
+] as const)('HTTP %i with %j is %s', async (status, body, kind, detail) => {
+  expect(await failureOf(answer(status, body))).toEqual({ kind, status, detail, retryAfterMs: null });
+});
+
+test.each([
+  ['a page', page, 'the body is no JSON'],
+  ['JSON with a < in front', '<{"status":"active"}', 'the body is no JSON'],
+  ['nothing', '', 'the body is empty'],
+  ['blanks', ' \n', 'the body is empty'],
+  ['a list', '[]', 'no JSON object'],
+  ['null', 'null', 'no JSON object'],
+  ['a text', '"active"', 'no JSON object'],
+  ['half an object', '{"status":"act', 'the body is no JSON'],
+  ['an object of another kind', '{"hello":"world"}', 'not what the document describes'],
+  ['an answer about another mailbox', JSON.stringify({ ...good, mailbox_id: 'b' }), 'about another mailbox'],
+])('HTTP 200 with %s is malformed (H2, H5)', async (_name, body, said) => {
+  const failure = await failureOf((response) => response.writeHead(200).end(body));
+  expect([failure.kind, failure.status]).toEqual(['malformed', 200]);
+  expect(failure.detail).toContain(said);
+});
+
+test('HTTP 204 is no answer to a question', async () => {
+  expect(await failureOf((response) => response.writeHead(204).end())).toMatchObject({
+    kind: 'malformed',
+    status: 204,
+  });
+});
+
+test.each([[{ error: 'not now' }], [{ success: false }], [{ ...good, error: { code: 1 } }]])(
+  'HTTP 200 with %j is a failure in disguise (H4)',
+  async (body) => {
+    expect(await failureOf(answer(200, body))).toMatchObject({ kind: 'refused', status: 200 });
+  },
+);
+
+test.each([[{ ...good, error: null }], [{ ...good, error: '' }], [{ ...good, success: true, mailbox_id: 'a' }]])(
+  'HTTP 200 with %j is an answer',
+  async (body) => {
+    await expect(failureOf(answer(200, body))).rejects.toThrow('read as an answer');
+  },
+);
+
+test.each([
+  ['seconds', '17', 17_000],
+  ['a fraction, rounded up to a millisecond', '1.2345', 1_235],
+  ['zero, at least a second', '0', 1_000],
+  ['negative', '-5', 1_000],
+  ['absurd, at most 15 minutes', '86400', 900_000],
+  ['digits without end', '9'.repeat(400), 900_000],
+  ['twice, the longer', ['3', '40'], 40_000],
+  ['twice, one of them malformed', ['soon', '4'], 4_000],
+  ['an HTTP date', 'Tue, 10 Mar 2026 08:30:30 GMT', 30_000],
+  ['an HTTP date that has passed', 'Tue, 10 Mar 2026 07:00:00 GMT', 1_000],
+  ['malformed', 'soon', null],
+  ['an ISO date, which is no HTTP date', '2026-03-10T08:31:00Z', null],
+  ['a number with a unit', '5s', null],
+  ['empty', '', null],
+])('Retry-After: %s (H11)', async (_name, header, retryAfterMs) => {
+  const headers = { 'retry-after': header, date: 'Tue, 10 Mar 2026 08:30:00 GMT' };
+  expect(await failureOf(answer(429, { error: 'slow down' }, headers))).toMatchObject({ retryAfterMs });
+});
+
+test('a Retry-After date is measured against the answer, not against our own clock', async () => {
+  const headers = { 'retry-after': 'Wed, 11 Mar 2026 09:00:20 GMT', date: 'Wed, 11 Mar 2026 09:00:00 GMT' };
+  expect((await failureOf(answer(429, {}, headers))).retryAfterMs).toBe(20_000);
+});
+
+test('without a Date header a Retry-After date is measured against our own clock', async () => {
+  const failure = await failureOf((response) => {
+    response.sendDate = false;
+    response.writeHead(429, { 'retry-after': new Date(start + 45_000).toUTCString() }).end();
+  });
+  expect(failure.retryAfterMs).toBe(45_000);
+});
+
+test('a Retry-After beside another status is not obeyed', async () => {
+  expect((await failureOf(answer(503, {}, { 'retry-after': '30' }))).retryAfterMs).toBeNull();
+});
+
+test('a 429 stops the budget of the account until Retry-After', async () => {
+  await using server = await startScripted(answer(429, {}, { 'retry-after': '30' }));
+  await using client = clientOf(server.url);
+  await client.api.stats('a');
+  expect(client.api.budget.nextStartAt(0)).toBe(30_000);
+});
+
+test('the limits that answers name tighten the budget, malformed ones do nothing', async () => {
+  await using server = await startScripted(answer(200, good, { 'x-ratelimit-limit': '50' }));
+  await using client = clientOf(server.url);
+  await client.api.warmup('a');
+  expect(client.api.budget.allowedPerMinute).toBe(45);
+  server.script = answer(200, good, { 'x-ratelimit-limit': '10;w=60', 'x-ratelimit-remaining': 'none' });
+  await client.api.warmup('a');
+  expect([client.api.budget.allowedPerMinute, client.api.budget.nextStartAt(0)]).toEqual([45, 0]);
+});
+
+test.each([301, 302, 307, 308])(
+  'a redirect (%i) is refused, and the key is sent nowhere else (H18)',
+  async (status) => {
+    await using elsewhere = await startScripted(answer(200, good));
+    await using server = await startScripted(answer(status, '', { location: `${elsewhere.url}/v1/warmup` }));
+    await using client = clientOf(server.url);
+    for (const result of [await client.api.warmup('a'), await client.api.pause('a')]) {
+      expect(result).toMatchObject({ ok: false, failure: { kind: 'refused', status } });
+    }
+    expect([server.received.length, elsewhere.received]).toEqual([2, []]);
+  },
+);
+
+test('a body that ends early is a failure (H15)', async () => {
+  const failure = await failureOf((response) => {
+    response.writeHead(200, { 'content-length': 1_000 });
+    response.write('{"status":"active"');
+    setImmediate(() => response.destroy());
+  });
+  expect(failure).toMatchObject({
+    kind: 'unavailable',
+    detail: expect.stringContaining('before the answer was complete'),
+  });
+});
+
+test('a connection that is reset before an answer is a failure', async () => {
+  const failure = await failureOf((_response, request) => request.socket.resetAndDestroy());
+  expect(failure).toMatchObject({ kind: 'unavailable', status: null });
+  expect(failure.detail).toMatch(/reset|closed/);
+});
+
+test('a refused connection and an unknown host name are said in words', async () => {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  await using client = clientOf(`http://127.0.0.1:${port}`);
+  const refused = await client.api.health();
+  expect(refused).toMatchObject({
+    failure: { kind: 'unavailable', detail: `http://127.0.0.1:${port}: the connection was refused` },
+  });
+  expect(client.counted).toEqual([{ account: 'acme', route: 'health', code: 'unavailable' }]);
+});
+
+test('an answer that is not HTTP is a failure', async () => {
+  const server = createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'));
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await using client = clientOf(`http://127.0.0.1:${port}`);
+  expect(await client.api.warmup('a')).toMatchObject({ failure: { kind: 'unavailable', status: null } });
+  server.close();
+});
+
+test('a body without end is cut off, also when it comes without a length (H17)', async () => {
+  const chunk = 'x'.repeat(1024 * 1024);
+  let sent = 0;
+  const failure = await failureOf((response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && sent < 200) {
+        sent += 1;
+        if (!response.write(chunk)) return void response.once('drain', more);
+      }
+    };
+    more();
+  });
+  expect(failure).toMatchObject({ kind: 'malformed', detail: expect.stringContaining('larger than we accept') });
+  expect(sent).toBeLessThan(60);
+});
+
+test('a compressed answer that nobody asked for is malformed, not an empty one (H16)', async () => {
+  await using server = await startScripted((response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(good)));
+  });
+  await using client = clientOf(server.url);
+  expect(await client.api.warmup('a')).toMatchObject({ failure: { kind: 'malformed' } });
+  expect(server.received[0]?.headers['accept-encoding']).toBeUndefined();
+});
+
+test.each([
+  [204, ''],
+  [200, ''],
+  [200, '{}'],
+  [202, '{"success":true}'],
+])('a write that is answered with %i %j is a yes', async (status, body) => {
+  await using server = await startScripted((response) => response.writeHead(status).end(body));
+  await using client = clientOf(server.url);
+  expect(await client.api.pause('a')).toMatchObject({ ok: true });
+  expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({ mailbox_id: 'a', action: 'pause' });
+});
+
+test.each([
+  [200, page, 'malformed'],
+  [200, '{"success":false,"message":"no"}', 'refused'],
+  [500, '{"error":"internal"}', 'unavailable'],
+  [403, '{"error":"write permission"}', 'refused'],
+])('a write that is answered with %i %s is %s', async (status, body, kind) => {
+  await using server = await startScripted((response) => response.writeHead(status).end(body));
+  await using client = clientOf(server.url);
+  expect(await client.api.setMode('a', 'recovery')).toMatchObject({ ok: false, failure: { kind, status } });
+  expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
+    mailbox_id: 'a',
+    action: 'update_config',
+    config: { warmup_mode: 'recovery' },
+  });
+});
+
+test('the key goes to every route but health, as a Bearer key', async () => {
+  await using server = await startScripted();
+  await using client = clientOf(server.url);
+  await client.api.health();
+  await client.api.mailboxes();
+  expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined, `Bearer ${key}`]);
+});
+
+test('a client that was closed fails as unavailable', async () => {
+  await using server = await startScripted();
+  await using client = clientOf(server.url);
+  await client.api.close();
+  expect(await client.api.health()).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+});
+
+test('a moved clock stands still while a request is under way', async () => {
+  await using server = await startScripted((response) => setTimeout(() => response.end('{}'), 30));
+  await using client = clientOf(server.url);
+  const asked = client.api.health();
+  void client.clock.sleep(1_000);
+  const moved = client.clock.advance(60_000);
+  const result = await asked;
+  await moved;
+  expect(result).toMatchObject({ ok: true, value: { at: start } });
+});
+
+test('the negative control of "no failure holds the key" does find it', () => {
+  expect(JSON.stringify({ detail: `x ${key}` })).toContain(key);
+  expect(createHash('sha256').update(key).digest('hex')).not.toContain(key);
+});
