@@ -27,8 +27,8 @@ export interface MailboxContext {
   readonly policy: Policy;
   /** Enforcing, with a key that may write, and writes not switched off. */
   readonly mayWrite: boolean;
-  /** How often stats are due at the latest, milliseconds. */
-  readonly statsCadenceMs: number;
+  /** Statistics read before this moment are stale: several polls that were due since brought none. -Infinity: none is yet. */
+  readonly staleBefore: EpochMs;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
 }

@@ -2,17 +2,14 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import { secondMs } from '../model/time.ts';
 import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
-import { momentText, spanText } from './phrases.ts';
+import { momentText } from './phrases.ts';
 import { explainVerdict } from './wording.ts';
-
-/** Stats older than this many cadences are stale. */
-const staleCadences = 3;
 
 /** By the age of the answer, or by the verdict's word that its newest day is too old. */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const readAt = mailbox.stats?.at ?? null;
   const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
-  const tooOld = age > staleCadences * context.statsCadenceMs;
+  const tooOld = (readAt ?? mailbox.firstSeenAt) < context.staleBefore;
   const verdict = mailbox.verdict?.answer;
   const frozen = verdict?.reason === 'stale_data';
   const judged = verdict !== undefined && readAt !== null;
@@ -27,11 +24,10 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
     clearObservations: 1,
     facts: {
       title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
-      sentences: active === true ? staleSentences(mailbox, context, tooOld) : freshSentences(readAt),
+      sentences: active === true ? staleSentences(mailbox, tooOld) : freshSentences(readAt),
       numbers: {
         read_at: readAt === null ? null : new Date(readAt).toISOString(),
         newest_day: verdict?.windowTo ?? null,
-        cadence_seconds: Math.round(context.statsCadenceMs / secondMs),
         data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
         ...link,
       },
@@ -40,13 +36,12 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
 }
 
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
-function staleSentences(mailbox: MailboxState, context: MailboxContext, tooOld: boolean): readonly string[] {
+function staleSentences(mailbox: MailboxState, tooOld: boolean): readonly string[] {
   const verdict = mailbox.verdict?.answer;
-  const due = `they are due every ${spanText(context.statsCadenceMs)}`;
   const first =
     mailbox.stats === null
-      ? `The statistics could not be read since ${momentText(mailbox.firstSeenAt)}, when the mailbox was first seen; ${due}.`
-      : `The statistics were read last at ${momentText(mailbox.stats.at)}; ${due}.`;
+      ? `The statistics were never read since ${momentText(mailbox.firstSeenAt)}, when the mailbox was first seen.`
+      : `The statistics were read last at ${momentText(mailbox.stats.at)}; three polls that were due since brought nothing.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
   return [
     ...(tooOld ? [first] : []),

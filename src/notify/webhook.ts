@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Transition } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Clock } from '../world.ts';
+import { type Clock, systemClock } from '../world.ts';
 import type { Channel, SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
 import { failureOf, postJson } from './post.ts';
@@ -21,14 +21,16 @@ const maxWebhookAlerts = 500;
 /** Throws when the secret is not base64 behind `whsec_`: the configuration is checked before. */
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
   const signer = new Webhook(settings.secret);
+  const wallClock = systemClock();
   return {
     name: settings.name,
     type: 'webhook',
     minGapMs: 0,
     render: (message) => ({ payload: JSON.stringify(bodyOf(message)), title: messageTitle(message) }),
     send: async (delivery, signal) => {
-      // The moment of sending, not of making: receivers refuse old time stamps, and retries may come hours later.
-      const sentAt = new Date(clock.now());
+      // The moment of sending, not of making: receivers refuse old time stamps, and retries may come hours later. It is
+      // the machine's time even where the daemon lives on a moved clock: the receiver compares it with its own.
+      const sentAt = new Date(wallClock.now());
       const answer = await postJson({
         url: settings.url,
         body: delivery.payload,

@@ -19,6 +19,8 @@ import { Recorder } from './recorder.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
+/** Statistics are stale when this many polls of theirs were due in vain. */
+const staleRuns = 3;
 /** A failed poll is tried again after a random time below base x 2^failures, capped. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
@@ -65,8 +67,8 @@ export class AccountWatch {
   readonly #lane: Lane;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
-  /** Time between two stats polls as configured. */
-  readonly #configuredCadenceMs: number;
+  /** When stats polls were due since the start, the last few, oldest first. */
+  #statsRuns: readonly EpochMs[] = [];
   #running: Promise<unknown> = Promise.resolve();
   #state: AccountState;
   /** Monotonic time until which the key counts as read-only. */
@@ -78,7 +80,6 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.now();
-    this.#configuredCadenceMs = cadenceMs(options.schedules.stats, startedAt);
     this.#state = {
       name: account,
       requestsPerMinute: api.budget.allowedPerMinute,
@@ -104,7 +105,8 @@ export class AccountWatch {
       ...options,
       startedAt,
       writable: () => world.clock.monotonic() >= this.#readOnlyUntil,
-      statsCadenceMs: () => this.#statsCadenceMs(),
+      staleBefore: () => this.#staleBefore(),
+      seenAgain: () => this.#statsRuns.length > 0 && world.clock.now() - startedAt > this.#roundMs(),
     });
     this.#actor = new Actor(
       { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
@@ -166,6 +168,7 @@ export class AccountWatch {
 
   #due(route: Route): void {
     const now = this.#rooms.world.clock.monotonic();
+    if (route === 'stats') this.#statsRuns = [...this.#statsRuns, this.#rooms.world.clock.now()].slice(-staleRuns);
     if (route === 'health' || route === 'mailboxes') {
       this.#queue.add({ route, mailboxId: null }, now);
       return;
@@ -176,12 +179,12 @@ export class AccountWatch {
   async #keepTime(): Promise<void> {
     const { clock, log } = this.#rooms.world;
     const { signal } = this.#stop;
-    for (let count = 1; !signal.aborted; count += 1) {
+    while (!signal.aborted) {
       await clock.sleep(timeTickMs, signal);
       if (signal.aborted) return;
       this.#publish();
       try {
-        await this.#recorder.timePassed(count % 2 === 0);
+        await this.#recorder.timePassed();
       } catch (error) {
         log.error({ account: this.#options.account, err: error }, 'the passing of time could not be recorded');
       }
@@ -362,22 +365,16 @@ export class AccountWatch {
     this.#rooms.fleet.putAccount(this.#state);
   }
 
-  /** The longer of the cadence and the time that the budget takes for one round of warm-up and stats. */
-  #statsCadenceMs(): number {
-    const round = (2 * this.#mailboxes().length * minuteMs) / this.#rooms.api.budget.allowedPerMinute;
-    return Math.max(this.#configuredCadenceMs, round, minuteMs);
+  /** How long the budget takes for one round of warm-up and stats, at least a minute. */
+  #roundMs(): number {
+    return Math.max(minuteMs, (2 * this.#mailboxes().length * minuteMs) / this.#rooms.api.budget.allowedPerMinute);
   }
-}
 
-/** The time between the two next runs of a schedule, at most a day. */
-function cadenceMs(schedule: Schedule, now: EpochMs): number {
-  const runs: number[] = [];
-  const from = Math.floor(now / schedule.stepMs) * schedule.stepMs;
-  for (let at = from; runs.length < 2 && at - from <= 24 * hourMs; at += schedule.stepMs) {
-    if (schedule.dueBetween(at, at + schedule.stepMs)) runs.push(at);
+  /** Three due polls brought nothing, and the budget had time for three rounds. */
+  #staleBefore(): EpochMs {
+    const thirdLast = this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
+    return Math.min(thirdLast, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
   }
-  const [first, second] = runs;
-  return first !== undefined && second !== undefined ? second - first : 24 * hourMs;
 }
 
 function failureText(failure: Failure): string {

@@ -46,8 +46,10 @@ export interface RecorderOptions {
   readonly pageUrl: string | null;
   /** The key may write, as far as is known. */
   readonly writable: () => boolean;
-  /** How old statistics get when all goes well, milliseconds. */
-  readonly statsCadenceMs: () => number;
+  /** Statistics from before this moment are stale; -Infinity while that can't be said. */
+  readonly staleBefore: () => EpochMs;
+  /** What was believed at the start was asked for again: a pending alert from before may fire now. */
+  readonly seenAgain: () => boolean;
   /** Answers from before this moment are shown but not judged. */
   readonly startedAt: EpochMs;
 }
@@ -182,25 +184,27 @@ export class Recorder {
   }
 
   /**
-   * What time alone changes: an account that is down, `for` that has passed, and (with `staleness`) data that got old.
-   * For one cadence after the start only the first: what was true when the last process ended has to be seen again.
+   * What time alone changes: an account that is down, `for` that has passed, and data that got old. What was pending
+   * when the last process ended has to be seen again before its time may pass.
    */
-  timePassed(staleness: boolean): Promise<void> {
+  timePassed(): Promise<void> {
     return this.#inTurn(async () => {
       const { fleet, store, world } = this.#rooms;
       const now = world.clock.now();
       const account = fleet.account(this.#options.account);
       const conditions: Condition[] = account ? [...accountConditions(account, now)] : [];
-      const seenAgain = now - this.#options.startedAt > this.#options.statsCadenceMs();
-      for (const mailbox of staleness && seenAgain ? fleet.mailboxes() : []) {
-        if (mailbox.account !== this.#options.account) continue;
+      const staleBefore = this.#options.staleBefore();
+      for (const mailbox of fleet.mailboxes()) {
+        // Most are neither stale nor firing: nothing is to be computed for them.
+        const stale = (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
+        if (!stale || mailbox.account !== this.#options.account) continue;
         conditions.push(...conditionsAfter('time', mailbox, this.#context(this.#options.policyFor(mailbox), now)));
       }
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
       const untouched = this.#ownAlerts().filter(
         (alert) => !changes.changed.some((one) => one.fingerprint === alert.fingerprint),
       );
-      const alerts = merge(changes, elapse(seenAgain ? untouched : [], now));
+      const alerts = merge(changes, elapse(this.#options.seenAgain() ? untouched : [], now));
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await store.recordAlerts(alerts);
       this.#showAlerts(alerts);
@@ -263,8 +267,8 @@ export class Recorder {
   }
 
   #context(policy: Policy, now: EpochMs): MailboxContext {
-    const { pageUrl, writable, statsCadenceMs } = this.#options;
-    return { now, policy, mayWrite: policy.enforce && writable(), statsCadenceMs: statsCadenceMs(), pageUrl };
+    const { pageUrl, writable, staleBefore } = this.#options;
+    return { now, policy, mayWrite: policy.enforce && writable(), staleBefore: staleBefore(), pageUrl };
   }
 
   #failures(actions: readonly Action[], policy: Policy, now: EpochMs): readonly Condition[] {

@@ -125,8 +125,9 @@ test('guard_blind: after an hour, for its reasons only; stale or missing data sa
   expect(conditionsAfter('stats', judged({}), sampleContext())[0]?.forMs).toBe(hourMs);
 });
 
-test('stale_data: older than three cadences, never read at all, or standing still', () => {
-  const at = (minutes: number) => sampleContext({ now: start + minutes * minuteMs });
+test('stale_data: from before the polls that were due in vain, never read at all, or standing still', () => {
+  const at = (minutes: number) =>
+    sampleContext({ now: start + minutes * minuteMs, staleBefore: start + (minutes - 45) * minuteMs });
   expect(active('stale_data', 'time', judged({}), at(45))).toBe(false);
   expect(active('stale_data', 'time', judged({}), at(46))).toBe(true);
   expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(10))).toBe('unknown');

@@ -4,7 +4,6 @@ import type { Action } from '../../src/model/action.ts';
 import { type Alert, fingerprintOf, type Subject, type Transition } from '../../src/model/alert.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
-import { minuteMs } from '../../src/model/time.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 
 export const start = Date.parse('2026-03-20T10:02:00Z');
@@ -98,7 +97,7 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     now: start,
     policy: defaultPolicy,
     mayWrite: true,
-    statsCadenceMs: 15 * minuteMs,
+    staleBefore: Number.NEGATIVE_INFINITY,
     pageUrl: 'http://127.0.0.1:7025',
     ...change,
   };

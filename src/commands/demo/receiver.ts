@@ -70,13 +70,15 @@ function readSlack(body: string): Received {
   return { kind: 'slack', title: plain(message.text), lines };
 }
 
-/**
- * Verifies the signature as a receiver would, but for the age of the time stamp: the demo's clock shows another year
- * than the machine's, so it is signed anew at the machine's time and the two signatures of the body are compared.
- */
+/** Verifies the signature and its time stamp as any receiver would. */
 function readWebhook(body: string, headers: NodeJS.Dict<string | string[]>, verifier: Webhook): Received {
-  const id = String(headers['webhook-id']);
-  const sentAt = new Date(Number(headers['webhook-timestamp']) * 1_000);
-  const signed = verifier.sign(id, sentAt, body) === headers['webhook-signature'];
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  let signed = true;
+  try {
+    verifier.verify(body, given);
+  } catch {
+    signed = false;
+  }
+  const id = String(given['webhook-id']);
   return { kind: 'webhook', type: String(JSON.parse(body).type), id, signed, bytes: Buffer.byteLength(body) };
 }
