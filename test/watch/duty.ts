@@ -1,0 +1,191 @@
+// An account on duty: the simulator behind a go-between, a real store in a folder, the fleet and the watch, on one moved clock.
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { MailboxApi } from '../../src/mailbox-api/client.ts';
+import type { Action } from '../../src/model/action.ts';
+import type { Alert, AlertRule, Transition } from '../../src/model/alert.ts';
+import type { Route } from '../../src/model/answers.ts';
+import type { MailboxState, RequestCount } from '../../src/model/mailbox.ts';
+import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { demoKey } from '../../src/simulator/keys.ts';
+import type { Scenario } from '../../src/simulator/scenario.ts';
+import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { Store } from '../../src/store/store.ts';
+import { AccountWatch } from '../../src/watch/account-watch.ts';
+import { cronSchedule, movedClock } from '../../src/world.ts';
+import { startGoBetween } from './go-between.ts';
+
+/** Drifts over its limit in the morning: the switch to recovery mode. */
+export const amelia = 'amelia.ward@northbeam.example';
+/** Burns at noon: the pause. */
+export const jonas = 'jonas.keller@brightpath.example';
+/** Nothing is wrong with it. */
+export const oliver = 'oliver.hart@northbeam.example';
+
+/** The bounce storm with these mailboxes only. */
+export function stormOf(...emails: readonly string[]): Scenario {
+  const storm = scenarios['bounce-storm'];
+  return { ...storm, fleet: storm.fleet.filter(({ email }) => emails.includes(email)) };
+}
+
+const words = { paused: ['paused'], running: ['active'], notRunning: ['finished'] };
+
+/** The daemon's own cadence. */
+export const usualPoll: Readonly<Record<Route, string>> = {
+  health: '* * * * *',
+  mailboxes: '* * * * *',
+  stats: '*/15 * * * *',
+  warmup: '*/30 * * * *',
+  mailbox: '29 */6 * * *',
+  dns: '17 */6 * * *',
+  blacklist: '41 */6 * * *',
+};
+
+/** Enough for tests of days. */
+export const rarePoll = { ...usualPoll, health: '0 */6 * * *', mailboxes: '*/30 * * * *', stats: '*/30 * * * *' };
+
+export interface DutyOptions {
+  readonly scenario?: Scenario;
+  readonly policy?: Partial<Policy>;
+  readonly poll?: Readonly<Record<Route, string>>;
+  readonly keys?: SimulatorOptions['keys'];
+  readonly selects?: (mailbox: { readonly email: string }) => boolean;
+  /** How late the watch begins, the simulation going on before it. */
+  readonly afterMs?: number;
+}
+
+/** A number in [0, 1), the same in every run and never twice. */
+function chance(): () => number {
+  let state = 7;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+export async function goOnDuty(options: DutyOptions = {}) {
+  const moved = movedClock(scenarioStart);
+  // Whole milliseconds, as timers have them.
+  const clock = { ...moved, sleep: (ms: number, signal?: AbortSignal) => moved.sleep(Math.ceil(ms), signal) };
+  const world = { clock, random: chance(), log: pino({ level: process.env['DUTY_LOG'] ?? 'silent' }) };
+  const simulator = await startSimulator({
+    world,
+    scenario: options.scenario ?? stormOf(amelia),
+    ...(options.keys && { keys: options.keys }),
+  });
+  const between = await startGoBetween(simulator.url, clock);
+  await clock.advance(options.afterMs ?? 0);
+  const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-duty-'));
+  const transitions: Transition[] = [];
+  const counted: RequestCount[] = [];
+  let shift = await begin(join(root, 'first'), options);
+  let shifts = 1;
+
+  async function begin(folder: string, { policy, poll = usualPoll, selects = () => true }: DutyOptions) {
+    const store = await Store.open(join(folder, 'warmwarden.db'), clock.now());
+    const fleet = new Fleet();
+    const picture = await store.loadPicture();
+    for (const mailbox of picture.mailboxes) fleet.putMailbox(mailbox);
+    for (const alert of picture.alerts) fleet.putAlert(alert);
+    for (const action of picture.actions) fleet.putAction(action);
+    const tally = {
+      decision: () => {},
+      action: () => {},
+      notification: () => {},
+      request: (count: RequestCount) => counted.push(count),
+    };
+    const client = { account: 'agency', baseUrl: between.url, apiKey: demoKey, statsDays: 30 };
+    const api = new MailboxApi({ ...client, requestsPerMinute: 100, headroomPpm: 100_000 }, world, tally);
+    const schedules = Object.fromEntries(
+      Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
+    ) as Record<Route, ReturnType<typeof cronSchedule>>;
+    const watch = new AccountWatch(
+      { world, api, store, fleet, tally, onTransitions: () => {} },
+      {
+        account: 'agency',
+        schedules,
+        policyFor: () => ({ ...defaultPolicy, ...policy }),
+        selects,
+        words,
+        pageUrl: null,
+      },
+    );
+    watch.start();
+    return { store, fleet, watch, folder };
+  }
+
+  /** Stops the watch while the clock goes on, for its last steps may wait on it; then closes the store. */
+  async function stop(): Promise<void> {
+    let stopped = false;
+    const stopping = shift.watch.stop().then(() => {
+      stopped = true;
+    });
+    while (!stopped) await clock.advance(secondMs);
+    await stopping;
+    transitions.push(...(await transitionsOf(shift.store)));
+    await shift.store.close();
+  }
+
+  const mailbox = (email = amelia): MailboxState | undefined =>
+    [...shift.fleet.mailboxes()].find((one) => one.email === email);
+
+  return {
+    clock,
+    simulator,
+    between,
+    counted,
+    mailbox,
+    fleet: () => shift.fleet,
+    store: () => shift.store,
+    watch: () => shift.watch,
+    action: (email = amelia): Action | null => mailbox(email)?.action ?? null,
+    reason: (email = amelia) => mailbox(email)?.verdict?.answer.reason,
+    /** Bodies of the POSTs that were sent, in order. */
+    posts: () => between.requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body)),
+    asked: (path: string) => between.requests.filter((one) => one.method === 'GET' && one.path.startsWith(path)).length,
+    alert: (rule: AlertRule): Alert | undefined => [...shift.fleet.alerts()].find((one) => one.rule === rule),
+    /** What people were told, as "kind rule outcome", of all shifts. */
+    told: async () =>
+      [...transitions, ...(await transitionsOf(shift.store))].map(({ kind, alert }) => {
+        const outcome = alert.facts.numbers['outcome'];
+        return `${kind} ${alert.rule}${kind === 'event' ? ` ${outcome}` : ''}`;
+      }),
+    run: (ms: number) => clock.advance(ms),
+    /** Runs until it holds; an error when it does not within the time. */
+    async until(met: () => boolean, withinMs = 12 * hourMs): Promise<void> {
+      if (!(await clock.advanceUntil(met, withinMs))) throw new Error(`not within ${withinMs / minuteMs} minutes`);
+    },
+    /** The disk as it is at this moment: what a kill -9 now would leave. */
+    image(): string {
+      const folder = join(root, `image-${shifts}-${clock.now()}`);
+      cpSync(shift.folder, folder, { recursive: true, filter: (name) => !name.endsWith('.lock') });
+      return folder;
+    },
+    stop,
+    /** Ends this shift and begins the next, on the same disk or on an image of it. */
+    async restart(change: DutyOptions & { readonly image?: string; readonly pauseMs?: number } = {}): Promise<void> {
+      const { folder } = shift;
+      await stop();
+      await clock.advance(change.pauseMs ?? 0);
+      shifts += 1;
+      shift = await begin(change.image ?? folder, { ...options, ...change });
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await stop();
+      await between[Symbol.asyncDispose]();
+      await simulator.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Duty = Awaited<ReturnType<typeof goOnDuty>>;
+
+async function transitionsOf(store: Store): Promise<readonly Transition[]> {
+  return (await store.untoldTransitions(10_000)).map(({ transition }) => transition);
+}

@@ -1,0 +1,96 @@
+// Kill -9 between any two steps: the next process finds the disk as it was, looks first, and acts once.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { amelia, type Duty, goOnDuty } from './duty.ts';
+
+const isPost = ({ method }: { readonly method: string }) => method === 'POST';
+
+/** Runs up to the first POST and keeps the disk of that moment; the POST is applied, or lost. */
+async function untilKilled(duty: Duty, applied: boolean): Promise<string> {
+  let image: string | undefined;
+  duty.between.meddle = (request) => {
+    if (!isPost(request)) return 'pass';
+    image ??= duty.image();
+    return applied ? 'applied-cut' : 'cut';
+  };
+  await duty.until(() => image !== undefined);
+  return image ?? '';
+}
+
+test('killed after a POST that was applied: the next process looks, confirms, and sends nothing', async () => {
+  await using duty = await goOnDuty();
+  const image = await untilKilled(duty, true);
+  const sent = duty.posts().length;
+  duty.between.meddle = () => 'pass';
+  await duty.restart({ image });
+  await duty.until(() => duty.action()?.state === 'confirmed', 5 * minuteMs);
+  await duty.run(3 * hourMs);
+  expect([sent, duty.posts().length, duty.action()?.attempts]).toEqual([1, 1, 1]);
+  expect(duty.mailbox()?.memory).toMatchObject({ mode: 'recovery', claim: { kind: 'recovery' } });
+  expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
+});
+
+test('killed after a POST that was lost: the next process looks, and sends it exactly once', async () => {
+  await using duty = await goOnDuty();
+  const image = await untilKilled(duty, false);
+  // The dying process may try again while it stops; the image does not know of that.
+  const sent = duty.posts().length;
+  await duty.restart({ image });
+  duty.between.meddle = () => 'pass';
+  const restarted = duty.between.requests.length;
+  await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
+  await duty.run(3 * hourMs);
+  const since = duty.between.requests.slice(restarted);
+  const looks = since.slice(0, since.findIndex(isPost)).filter(({ path }) => path.startsWith('/v1/warmup'));
+  expect([sent, duty.posts().length]).toEqual([1, 2]);
+  expect(looks.length).toBeGreaterThanOrEqual(5);
+  expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
+});
+
+test('killed while an action was planned: it is judged anew, and acted upon once', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.action()?.state === 'planned');
+  const image = duty.image();
+  const [planned, killedAt] = [duty.action()?.id, duty.clock.now()];
+  duty.between.meddle = (request) => (isPost(request) ? 'cut' : 'pass');
+  await duty.restart({ image });
+  duty.between.meddle = () => 'pass';
+  const before = duty.posts().length;
+  await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
+  await duty.run(3 * hourMs);
+  expect(duty.posts().length - before).toBe(1);
+  expect(duty.action()?.id).not.toBe(planned);
+  expect(duty.clock.now() - killedAt).toBeLessThan(5 * hourMs);
+});
+
+test('a planned action whose mailbox a person paused while the daemon was down is not sent', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.action()?.state === 'planned');
+  const image = duty.image();
+  duty.between.meddle = (request) => (isPost(request) ? 'cut' : 'pass');
+  duty.simulator.fleet.pause(amelia);
+  await duty.restart({ image, pauseMs: hourMs });
+  duty.between.meddle = () => 'pass';
+  const before = duty.posts().length;
+  await duty.run(3 * hourMs);
+  expect([duty.posts().length - before, duty.reason()]).toEqual([0, 'already_paused']);
+});
+
+test('a quiet restart after a confirmed action neither acts nor tells again', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  await duty.restart({ pauseMs: 20 * minuteMs });
+  await duty.run(6 * hourMs);
+  expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
+  expect(new Set(await duty.told())).toEqual(new Set(['event guard_acted confirmed']));
+});
+
+test('waits between tries go on after a restart: the second try is not made early', async () => {
+  await using duty = await goOnDuty();
+  duty.between.meddle = (request) => (isPost(request) ? 'swallow' : 'pass');
+  await duty.until(() => duty.action()?.attempts === 3 && duty.action()?.state === 'unconfirmed');
+  const nextTryAt = duty.action()?.nextTryAt ?? 0;
+  await duty.restart();
+  await duty.until(() => duty.posts().length === 4, hourMs);
+  expect(duty.clock.now()).toBeGreaterThanOrEqual(nextTryAt);
+});
