@@ -88,6 +88,8 @@ export class OtherApi implements AsyncDisposable {
   readonly log: Asked[] = [];
   readonly mailboxes = new Map<string, OtherMailbox>();
   readonly keys = new Map<string, OtherKey>();
+  /** Put before every path, as behind a gateway: without it nothing is found. */
+  prefix = '';
   /** Looked at for every request before it is answered; undefined is the plain answer. */
   fault: (asked: Asked) => Fault | undefined = () => undefined;
   /** Called for every change that was made, before it is answered. */
@@ -104,7 +106,7 @@ export class OtherApi implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.prefix}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -156,16 +158,17 @@ export class OtherApi implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const url = new URL(request.url ?? '/', this.url);
+    const whole = new URL(request.url ?? '/', this.url);
+    const path = whole.pathname.startsWith(this.prefix) ? whole.pathname.slice(this.prefix.length) : '/';
     const body = parse(Buffer.concat(chunks).toString('utf8'));
     const asked: Asked = {
       at: Date.now(),
       method: request.method ?? '',
-      path: url.pathname,
-      query: url.searchParams,
+      path,
+      query: whole.searchParams,
       body,
       mailboxId:
-        url.searchParams.get('mailbox_id') ?? idIn(body) ?? /^\/v1\/mailboxes\/(.+)$/.exec(url.pathname)?.[1] ?? null,
+        whole.searchParams.get('mailbox_id') ?? idIn(body) ?? /^\/v1\/mailboxes\/(.+)$/.exec(path)?.[1] ?? null,
       status: 0,
     };
     this.log.push(asked);

@@ -1,0 +1,141 @@
+// What people and machines around the daemon do to it: undo its work, remove mailboxes, give it a second account with a
+// wrong key, an API behind a gateway, an impatient signal, an API that hangs.
+import { describe, expect, it } from 'vitest';
+import { Stage } from '../support/guarded.ts';
+import { OtherApi, type OtherMailbox, week } from '../support/other-api.ts';
+import { until } from '../support/until.ts';
+
+const burst = [{ daysAgo: 0, sent: 10, bounced: 6 }, ...week(40, 0).slice(1)];
+
+async function moreRounds(api: OtherApi, mailbox: OtherMailbox, rounds: number): Promise<void> {
+  const before = api.reads('/v1/stats', mailbox).length;
+  await until('more readings', () => api.reads('/v1/stats', mailbox).length >= before + rounds);
+}
+
+function outcomes(stage: Stage, mailbox: OtherMailbox): readonly unknown[] {
+  const acted = stage.receiver.alerts().filter(({ rule }) => rule === 'guard_acted');
+  return acted.filter((alert) => alert.mailbox === mailbox.email).map(({ numbers }) => numbers['outcome']);
+}
+
+describe.concurrent('people around the daemon', () => {
+  it('may take back what it did: the same bounces are no reason to do it again', async () => {
+    await using stage = await Stage.open();
+    const switched = stage.api.add('switched@a.example', { days: week(40, 4) });
+    const paused = stage.api.add('paused@a.example', { days: burst });
+    const both = [switched, paused];
+    stage.start();
+    await until('both to be acted upon', () => both.every((one) => outcomes(stage, one).length > 0));
+    switched.mode = 'balanced';
+    paused.status = 'active';
+    await Promise.all(both.map((one) => moreRounds(stage.api, one, 4)));
+    // Also not by a process that only knows it from the store.
+    await stage.daemon.killNow();
+    stage.start();
+    await Promise.all(both.map((one) => moreRounds(stage.api, one, 4)));
+    expect(stage.api.posts()).toHaveLength(2);
+    expect([switched.mode, paused.status]).toEqual(['balanced', 'active']);
+  });
+
+  it('may find new bounces acted upon after they took a pause back', async () => {
+    await using stage = await Stage.open();
+    const paused = stage.api.add('paused@a.example', { days: burst });
+    stage.start();
+    await until('the pause', () => outcomes(stage, paused).length > 0);
+    paused.status = 'active';
+    await moreRounds(stage.api, paused, 3);
+    paused.days = [{ daysAgo: 0, sent: 20, bounced: 12 }, ...week(40, 0).slice(1)];
+    await until('the second pause', () => outcomes(stage, paused).length > 1);
+    expect(stage.api.posts(paused)).toHaveLength(2);
+  });
+
+  it('may remove a mailbox: its series go, and nothing more is asked about it', async () => {
+    await using stage = await Stage.open();
+    const [staying, leaving] = [stage.api.add('staying@a.example'), stage.api.add('leaving@a.example')];
+    stage.start();
+    await until('both in the metrics', async () => (await stage.metrics()).text.includes(leaving.email));
+    stage.api.mailboxes.delete(leaving.id);
+    await until('it to be gone', async () => !(await stage.metrics()).text.includes(leaving.email));
+    const asked = () => stage.api.log.filter(({ mailboxId }) => mailboxId === leaving.id).length;
+    const before = asked();
+    await moreRounds(stage.api, staying, 2);
+    expect(asked()).toBe(before);
+    expect((await stage.metrics()).text).toContain(staying.email);
+  });
+
+  it('may give a second account a wrong key: the first is guarded all the same', async () => {
+    await using other = await OtherApi.start();
+    const wrong = { name: 'wrong', base_url: other.url, api_key: 'sk_live_unknown' };
+    await using api = await OtherApi.start();
+    const right = { name: 'right', base_url: api.url, api_key: api.addKey(), requests_per_minute: 6_000 };
+    await using stage = await Stage.open({ file: { accounts: [wrong, right] } });
+    const breach = api.add('breach@a.example', { days: week(40, 4) });
+    stage.start();
+    await until('the action', () => outcomes(stage, breach).length > 0);
+    expect(api.posts()).toHaveLength(1);
+    const metrics = await stage.metrics();
+    expect(metrics.value('api_up', { account: 'right' })).toBe(1);
+    expect(metrics.value('api_up', { account: 'wrong' })).toBe(0);
+    expect(stage.daemon.log.filter((line) => line.level === 'error' && line['account'] !== 'wrong')).toEqual([]);
+  });
+
+  it('may put the API behind a gateway with a path, and write a slash at its end', async () => {
+    await using api = await OtherApi.start();
+    api.prefix = '/tenants/7';
+    const account = { name: 'acme', base_url: `${api.url}/`, api_key: api.addKey(), requests_per_minute: 6_000 };
+    await using stage = await Stage.open({ file: { accounts: [account] } });
+    const breach = api.add('breach@a.example', { days: week(40, 4) });
+    stage.start();
+    await until('the action', () => outcomes(stage, breach).length > 0);
+    expect(api.log.filter(({ status }) => status >= 400)).toEqual([]);
+  });
+
+  it('may send a second signal, which ends it at once', async () => {
+    await using stage = await Stage.open();
+    stage.api.add('a@a.example');
+    stage.start();
+    await stage.daemon.onDuty();
+    stage.api.fault = () => ({ kind: 'delay', ms: 30_000 });
+    const asked = stage.api.log.length;
+    await until('a request that hangs', () => stage.api.log.length > asked);
+    stage.daemon.kill('SIGINT');
+    await stage.daemon.said('stopping');
+    stage.daemon.kill('SIGINT');
+    expect(await stage.daemon.ended).toEqual({ code: 1, signal: null });
+    expect(stage.daemon.stderr).toBe('');
+  });
+});
+
+// Each turns red when it is repaired: then take `.fails` away.
+describe.concurrent('what is known to be wrong', () => {
+  it.fails('ends at SIGTERM without waiting for an API that hangs', async () => {
+    await using stage = await Stage.open();
+    stage.api.add('a@a.example');
+    stage.start();
+    await until('the first readings', () => stage.api.reads('/v1/stats').length > 0);
+    stage.api.fault = () => ({ kind: 'delay', ms: 30_000 });
+    const asked = stage.api.log.length;
+    await until('a request that hangs', () => stage.api.log.length > asked);
+    stage.daemon.kill('SIGTERM');
+    expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
+    expect(stage.daemon.output).not.toContain('did not stop');
+  });
+
+  it.fails('does not call the API down, or up again, for one mailbox whose answers can’t be read', async () => {
+    await using stage = await Stage.open();
+    const bad = stage.api.add('bad@a.example');
+    for (const name of ['a', 'b', 'c']) stage.api.add(`${name}@a.example`);
+    let broken = 0;
+    stage.api.fault = ({ path, mailboxId }) => {
+      if (mailboxId !== bad.id || path !== '/v1/stats') return undefined;
+      broken += 1;
+      return { kind: 'answer', status: 200, body: '<html>no</html>' };
+    };
+    stage.start();
+    await until('three failures', () => broken >= 3);
+    const lines = stage.daemon.log.map(({ msg }) => msg);
+    expect(lines.filter((line) => line.includes('answers again'))).toEqual([]);
+    expect(
+      stage.daemon.log.filter(({ level }) => level === 'error').every((line) => line['mailbox'] === bad.email),
+    ).toBe(true);
+  });
+});
