@@ -228,7 +228,7 @@ export class Recorder {
       state: 'confirmed',
       settledAt: now,
       nextTryAt: null,
-      detail: 'read back',
+      detail: `read back: ${before.action.kind === 'pause' ? `status ${warmup.answer.status}` : `mode ${warmup.answer.mode}`}`,
     };
     const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode };
     const memory = afterConfirmed(before.memory ?? firstSight(policy, sight), done, sight);

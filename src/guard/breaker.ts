@@ -1,0 +1,100 @@
+// The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at
+// once. Pure. POLICY.md, "The verdict", step 8.
+import type { Policy } from '../model/policy.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
+import { breakerTrips } from './verdict.ts';
+
+/** A mailbox that was acted on, or is held for an action. */
+export interface BreakerEntry {
+  /** `ACCOUNT/ID`. */
+  readonly key: string;
+  readonly account: string;
+  readonly email: string;
+  readonly domain: string;
+  /** When it was admitted, or seen to breach last. */
+  readonly at: EpochMs;
+  readonly held: boolean;
+  /** How bad it is: bounces per million over the limit's share. Only compared. */
+  readonly weight: number;
+}
+
+export interface BreakerState {
+  /** Since when everything is held; null while actions are admitted. */
+  readonly openSince: EpochMs | null;
+  /** It tripped on mailboxes that were seen for the first time: only a release opens the way. */
+  readonly atFirstSight: boolean;
+  readonly entries: readonly BreakerEntry[];
+  /** Admissions since it opened: the capped second step. */
+  readonly trickle: readonly EpochMs[];
+}
+
+export const closedBreaker: BreakerState = { openSince: null, atFirstSight: false, entries: [], trickle: [] };
+
+export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
+  readonly firstSight: boolean;
+}
+
+/** The second step: this share of the running mailboxes in each stretch of this length. */
+const trickleShare = 0.1;
+const trickleMs = 15 * minuteMs;
+
+export interface Admission {
+  readonly state: BreakerState;
+  readonly admitted: boolean;
+}
+
+/** Whether one more action may go ahead, and the state after the answer. `running` counts the running mailboxes. */
+export function admit(
+  state: BreakerState,
+  candidate: Candidate,
+  given: { readonly policy: Policy['breaker']; readonly running: number; readonly now: EpochMs },
+): Admission {
+  const { policy, running, now } = given;
+  const { firstSight, ...about } = candidate;
+  const others = state.entries.filter(({ key, at }) => key !== candidate.key && now - at < policy.windowMs);
+  const next = (held: boolean): BreakerState => ({ ...state, entries: [...others, { ...about, at: now, held }] });
+  if (state.openSince !== null) {
+    const admitted = mayTrickle(state, others, candidate, given);
+    const trickle = admitted ? [...recentTrickle(state, now), now] : state.trickle;
+    return { state: { ...next(!admitted), trickle }, admitted };
+  }
+  const domains = new Set([candidate.domain, ...others.map(({ domain }) => domain)]);
+  const pressure = { active: running, pending: others.length + 1, distinctDomains: domains.size };
+  if (!breakerTrips(policy, pressure)) return { state: next(false), admitted: true };
+  return { state: { ...next(true), openSince: now, atFirstSight: firstSight, trickle: [] }, admitted: false };
+}
+
+function recentTrickle(state: BreakerState, now: EpochMs): readonly EpochMs[] {
+  return state.trickle.filter((at) => now - at < trickleMs);
+}
+
+/** After the window, worst first: those that are worse and still held go before this one. */
+function mayTrickle(
+  state: BreakerState,
+  others: readonly BreakerEntry[],
+  candidate: Candidate,
+  given: { readonly policy: Policy['breaker']; readonly running: number; readonly now: EpochMs },
+): boolean {
+  const { policy, running, now } = given;
+  if (state.openSince === null || state.atFirstSight || now - state.openSince < policy.windowMs) return false;
+  const room = Math.max(1, Math.floor(running * trickleShare)) - recentTrickle(state, now).length;
+  const worse = others.filter(({ held, weight }) => held && weight > candidate.weight).length;
+  return worse < room;
+}
+
+/** A mailbox no longer wants an action. The breaker closes when nobody is held any more. */
+export function withdraw(state: BreakerState, key: string): BreakerState {
+  if (!state.entries.some((entry) => entry.key === key && entry.held)) return state;
+  const entries = state.entries.filter((entry) => entry.key !== key);
+  return entries.some(({ held }) => held) ? { ...state, entries } : { ...closedBreaker, entries };
+}
+
+/** A person says that the held actions are right: they go ahead, and what follows is admitted as before. */
+export function release(state: BreakerState): BreakerState {
+  return { ...closedBreaker, entries: state.entries.filter(({ held }) => !held) };
+}
+
+/** The mailboxes that are held, the worst first. */
+export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
+  return state.entries.filter(({ held }) => held).sort((a, b) => b.weight - a.weight);
+}
