@@ -29,6 +29,15 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
+/** Every moment at least once, in a random order, and some of them twice. */
+function momentsFor(count: number, random: () => number): Moment[] {
+  const drawn = Array.from({ length: count }, (_, index) => {
+    return moments[index] ?? moments[Math.floor(random() * moments.length)] ?? 'clock';
+  });
+  const order = drawn.map((moment) => ({ moment, place: random() }));
+  return order.sort((a, b) => a.place - b.place).map(({ moment }) => moment);
+}
+
 /** Kills the daemon at the moment, from within the request that is the moment: before it is answered. */
 async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, random: () => number): Promise<void> {
   const { daemon, api, receiver } = stage;
@@ -46,8 +55,10 @@ async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, rando
   }
   if (moment === 'slack' || moment === 'hook') {
     receiver.answer = (to, text) => {
-      if (to === moment && aboutMailbox(text)) kill();
-      return 200;
+      if (to !== moment || !aboutMailbox(text)) return 200;
+      kill();
+      // Half of them are lost with it, as when the power fails: only what was taken counts as told.
+      return random() < 0.5 ? 0 : 200;
     };
   }
   const late = moment === 'clock' ? random() * latestClockKillMs : momentWithinMs;
@@ -60,7 +71,7 @@ async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, rando
 }
 
 function tells(message: Told, mailbox: OtherMailbox): boolean {
-  return message.text.includes(mailbox.email) && message.text.includes('guard_acted');
+  return message.status === 200 && message.text.includes(mailbox.email) && message.text.includes('guard_acted');
 }
 
 /** Each webhook message that tells of the mailbox: ids by what is told. The same thing must bear the same id. */
@@ -84,11 +95,11 @@ async function playRound(seed: number, requestsPerMinute: number): Promise<void>
   // Known and judged twice: a breach at first sight would wait for a second reading after every restart.
   const known = (mailbox: OtherMailbox) => stage.api.reads('/v1/stats', mailbox).length >= 3;
   await until('the fleet to be known', () => fleet.every(known));
+  const drawn = momentsFor(fleet.length, random);
   for (const [index, mailbox] of fleet.entries()) {
     const emergency = index % 3 === 2;
     mailbox.days = emergency ? [{ daysAgo: 0, sent: 10, bounced: 8 }, ...week(40, 0).slice(1)] : week(40, 4);
-    const moment = moments[Math.floor(random() * moments.length)] ?? 'clock';
-    await killAt(stage, moment, mailbox, random);
+    await killAt(stage, drawn[index] ?? 'clock', mailbox, random);
     stage.start();
   }
   const slackTold = (mailbox: OtherMailbox) =>

@@ -9,7 +9,7 @@ export interface Told {
   readonly to: 'slack' | 'hook';
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** What we answered. */
+  /** What we answered; 0 when the message was lost. */
   readonly status: number;
 }
 
@@ -28,7 +28,7 @@ export class Receiver implements AsyncDisposable {
   /** `whsec_` and base64, as the configuration wants it. */
   readonly secret = `whsec_${Buffer.from('a secret of thirty-two characters').toString('base64')}`;
   readonly told: Told[] = [];
-  /** The status to answer with; called for each message before it is answered. */
+  /** The status to answer with; called for each message before it is answered. 0 loses it: the connection is cut. */
   answer: (to: Told['to'], text: string) => number = () => 200;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
@@ -81,6 +81,10 @@ export class Receiver implements AsyncDisposable {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const status = this.answer(to, text);
     this.told.push({ at: Date.now(), to, headers, text, status });
+    if (status === 0) {
+      request.socket.destroy();
+      return;
+    }
     response.writeHead(status, { 'content-type': 'text/plain' }).end(status === 200 ? 'ok' : 'no');
   }
 }
