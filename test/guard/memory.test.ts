@@ -1,0 +1,352 @@
+// What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember.
+import { describe, expect, test } from 'vitest';
+import { afterConfirmed, recentInterventions } from '../../src/guard/memory.ts';
+import { runStateOf, type StatusWords } from '../../src/guard/run-state.ts';
+import type { ActionKind } from '../../src/model/action.ts';
+import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { addDays, dayMs, minuteMs } from '../../src/model/time.ts';
+import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/watch/observe.ts';
+import { daysUpTo, now, row, times, today } from './samples.ts';
+
+const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
+const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
+const tomorrow = addDays(today, 1);
+
+function warmupAnswer(mode: string | null, status: string | null): WarmupAnswer {
+  const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
+  return { mode, status, ...untold, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
+}
+
+/** A mailbox that is watched: every answer is judged and remembered, as watch/recorder.ts does it. */
+function watched() {
+  let at = now;
+  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
+  let mailbox = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
+  const take = (observation: Observation): Verdict | null => {
+    mailbox = observe(mailbox, observation);
+    const freshStats = observation.route === 'stats';
+    const judged = judgeMailbox(mailbox, { policy: defaultPolicy, words, now: at, freshStats, notBefore: 0 });
+    if (judged) mailbox = { ...mailbox, memory: judged.memory };
+    return judged?.verdict ?? null;
+  };
+  const look = {
+    stats: (rows: readonly StatsRow[] | null) => take({ route: 'stats', observed: { at, answer: { rows } } }),
+    warmup: (mode: string | null, status: string | null = 'active') =>
+      take({ route: 'warmup', observed: { at, answer: warmupAnswer(mode, status) } }),
+    later: (ms: number) => {
+      at += ms;
+    },
+    memory: (): GuardMemory => {
+      if (!mailbox.memory) throw new Error('nothing is remembered yet');
+      return mailbox.memory;
+    },
+    /** Our POST was read back with this answer. */
+    confirmed: (kind: ActionKind, mode: string, status: string) => {
+      const rows = mailbox.stats?.answer.rows ?? null;
+      const sight = { mode, run: runStateOf(status, words, rows, at), rows, now: at };
+      const previousMode = mailbox.warmup?.answer.mode ?? null;
+      const memory = afterConfirmed(look.memory(), { kind, actionId: 'action', previousMode }, sight);
+      mailbox = { ...mailbox, memory, warmup: { at, answer: warmupAnswer(mode, status) } };
+    },
+  };
+  return look;
+}
+
+/** A mailbox in the mode whose quiet statistics were judged twice. */
+function known(mode: string, rows = daysUpTo(today, ...times(30, 40))) {
+  const mailbox = watched();
+  mailbox.warmup(mode);
+  mailbox.stats(rows);
+  mailbox.stats(rows);
+  return mailbox;
+}
+
+describe('at first sight', () => {
+  const breach = daysUpTo(today, ...times(5, 40), [40, 3], [40, 2]);
+
+  test('nothing is said before statistics and warm-up were both read, in either order', () => {
+    const [one, other] = [watched(), watched()];
+    expect(one.warmup('balanced')).toBeNull();
+    expect(other.stats(breach)).toBeNull();
+    expect(other.warmup('balanced')).toEqual(one.stats(breach));
+    expect(other.memory()).toEqual(one.memory());
+    expect(one.memory().answersJudged).toBe(1);
+  });
+
+  test('a breach acts on the second fresh answer, and a new look at the warm-up is none', () => {
+    const mailbox = watched();
+    mailbox.warmup('balanced');
+    expect(mailbox.stats(breach)).toMatchObject({ action: 'hold', reason: 'first_sight', wanted: 'recovery' });
+    expect(mailbox.warmup('balanced')).toMatchObject({ action: 'hold', reason: 'first_sight' });
+    expect(mailbox.warmup('balanced')).toMatchObject({ action: 'hold', reason: 'first_sight' });
+    expect(mailbox.stats(breach)).toMatchObject({ action: 'recovery', reason: 'bounce_rate_over_limit' });
+    expect(mailbox.warmup('balanced')).toMatchObject({ action: 'recovery', reason: 'bounce_rate_over_limit' });
+  });
+
+  test('an emergency acts at once', () => {
+    const mailbox = watched();
+    mailbox.warmup('balanced');
+    expect(mailbox.stats(daysUpTo(today, [40, 0], [20, 8]))).toMatchObject({ action: 'pause', reason: 'emergency' });
+  });
+
+  test('the window has its seven days and is not extended into the past, not even days later', () => {
+    const rows = daysUpTo(today, ...times(7, 20, 1), ...times(6, 10), [10, 1]);
+    const mailbox = known('slow', rows);
+    expect(mailbox.stats(rows)).toMatchObject({ reason: 'insufficient_evidence', sent: 70, bounced: 1, windowDays: 7 });
+    mailbox.later(dayMs);
+    const next = mailbox.stats([...rows, row(tomorrow, 10, 0)]);
+    expect(next).toMatchObject({ reason: 'insufficient_evidence', sent: 80, bounced: 1, windowDays: 8 });
+  });
+
+  test('in recovery only what comes on top of this moment is evidence', () => {
+    const rows = daysUpTo(today, ...times(6, 10, 1), [10, 1]);
+    const mailbox = known('recovery', rows);
+    expect(mailbox.memory().evidence).toEqual({ from: today, before: { sent: 10, bounced: 1 } });
+    expect(mailbox.stats(rows)).toMatchObject({ reason: 'ok', sent: 0, bounced: 0 });
+    const more = [...rows.slice(0, -1), row(today, 60, 3)];
+    expect(mailbox.stats(more)).toMatchObject({ action: 'pause', sent: 50, bounced: 2 });
+  });
+
+  // BUG memory.ts and observe.ts: an answer that could not be judged counts as the first fresh one, and without a
+  // newest row the evidence has no start. Turn into `test` when mended.
+  test.fails.each([
+    ['an empty answer', []],
+    ['an answer that is no array', null],
+  ])('%s is no first sight: the next one is', (_, nothing) => {
+    const mailbox = watched();
+    mailbox.warmup('slow');
+    mailbox.stats(nothing);
+    const old = daysUpTo(today, [20, 2], ...times(6, 0), [20, 0]);
+    expect(mailbox.stats(old)).toMatchObject({ sent: 20, bounced: 0, reason: 'ok' });
+    expect(mailbox.stats(breach)).toMatchObject({ action: 'recovery' });
+  });
+  test.fails('a breach behind an unreadable first answer waits for the second that can be judged', () => {
+    const mailbox = watched();
+    mailbox.warmup('balanced');
+    mailbox.stats(null);
+    expect(mailbox.stats(breach)).toMatchObject({ action: 'hold', reason: 'first_sight' });
+  });
+
+  // BUG memory.ts: null -> recovery is no mode change, so last week's bounces pause the mailbox. As above.
+  test.fails('a mode that is read only later still starts the evidence of recovery', () => {
+    const rows = daysUpTo(today, ...times(6, 40), [40, 2]);
+    const mailbox = watched();
+    mailbox.warmup(null);
+    mailbox.stats(rows);
+    mailbox.warmup('recovery');
+    expect(mailbox.stats(rows)).toMatchObject({ action: 'none', reason: 'ok' });
+  });
+});
+
+describe('after our switch to recovery', () => {
+  const breach = daysUpTo(today, ...times(26, 40), [40, 1], [40, 1], [40, 1], [40, 1]);
+
+  test('it is claimed, it counts as an intervention, and evidence begins on the next full day', () => {
+    const mailbox = known('balanced');
+    expect(mailbox.stats(breach)).toMatchObject({ action: 'recovery' });
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    const claim = { kind: 'recovery', actionId: 'action', since: now, previousMode: 'balanced' };
+    expect(mailbox.memory()).toMatchObject({ mode: 'recovery', claim, interventions: [now], emergencyEvidence: null });
+    expect(mailbox.memory().evidence).toEqual({ from: tomorrow, before: null });
+  });
+
+  test('old bounces never act again, however often they are judged (G13)', () => {
+    const mailbox = known('balanced');
+    mailbox.stats(breach);
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    const rows = [...breach];
+    expect(mailbox.stats(rows)).toMatchObject({ action: 'none', reason: 'ok', sent: 0, bounced: 0 });
+    for (let day = 1; day <= 40; day += 1) {
+      mailbox.later(dayMs);
+      rows.push(row(addDays(today, day), 3, 0));
+      expect(mailbox.warmup('recovery')?.action, `day ${day}`).not.toBe('pause');
+      const sent = 3 * Math.min(day, 30);
+      expect(mailbox.stats(rows), `day ${day}`).toMatchObject({ action: 'none', reason: 'ok', sent, bounced: 0 });
+    }
+  });
+
+  test('bounces that arrive on the day of the switch are no evidence, new ones later are, and pause', () => {
+    const mailbox = known('balanced');
+    mailbox.stats(breach);
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    const late = [...breach.slice(0, -1), row(today, 42, 3)];
+    expect(mailbox.stats(late)).toMatchObject({ action: 'none', reason: 'ok' });
+    mailbox.later(2 * dayMs);
+    const [first, second] = [row(tomorrow, 30, 1), row(addDays(today, 2), 30, 1)];
+    expect(mailbox.stats([...late, first, second])).toMatchObject({ action: 'pause', sent: 60, bounced: 2 });
+  });
+
+  test('an emergency still sees the bounces of the mails that left before', () => {
+    const mailbox = known('balanced');
+    mailbox.stats(breach);
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    const late = [...breach.slice(0, -1), row(today, 40, 7)];
+    expect(mailbox.stats(late)).toMatchObject({ action: 'pause', reason: 'emergency' });
+  });
+
+  test('where the API is a day ahead of UTC, its day counts', () => {
+    const mailbox = known('balanced');
+    mailbox.stats([...breach, row(tomorrow, 5, 0)]);
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    expect(mailbox.memory().evidence?.from).toBe(addDays(today, 2));
+  });
+});
+
+describe('after a change by others', () => {
+  const legal = daysUpTo(today, ...times(29, 40, 0), [40, 3]);
+
+  test("another mode restarts the evidence on the next full day: bounces of the old mode are not the new one's", () => {
+    const mailbox = known('aggressive', legal);
+    expect(mailbox.warmup('slow')).toMatchObject({ action: 'none', reason: 'ok', sent: 0 });
+    expect(mailbox.memory().evidence).toEqual({ from: tomorrow, before: null });
+    expect(mailbox.stats(legal)).toMatchObject({ action: 'none', reason: 'ok' });
+  });
+
+  test("then an emergency counts that day's row without what was there before", () => {
+    const mailbox = known('aggressive', legal);
+    mailbox.warmup('slow');
+    expect(mailbox.memory().emergencyEvidence).toEqual({ from: today, before: { sent: 40, bounced: 3 } });
+    const quiet = [...legal.slice(0, -1), row(today, 60, 5)];
+    expect(mailbox.stats(quiet)).toMatchObject({ action: 'none' });
+    const burst = [...legal.slice(0, -1), row(today, 60, 6)];
+    expect(mailbox.stats(burst)).toMatchObject({ action: 'pause', emergency: { sent: 20, bounced: 3 } });
+  });
+
+  test("a person's switch to recovery restarts the evidence, but not that of an emergency", () => {
+    const mailbox = known('balanced', legal);
+    mailbox.warmup('recovery');
+    expect(mailbox.memory()).toMatchObject({ evidence: { from: tomorrow }, emergencyEvidence: null, claim: null });
+  });
+
+  test('a resume restarts both, so that the bounces which led to the pause do not pause again', () => {
+    const burst = daysUpTo(today, ...times(6, 40), [20, 8]);
+    const mailbox = known('balanced');
+    expect(mailbox.stats(burst)).toMatchObject({ action: 'pause', reason: 'emergency' });
+    mailbox.confirmed('pause', 'balanced', 'paused');
+    expect(mailbox.stats(burst)).toMatchObject({ action: 'none', reason: 'already_paused' });
+    mailbox.later(minuteMs);
+    expect(mailbox.warmup('balanced', 'active')).toMatchObject({ action: 'none', reason: 'ok' });
+    expect(mailbox.memory()).toMatchObject({ claim: null, evidence: { from: tomorrow, before: null } });
+    expect(mailbox.memory().emergencyEvidence).toEqual({ from: today, before: { sent: 20, bounced: 8 } });
+    expect(mailbox.stats(burst)).toMatchObject({ action: 'none', reason: 'ok' });
+    const again = [...burst.slice(0, -1), row(today, 23, 11)];
+    expect(mailbox.stats(again)).toMatchObject({ action: 'pause', emergency: { sent: 3, bounced: 3 } });
+  });
+
+  // BUG memory.ts: only paused -> running in one step is taken for a resume. Turn into `test` when mended.
+  test.fails('a resume that was suspended in between is still one', () => {
+    const burst = daysUpTo(today, ...times(6, 40), [20, 8]);
+    const mailbox = known('balanced');
+    mailbox.stats(burst);
+    mailbox.confirmed('pause', 'balanced', 'paused');
+    mailbox.warmup('balanced', 'suspended');
+    expect(mailbox.warmup('balanced', 'active')).toMatchObject({ action: 'none', reason: 'ok' });
+  });
+
+  test('the claim ends: by another mode, by a pause of our recovery, by a resume of our pause', () => {
+    const changes = [
+      ['recovery', 'balanced', 'active'],
+      ['recovery', 'recovery', 'paused'],
+      ['pause', 'balanced', 'active'],
+    ] as const;
+    for (const [kind, mode, status] of changes) {
+      const mailbox = known('balanced');
+      mailbox.confirmed(kind, kind === 'recovery' ? 'recovery' : 'balanced', kind === 'pause' ? 'paused' : 'active');
+      expect(mailbox.memory().claim?.kind).toBe(kind);
+      mailbox.warmup(mode, status);
+      expect(mailbox.memory().claim, `${kind}, then ${mode} ${status}`).toBeNull();
+    }
+  });
+
+  test('the claim stands while everything is as we set it', () => {
+    const mailbox = known('balanced');
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    mailbox.warmup('recovery');
+    mailbox.stats(daysUpTo(today, [40, 0]));
+    expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery' });
+    mailbox.confirmed('pause', 'recovery', 'paused');
+    mailbox.warmup('recovery', 'paused');
+    expect(mailbox.memory().claim).toMatchObject({ kind: 'pause', previousMode: 'recovery' });
+  });
+});
+
+describe('what could not be read', () => {
+  test('no mode and no status change no memory', () => {
+    const silent = daysUpTo(today, ...times(20, 10), ...times(5, 0));
+    for (const [mode, status] of [
+      ['balanced', 'active'],
+      ['recovery', 'active'],
+      ['balanced', 'paused'],
+      ['balanced', 'suspended'],
+    ] as const) {
+      const mailbox = known(mode, silent);
+      mailbox.warmup(mode, status);
+      if (mode === 'recovery') mailbox.confirmed('recovery', mode, status);
+      if (status === 'paused') mailbox.confirmed('pause', mode, status);
+      const before = mailbox.memory();
+      expect(mailbox.warmup(null, status)).not.toBeNull();
+      expect(mailbox.memory()).toEqual(before);
+      expect(mailbox.warmup(mode, 'hibernating')).toMatchObject({ action: 'hold', reason: 'unknown_status' });
+      expect(mailbox.memory()).toEqual(before);
+      mailbox.warmup(mode, status);
+      expect(mailbox.memory()).toEqual(before);
+    }
+  });
+
+  // BUG memory.ts and run-state.ts: showsChange takes a new unknown word for our pause, the next look reads the same
+  // word as running because mail left today, and so as a resume by a person. Turn into `test` when mended.
+  test.fails('a pause that was confirmed by a word nobody listed stays our pause', () => {
+    const burst = daysUpTo(today, ...times(6, 40), [20, 8]);
+    const mailbox = known('balanced');
+    mailbox.stats(burst);
+    mailbox.confirmed('pause', 'balanced', 'hibernating');
+    expect(mailbox.warmup('balanced', 'hibernating')).toMatchObject({ reason: 'already_paused' });
+    expect(mailbox.memory().claim).toMatchObject({ kind: 'pause' });
+  });
+});
+
+describe('interventions', () => {
+  test('the third in 60 days pauses as a repeat offender', () => {
+    const mailbox = known('balanced');
+    const rows = [...daysUpTo(today, ...times(7, 40))];
+    for (const expected of ['recovery', 'recovery', 'pause']) {
+      mailbox.later(10 * dayMs);
+      const last = addDays(rows.at(-1)?.date ?? today, 10);
+      rows.push(row(addDays(last, -1), 40, 1), row(last, 40, 1));
+      const reason = expected === 'pause' ? 'repeat_offender' : 'bounce_rate_over_limit';
+      expect(mailbox.stats(rows)).toMatchObject({ action: expected, reason });
+      if (expected === 'pause') return;
+      mailbox.confirmed('recovery', 'recovery', 'active');
+      mailbox.warmup('balanced');
+    }
+  });
+
+  test('they count for 60 days to the millisecond', () => {
+    const memory = { ...known('balanced').memory(), interventions: [now, now + dayMs] };
+    expect(recentInterventions(memory, defaultPolicy, now + 60 * dayMs)).toBe(2);
+    expect(recentInterventions(memory, defaultPolicy, now + 60 * dayMs + 1)).toBe(1);
+    expect(recentInterventions(memory, defaultPolicy, now + 61 * dayMs + 1)).toBe(0);
+  });
+});
+
+describe('observations', () => {
+  test('statistics and warm-up lead to the same memory in either order', () => {
+    const rows = daysUpTo(today, ...times(29, 40), [40, 4]);
+    const [one, other] = [known('aggressive'), known('aggressive')];
+    one.stats(rows);
+    one.warmup('aggressive');
+    other.warmup('aggressive');
+    other.stats(rows);
+    expect(one.memory()).toEqual(other.memory());
+  });
+
+  test('other answers are taken in without touching what is remembered', () => {
+    const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
+    const mailbox = newMailbox('acme', { at: now, answer: { ...entry, dailyLimit: null, warmupDay: null } });
+    const detail = { status: null, healthScore: null, dailyLimit: null, connectionError: null };
+    const observed = { at: now, answer: { ...detail, connection: 'unclear' as const } };
+    expect(observe(mailbox, { route: 'mailbox', observed })).toEqual({ ...mailbox, detail: observed });
+  });
+});

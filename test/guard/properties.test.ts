@@ -1,0 +1,246 @@
+// What must hold of the guard's verdict whatever the rows are.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { afterSight, firstSight } from '../../src/guard/memory.ts';
+import { pool, readDays } from '../../src/guard/rows.ts';
+import { judge, type Situation } from '../../src/guard/verdict.ts';
+import type { StatsRow } from '../../src/model/answers.ts';
+import { defaultPolicy, isWarmupMode, type Policy } from '../../src/model/policy.ts';
+import { addDays, isIsoDate, utcDate } from '../../src/model/time.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { daysUpTo, now, row, situation, times, today } from './samples.ts';
+import { anyJudged, anyPolicy, anySituation, type Judged } from './situations.ts';
+
+const runs = { numRuns: 2_500 };
+const severity: Record<Verdict['action'], number> = { none: 0, hold: 0, recovery: 1, pause: 2 };
+const acts = (verdict: Verdict) => severity[verdict.action] > 0;
+
+function withRows(situation: Situation, rows: readonly StatsRow[] | null): Situation {
+  return { ...situation, rows };
+}
+
+/** The situation with bounces added to one row. */
+function bouncing(situation: Situation, target: StatsRow, bounces: number): Situation {
+  const more = { ...target, bounced: (target.bounced ?? 0) + bounces };
+  return withRows(situation, situation.rows?.map((one) => (one === target ? more : one)) ?? null);
+}
+
+/** The only row of the newest day, when there is just one and it can be read. */
+function newestRow({ rows, now }: Situation): StatsRow | null {
+  const { anchor, byDate } = readDays(rows ?? [], now);
+  const own = rows?.filter((one) => one.date === anchor) ?? [];
+  return anchor !== null && own.length === 1 && byDate.get(anchor)?.counts ? (own[0] ?? null) : null;
+}
+
+/** The emergency rule looks elsewhere when its days hold more bounces than mails. */
+function emergencyPoolOverflows({ policy, situation }: Judged): boolean {
+  const days = readDays(situation.rows ?? [], situation.now);
+  if (days.anchor === null) return false;
+  const range = { from: addDays(days.anchor, 1 - policy.emergency.days), to: days.anchor };
+  const { sent, bounced } = pool(days, range, situation.emergencyEvidence);
+  return bounced > sent;
+}
+
+test('the order of rows never matters', () => {
+  const shuffled = anyJudged.chain((judged) =>
+    fc.record({
+      judged: fc.constant(judged),
+      rows: fc.shuffledSubarray([...(judged.situation.rows ?? [])], { minLength: judged.situation.rows?.length ?? 0 }),
+    }),
+  );
+  fc.assert(
+    fc.property(shuffled, ({ judged: { policy, situation }, rows }) => {
+      const straight = judge(policy, situation);
+      const mixed = judge(policy, withRows(situation, situation.rows && rows));
+      expect({ ...mixed, warnings: [] }).toEqual({ ...straight, warnings: [] });
+    }),
+    runs,
+  );
+});
+
+// BUG rows.ts, readDays: a third row of a date is compared with the one that counts, so the order decides how many
+// warnings there are, and sameVerdict takes a mere reordering for another verdict. Turn into `test` when mended.
+test.fails('the order of rows changes no warning', () => {
+  const [a, b, c] = [row(today, 10, 0), row(today, 10, 0), row(today, 20, 0)];
+  const warnings = (...rows: StatsRow[]) => [...readDays(rows, now).warnings].sort();
+  expect(warnings(a, c, b)).toEqual(warnings(a, b, c));
+});
+
+describe('one more bounce', () => {
+  const bounced = fc.record({ judged: anyJudged, chosen: fc.nat() });
+
+  test('never lowers the severity, holds aside', () => {
+    fc.assert(
+      fc.property(bounced, ({ judged: { policy, situation }, chosen }) => {
+        const target = situation.rows?.[chosen % (situation.rows.length || 1)];
+        fc.pre(target !== undefined && Number.isSafeInteger(target.bounced) && (target.bounced ?? -1) >= 0);
+        const more = bouncing(situation, target, 1);
+        fc.pre(!emergencyPoolOverflows({ policy, situation: more }));
+        const [before, after] = [judge(policy, situation), judge(policy, more)];
+        if (before.action === 'hold' || after.action === 'hold') return;
+        expect(severity[after.action]).toBeGreaterThanOrEqual(severity[before.action]);
+      }),
+      runs,
+    );
+  });
+
+  // BUG in POLICY.md's step 4, faithfully built: 3 of 3 is an emergency, 4 bounces of 3 mails fall back to seven days.
+  // Turn into `test` when policy and code have changed.
+  test.fails('never takes back an emergency', () => {
+    const week = (bounced: number) => situation({ rows: daysUpTo(today, ...times(5, 40), [0, 0], [3, bounced]) });
+    expect(judge(defaultPolicy, week(3))).toMatchObject({ action: 'pause', reason: 'emergency' });
+    expect(judge(defaultPolicy, week(4))).toMatchObject({ action: 'pause' });
+  });
+});
+
+describe('stale or malformed statistics', () => {
+  test('never act when the newest row is older than the policy allows', () => {
+    fc.assert(
+      fc.property(anyPolicy, anySituation, fc.integer({ min: 1, max: 400 }), (policy, situation, more) => {
+        const last = addDays(utcDate(situation.now), -policy.staleAfterDays - more - (situation.weekdaysOnly ? 4 : 0));
+        const old = situation.rows?.filter((one) => one.date !== null && one.date <= last) ?? [];
+        const verdict = judge(policy, withRows(situation, old));
+        expect(acts(verdict), verdict.reason).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  test('never act on a payload without rows, and on an unreadable row only as an emergency', () => {
+    const bad = fc.constantFrom(null, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53);
+    fc.assert(
+      fc.property(anyJudged, bad, fc.nat(), fc.boolean(), ({ policy, situation }, count, chosen, inSent) => {
+        expect(acts(judge(policy, withRows(situation, null)))).toBe(false);
+        const date = addDays(
+          readDays(situation.rows ?? [], situation.now).anchor ?? today,
+          -(chosen % policy.windowDays),
+        );
+        const broken = inSent ? row(date, count, 0) : row(date, 10, count);
+        const verdict = judge(policy, withRows(situation, [...(situation.rows ?? []), broken]));
+        if (acts(verdict)) expect(verdict.reason).toBe('emergency');
+      }),
+      runs,
+    );
+  });
+
+  test('never act as an emergency on a day that cannot be read', () => {
+    fc.assert(
+      fc.property(anyJudged, fc.nat(), ({ policy, situation }, chosen) => {
+        const date = addDays(
+          readDays(situation.rows ?? [], situation.now).anchor ?? today,
+          -(chosen % policy.emergency.days),
+        );
+        const verdict = judge(policy, withRows(situation, [...(situation.rows ?? []), row(date, null, 3)]));
+        expect(verdict.reason).not.toBe('emergency');
+      }),
+      runs,
+    );
+  });
+});
+
+describe('the window', () => {
+  const flat = (policy: Policy): Policy => ({ ...policy, windowMaxDays: policy.windowDays });
+
+  test('its extension never hides a breach of its first days, unless one day alone holds more than 1/limit mails', () => {
+    fc.assert(
+      fc.property(anyJudged, ({ policy, situation }) => {
+        fc.pre(policy.minBounces >= 2 && isWarmupMode(situation.mode));
+        const most = isWarmupMode(situation.mode) ? 1e6 / policy.limitsPpm[situation.mode] : 0;
+        fc.pre(situation.rows?.every((one) => (one.sent ?? 0) <= most) ?? false);
+        const [short, long] = [judge(flat(policy), situation), judge(policy, situation)];
+        if (acts(short) && long.action !== 'hold') expect(long.action).toBe(short.action);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  // BUG window.ts (and POLICY.md): the window is extended although its first days are a breach already, and one busy
+  // day then dilutes it: 2/20 becomes 2/420. Turn into `test`, and drop the `unless` above, when mended.
+  test.fails('its extension never hides a breach behind one busy day', () => {
+    const slow = situation({ mode: 'slow', rows: daysUpTo(today, [400, 0], ...times(5, 0), [10, 1], [10, 1]) });
+    expect(judge(flat(defaultPolicy), slow)).toMatchObject({ action: 'recovery', sent: 20, bounced: 2 });
+    expect(judge(defaultPolicy, slow)).toMatchObject({ action: 'recovery' });
+  });
+
+  test('it holds exactly the days that it names, within its bounds and not before the evidence began', () => {
+    fc.assert(
+      fc.property(anyJudged, ({ policy, situation }) => {
+        const { windowFrom: from, windowTo: to, windowDays, sent, bounced } = judge(policy, situation);
+        if (from === null || to === null) {
+          expect([windowDays, sent, bounced]).toEqual([0, 0, 0]);
+          return;
+        }
+        expect(addDays(from, windowDays - 1)).toBe(to);
+        expect(windowDays).toBeLessThanOrEqual(policy.windowMaxDays);
+        if (situation.evidence) expect(from >= situation.evidence.from).toBe(true);
+        const days = readDays(situation.rows ?? [], situation.now);
+        expect({ sent, bounced }).toEqual(pool(days, { from, to }, situation.evidence));
+      }),
+      runs,
+    );
+  });
+});
+
+describe('bouncesUntilBreach', () => {
+  const calm = (policy: Policy): Policy => ({ ...policy, emergency: { ...policy.emergency, minBounces: 1e9 } });
+  const breaches: readonly string[] = ['bounce_rate_over_limit', 'repeat_offender', 'first_sight'];
+
+  test('is exact: so many bounces breach, one fewer do not', () => {
+    let checked = 0;
+    fc.assert(
+      fc.property(anyJudged, ({ policy, situation }) => {
+        const [knobs, now] = [calm(policy), { ...situation, run: 'running' as const, evidence: null }];
+        const verdict = judge(knobs, now);
+        const [left, target] = [verdict.bouncesUntilBreach, newestRow(now)];
+        fc.pre(left !== null && target !== null && verdict.sent >= verdict.bounced + left);
+        fc.pre([...breaches, 'ok', 'insufficient_evidence'].includes(verdict.reason));
+        checked += 1;
+        expect(left === 0).toBe(breaches.includes(verdict.reason));
+        expect(breaches).toContain(judge(knobs, bouncing(now, target, left)).reason);
+        if (left === 0) return;
+        expect(['ok', 'insufficient_evidence']).toContain(judge(knobs, bouncing(now, target, left - 1)).reason);
+      }),
+      runs,
+    );
+    expect(checked).toBeGreaterThan(500);
+  });
+
+  test('cannot be said in an unknown mode', () => {
+    expect(judge(defaultPolicy, situation({ mode: 'turbo' })).bouncesUntilBreach).toBeNull();
+  });
+
+  // BUG verdict.ts, bouncesLeft: with fewer mails than min_bounces that many bounces are implausible_counts, no breach,
+  // and counts that are held as implausible say 0. Turn into `test` when mended.
+  test.fails('cannot be said while bounces would be more than the mails', () => {
+    expect(judge(defaultPolicy, situation({ rows: [row(today, 1, 0)] })).bouncesUntilBreach).toBeNull();
+    expect(judge(defaultPolicy, situation({ rows: [row(today, 1, 5)] })).bouncesUntilBreach).toBeNull();
+  });
+});
+
+describe('judging never throws', () => {
+  const anyCount = fc.oneof(fc.constant(null), fc.double(), fc.integer(), fc.maxSafeInteger());
+  const anyDate = fc.oneof(
+    fc.constantFrom(null, '', '0001-01-01', '0000-00-00', '9999-12-31', '2025-02-29', '+002025-03-20', today),
+    fc.string(),
+    fc.integer({ min: -40, max: 40 }).map((days) => addDays(today, days)),
+  );
+  const anyRow = fc.tuple(anyDate, anyCount, anyCount).map(([date, sent, bounced]) => row(date, sent, bounced));
+
+  test('on any rows, in any situation, and neither does remembering', () => {
+    fc.assert(
+      fc.property(anyJudged, fc.array(anyRow, { maxLength: 8 }), ({ policy, situation }, odd) => {
+        const rows = [...odd, ...(situation.rows ?? []).slice(0, 3)];
+        judge(policy, withRows(situation, rows));
+        const memory = firstSight(policy, withRows(situation, rows));
+        afterSight(memory, { ...situation, rows, mode: 'slow' });
+      }),
+      runs,
+    );
+  });
+
+  // BUG time.ts: before the year 0 addDays returns no date ('-000001-12', again and again), so a newest row dated
+  // 0000-01-01 makes judge loop for ever. Not judged here for that reason. Turn into `test` when mended.
+  test.fails('a date of the year 0 is no date', () => {
+    expect(isIsoDate('0000-01-01')).toBe(false);
+  });
+});
