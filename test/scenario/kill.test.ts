@@ -18,6 +18,13 @@ const momentWithinMs = 5_000;
 const settledWithinMs = 150_000;
 const roundWithinMs = 240_000;
 
+/** What chance decided for a round. */
+interface Round {
+  readonly random: () => number;
+  /** The channel whose message is lost when the process is killed while it sends. */
+  readonly loses: Told['to'];
+}
+
 /** mulberry32: a small generator whose numbers follow from the seed. */
 function numbersFrom(seed: number): () => number {
   let state = seed >>> 0;
@@ -39,7 +46,7 @@ function momentsFor(count: number, random: () => number): Moment[] {
 }
 
 /** Kills the daemon at the moment, from within the request that is the moment: before it is answered. */
-async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, random: () => number): Promise<void> {
+async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, round: Round): Promise<void> {
   const { daemon, api, receiver } = stage;
   const kill = () => daemon.kill('SIGKILL');
   const ofMailbox = (asked: Asked) => asked.mailboxId === mailbox.id;
@@ -57,11 +64,11 @@ async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, rando
     receiver.answer = (to, text) => {
       if (to !== moment || !aboutMailbox(text)) return 200;
       kill();
-      // Half of them are lost with it, as when the power fails: only what was taken counts as told.
-      return random() < 0.5 ? 0 : 200;
+      // One channel's message is lost with it: only what was taken counts as told. The other's was taken, unknown to us.
+      return to === round.loses ? 0 : 200;
     };
   }
-  const late = moment === 'clock' ? random() * latestClockKillMs : momentWithinMs;
+  const late = moment === 'clock' ? round.random() * latestClockKillMs : momentWithinMs;
   const timer = setTimeout(kill, late);
   await daemon.ended;
   clearTimeout(timer);
@@ -95,11 +102,12 @@ async function playRound(seed: number, requestsPerMinute: number): Promise<void>
   // Known and judged twice: a breach at first sight would wait for a second reading after every restart.
   const known = (mailbox: OtherMailbox) => stage.api.reads('/v1/stats', mailbox).length >= 3;
   await until('the fleet to be known', () => fleet.every(known));
+  const loses = random() < 0.5 ? 'slack' : 'hook';
   const drawn = momentsFor(fleet.length, random);
   for (const [index, mailbox] of fleet.entries()) {
     const emergency = index % 3 === 2;
     mailbox.days = emergency ? [{ daysAgo: 0, sent: 10, bounced: 8 }, ...week(40, 0).slice(1)] : week(40, 4);
-    await killAt(stage, drawn[index] ?? 'clock', mailbox, random);
+    await killAt(stage, drawn[index] ?? 'clock', mailbox, { random, loses });
     stage.start();
   }
   const slackTold = (mailbox: OtherMailbox) =>

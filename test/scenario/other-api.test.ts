@@ -313,21 +313,27 @@ describe.concurrent('an API that misbehaves', () => {
     const broken = stage.api.add('broken@a.example', { days: overBalanced });
     const html = { kind: 'answer', status: 502, body: '<html>Bad gateway</html>' } as const;
     let failures = 0;
+    let throttles = 0;
     stage.api.fault = ({ method, path, mailboxId }) => {
       if (mailboxId === broken.id && path === '/v1/stats') return { ...html, status: 200 };
-      if (method === 'POST' || failures >= 4) return undefined;
-      failures += 1;
-      if (failures === 4)
-        return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '2' } };
-      return html;
+      if (method !== 'GET') return undefined;
+      if (failures < 3) {
+        failures += 1;
+        return html;
+      }
+      // In the midst of a sweep, when everything else is due too.
+      if (stage.api.log.length < 12 || throttles > 0) return undefined;
+      throttles += 1;
+      return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '3' } };
     };
     stage.start();
     await toldEverywhere(stage, breach, 'guard_acted');
     await moreRounds(stage, breach, 2);
     expect(stage.api.posts().map(({ body }) => body)).toEqual([toRecovery(breach)]);
-    const throttled = stage.api.log.findIndex(({ status }) => status === 429);
-    const [stopped, next] = [stage.api.log[throttled], stage.api.log[throttled + 1]];
-    expect((next?.at ?? 0) - (stopped?.at ?? 0)).toBeGreaterThanOrEqual(1_900);
+    const stopped = stage.api.log.find(({ status }) => status === 429)?.at ?? 0;
+    // A request that was on its way already is no sin.
+    const early = stage.api.log.filter(({ at }) => at > stopped + 1_000 && at < stopped + 2_900);
+    expect(early).toEqual([]);
   });
 
   it('delivers what a receiver refused for a while, under the same id', async () => {
@@ -376,6 +382,7 @@ describe.concurrent('the rules of the house', () => {
       account: { requests_per_minute: undefined, headroom: undefined },
     });
     for (let count = 1; count <= 12; count += 1) stage.api.add(`m${count}@a.example`);
+    stage.api.tellsLimits = false;
     stage.start();
     await until('the first request', () => stage.api.log.length > 0);
     // More than the minute of the limit takes too long for every run; a burst or a wrong pace shows long before.

@@ -90,6 +90,8 @@ export class OtherApi implements AsyncDisposable {
   readonly keys = new Map<string, OtherKey>();
   /** Put before every path, as behind a gateway: without it nothing is found. */
   prefix = '';
+  /** false leaves the X-RateLimit headers out, so that a client has to count by itself. */
+  tellsLimits = true;
   /** Looked at for every request before it is answered; undefined is the plain answer. */
   fault: (asked: Asked) => Fault | undefined = () => undefined;
   /** Called for every change that was made, before it is answered. */
@@ -200,9 +202,9 @@ export class OtherApi implements AsyncDisposable {
     const tooMany = within.length >= key.limit;
     if (!tooMany) within.push(now);
     this.#allowed.set(secret, within);
+    const told = { 'x-ratelimit-limit': String(key.limit), 'x-ratelimit-remaining': String(key.limit - within.length) };
     return {
-      'x-ratelimit-limit': String(key.limit),
-      'x-ratelimit-remaining': String(key.limit - within.length),
+      ...(this.tellsLimits ? told : {}),
       ...(tooMany ? { 'retry-after': String(Math.ceil((oldest + windowMs - now) / 1_000)) } : {}),
     };
   }
