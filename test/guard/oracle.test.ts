@@ -1,10 +1,10 @@
 // The guard against a second reading of POLICY.md: both must say the same of every situation.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judge } from '../../src/guard/verdict.ts';
+import { breakerTrips, judge, withBreaker } from '../../src/guard/verdict.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import type { Reason } from '../../src/model/verdict.ts';
-import { oracle } from './oracle.ts';
+import { oracle, oracleTrips } from './oracle.ts';
 import { daysUpTo, situation, today } from './samples.ts';
 import { anyJudged, type Judged } from './situations.ts';
 
@@ -52,6 +52,44 @@ test('the guard decides as a second implementation of POLICY.md does, in every c
     'first_sight',
   ];
   for (const reason of everywhere) expect(seen.get(reason) ?? 0, reason).toBeGreaterThan(runs / 1_000);
+});
+
+test('the breaker trips as POLICY.md says, for any fleet', () => {
+  const breaker = fc.record({
+    sharePpm: fc.constantFrom(1, 33_333, 100_000, 1_000_000),
+    minMailboxes: fc.integer({ min: 1, max: 30 }),
+    maxMailboxes: fc.integer({ min: 1, max: 30 }),
+    minDomains: fc.integer({ min: 1, max: 5 }),
+    windowMs: fc.constant(60_000),
+  });
+  const fleet = fc.record({
+    active: fc.integer({ min: 0, max: 400 }),
+    pending: fc.integer({ min: 1, max: 50 }),
+    distinctDomains: fc.integer({ min: 1, max: 6 }),
+  });
+  fc.assert(
+    fc.property(fc.oneof(fc.constant(defaultPolicy.breaker), breaker), fleet, (knobs, pressure) => {
+      expect(breakerTrips(knobs, pressure)).toBe(oracleTrips(knobs, pressure));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test.each([
+  [4, 3, 10, false],
+  [5, 3, 10, true],
+  [5, 2, 10, false],
+  [9, 9, 100, false],
+  [10, 9, 100, true],
+  [24, 9, 1_000, false],
+  [25, 9, 1_000, true],
+])('%i mailboxes on %i domains of a fleet of %i trip the breaker: %s', (pending, distinctDomains, active, trips) => {
+  const pressure = { pending, distinctDomains, active };
+  const wants = judge(defaultPolicy, situation({ rows: daysUpTo(today, [40, 1], [40, 1]) }));
+  const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'recovery' };
+  expect(withBreaker(wants, defaultPolicy, pressure)).toMatchObject(trips ? held : { action: 'recovery' });
+  const calm = judge(defaultPolicy, situation());
+  expect(withBreaker(calm, defaultPolicy, pressure)).toEqual(calm);
 });
 
 // BUG verdict.ts, breachRuling: with `alert` the repeat offender's `wanted` is the first response, not the pause that

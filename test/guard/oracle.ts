@@ -1,6 +1,6 @@
 // A second reading of POLICY.md's verdict, written from that page alone and in another shape than src/guard:
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
-import type { Situation } from '../../src/guard/verdict.ts';
+import type { FleetPressure, Situation } from '../../src/guard/verdict.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import type { Policy } from '../../src/model/policy.ts';
 import type { EvidenceStart } from '../../src/model/verdict.ts';
@@ -154,4 +154,11 @@ export function oracle(policy: Policy, situation: Situation): OracleVerdict {
   const wanted = inRecovery || repeated || choice === 'pause' ? 'pause' : 'recovery';
   if (choice === 'alert') return say('none', reason, wanted);
   return situation.firstSight ? hold('first_sight', wanted) : say(wanted, reason);
+}
+
+/** Step 8 as the page puts it: at least max(5, min(10 % of the running, 25)) mailboxes across at least 3 domains. */
+export function oracleTrips(breaker: Policy['breaker'], pressure: FleetPressure): boolean {
+  const share = (BigInt(breaker.sharePpm) * BigInt(pressure.active) + million - 1n) / million;
+  const threshold = Math.max(breaker.minMailboxes, Math.min(Number(share), breaker.maxMailboxes));
+  return pressure.pending >= threshold && pressure.distinctDomains >= breaker.minDomains;
 }

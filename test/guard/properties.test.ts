@@ -144,10 +144,12 @@ describe('the window', () => {
   test('its extension never hides a breach of its first days, unless one day alone holds more than 1/limit mails', () => {
     fc.assert(
       fc.property(anyJudged, ({ policy, situation }) => {
-        fc.pre(policy.minBounces >= 2 && isWarmupMode(situation.mode));
-        const most = isWarmupMode(situation.mode) ? 1e6 / policy.limitsPpm[situation.mode] : 0;
-        fc.pre(situation.rows?.every((one) => (one.sent ?? 0) <= most) ?? false);
-        const [short, long] = [judge(flat(policy), situation), judge(policy, situation)];
+        const { mode } = situation;
+        fc.pre(policy.minBounces >= 2 && isWarmupMode(mode));
+        const most = isWarmupMode(mode) ? Math.ceil(1e6 / policy.limitsPpm[mode]) : 0;
+        const rows = situation.rows?.map((one) => ({ ...one, sent: one.sent && Math.min(one.sent, most) })) ?? null;
+        const [short, long] = [flat(policy), policy].map((knobs) => judge(knobs, withRows(situation, rows)));
+        if (!short || !long) return;
         if (acts(short) && long.action !== 'hold') expect(long.action).toBe(short.action);
       }),
       { numRuns: 3_000 },
