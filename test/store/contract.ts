@@ -1,0 +1,326 @@
+// What every store promises, as one suite: run it on each kind of store there is.
+import { describe, expect, test } from 'vitest';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import type { Store } from '../../src/store/store.ts';
+import {
+  actionOf,
+  alertOf,
+  answers,
+  arrivedMailbox,
+  memory,
+  noAlerts,
+  now,
+  transitionOf,
+  verdictOf,
+} from './records.ts';
+
+/** One store, and the next one on the same disk. */
+export interface Opened extends AsyncDisposable {
+  readonly store: Store;
+  /** Closes, and opens what is there. */
+  reopen(): Promise<Store>;
+}
+
+const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts };
+const tick = { answered: 'stats', decision: null, actions: [], alerts: noAlerts } as const;
+const delivery = (id: string, channel = 'ops') => ({ id, channel, group: 'g', payload: `{"id":"${id}"}`, title: id });
+
+async function known(store: Store, ...mailboxes: readonly MailboxState[]): Promise<void> {
+  await store.recordList({ ...list, present: mailboxes });
+}
+
+export function describeStore(name: string, open: () => Promise<Opened>): void {
+  describe(name, () => {
+    test('a store that is new is empty', async () => {
+      await using opened = await open();
+      expect(await opened.store.loadPicture()).toEqual({ mailboxes: [], alerts: [], actions: [] });
+    });
+
+    test('the picture after a reopen is what was put, field by field', async () => {
+      await using opened = await open();
+      const action = actionOf('m1', { state: 'unconfirmed', attempts: 2, openedAt: now + 7, nextTryAt: now + 60_000 });
+      const verdict = { at: now + 6, answer: verdictOf() };
+      const mailbox = arrivedMailbox('m1', { ...answers, memory, verdict, action });
+      const other = arrivedMailbox('m2', { account: 'beta', missingLists: 1 });
+      const alert = alertOf('m1');
+      await known(opened.store, mailbox, other);
+      for (const answered of ['warmup', 'mailbox', 'dns', 'blacklist'] as const) {
+        await opened.store.recordTick({ ...tick, mailbox, answered });
+      }
+      await opened.store.recordTick({
+        mailbox,
+        answered: 'stats',
+        decision: { verdict: verdict.answer, unchanged: false, days: [['2026-03-10', 12, 1]] },
+        actions: [action],
+        alerts: { ...noAlerts, changed: [alert] },
+      });
+      const store = await opened.reopen();
+      const picture = await store.loadPicture();
+      expect(picture.mailboxes.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([mailbox, other]);
+      expect([picture.alerts, picture.actions]).toEqual([[alert], [action]]);
+    });
+
+    test('a tick is recorded as a whole or not at all', async () => {
+      await using opened = await open();
+      const before = arrivedMailbox('m1');
+      await known(opened.store, before);
+      const after = arrivedMailbox('m1', { ...answers, memory, verdict: { at: now, answer: verdictOf() } });
+      // A number that JSON does not know fails when the last part, the transition, is written.
+      const broken = { ...transitionOf(alertOf('m1')), at: 1n as unknown as number };
+      const record = {
+        mailbox: after,
+        answered: 'stats' as const,
+        decision: { verdict: verdictOf(), unchanged: false, days: [] },
+        actions: [actionOf('m1')],
+        alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },
+      };
+      await expect(opened.store.recordTick(record)).rejects.toThrow();
+      const nothing = { mailboxes: [before], alerts: [], actions: [] };
+      expect(await opened.store.loadPicture()).toEqual(nothing);
+      expect(await opened.store.decisionsOf('acme', 'm1', 10)).toEqual([]);
+      const store = await opened.reopen();
+      expect(await store.loadPicture()).toEqual(nothing);
+      const sound = { ...record, alerts: { ...record.alerts, transitions: [transitionOf(alertOf('m1'))] } };
+      await store.recordTick(sound);
+      expect((await store.loadPicture()).actions).toHaveLength(1);
+    });
+
+    test('the same verdict again makes its span longer, another one begins a new span', async () => {
+      await using opened = await open();
+      const judged = async (at: number, reason: 'ok' | 'no_data', unchanged: boolean) => {
+        const verdict = verdictOf({ reason, dataAgeMs: at - now });
+        const mailbox = arrivedMailbox('m1', { verdict: { at, answer: verdict } });
+        await opened.store.recordTick({ ...tick, mailbox, decision: { verdict, unchanged, days: [] } });
+      };
+      await judged(now, 'ok', true);
+      await judged(now + 10, 'ok', true);
+      await judged(now + 20, 'no_data', false);
+      await judged(now + 30, 'no_data', true);
+      await judged(now + 40, 'ok', false);
+      const store = await opened.reopen();
+      const spans = await store.decisionsOf('acme', 'm1', 10);
+      expect(
+        spans.map(({ since, until, count, verdict }) => [since - now, until - now, count, verdict.reason]),
+      ).toEqual([
+        [40, 40, 1, 'ok'],
+        [20, 30, 2, 'no_data'],
+        [0, 10, 2, 'ok'],
+      ]);
+      expect(spans[1]?.verdict.dataAgeMs).toBe(30);
+      expect([await store.decisionsOf('acme', 'm2', 10), (await store.decisionsOf('acme', 'm1', 1)).length]).toEqual([
+        [],
+        1,
+      ]);
+    });
+
+    test('a verdict of one mailbox does not lengthen the span of another', async () => {
+      await using opened = await open();
+      for (const id of ['m1', 'm2']) {
+        const mailbox = arrivedMailbox(id, { verdict: { at: now, answer: verdictOf() } });
+        await opened.store.recordTick({
+          ...tick,
+          mailbox,
+          decision: { verdict: verdictOf(), unchanged: true, days: [] },
+        });
+      }
+      expect((await opened.store.decisionsOf('acme', 'm1', 10)).map(({ count }) => count)).toEqual([1]);
+    });
+
+    test('an intent that was opened is there after a reopen, and so is its outcome', async () => {
+      await using opened = await open();
+      const mailbox = arrivedMailbox('m1');
+      await known(opened.store, mailbox);
+      const intent = actionOf('m1', { state: 'open', attempts: 1, openedAt: now + 5 });
+      await opened.store.openIntent(intent);
+      let store = await opened.reopen();
+      expect((await store.loadPicture()).mailboxes[0]?.action).toEqual(intent);
+      const action = { ...intent, state: 'confirmed' as const, settledAt: now + 9, detail: 'read back' };
+      const told = transitionOf(alertOf('m1'), 'event');
+      await store.settleIntent({
+        action,
+        mailbox: { ...mailbox, memory, action },
+        alerts: { ...noAlerts, transitions: [told] },
+      });
+      store = await opened.reopen();
+      const picture = await store.loadPicture();
+      expect([picture.mailboxes[0]?.memory, picture.mailboxes[0]?.action, picture.actions]).toEqual([
+        memory,
+        action,
+        [action],
+      ]);
+      expect((await store.untoldTransitions(10)).map(({ transition }) => transition)).toEqual([told]);
+    });
+
+    test('the newest action of a mailbox is the one that it is loaded with', async () => {
+      await using opened = await open();
+      await known(opened.store, arrivedMailbox('m1'));
+      const older = actionOf('m1', { id: 'z', state: 'confirmed', plannedAt: now - 10 });
+      const newer = actionOf('m1', { id: 'a', state: 'dropped', plannedAt: now });
+      for (const action of [newer, older]) await opened.store.openIntent(action);
+      const picture = await opened.store.loadPicture();
+      expect(picture.mailboxes[0]?.action).toEqual(newer);
+      expect(picture.actions).toEqual([newer, older]);
+    });
+
+    test('a list records who is new, absent and gone; who has left is not loaded any more', async () => {
+      await using opened = await open();
+      const [stays, absent, leaves] = ['m1', 'm2', 'm3'].map((id) => arrivedMailbox(id));
+      if (!stays || !absent || !leaves) throw new Error('three mailboxes');
+      await known(opened.store, stays, absent, leaves);
+      const moved = arrivedMailbox('m1', {
+        entry: { at: now + 9, answer: { ...stays.entry.answer, status: 'paused' } },
+      });
+      const missing = { ...absent, missingLists: 1 };
+      const alerts = { ...noAlerts, changed: [alertOf('m3', { status: 'resolved', resolvedAt: now + 9 })] };
+      await opened.store.recordAlerts({ ...noAlerts, changed: [alertOf('m3')] });
+      await opened.store.recordList({
+        ...list,
+        present: [moved],
+        absent: [missing],
+        left: [leaves],
+        leftAt: now + 9,
+        alerts,
+      });
+      const picture = await (await opened.reopen()).loadPicture();
+      expect(picture.mailboxes.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([moved, missing]);
+      expect(picture.alerts).toEqual([]);
+    });
+
+    test('alerts are kept while pending or firing, and forgotten when dropped or resolved', async () => {
+      await using opened = await open();
+      const pending = alertOf('m1', { status: 'pending', firingAt: null, firesAt: now + 60_000 });
+      const firing = alertOf('m2');
+      await opened.store.recordAlerts({ ...noAlerts, changed: [pending, firing] });
+      await opened.store.recordAlerts({ ...noAlerts, changed: [{ ...firing, seen: 1 }] });
+      expect((await opened.store.loadPicture()).alerts).toEqual([pending, { ...firing, seen: 1 }]);
+      const resolved = { ...firing, status: 'resolved' as const, resolvedAt: now };
+      await opened.store.recordAlerts({
+        changed: [resolved],
+        dropped: [pending.fingerprint],
+        transitions: [transitionOf(resolved, 'resolved')],
+      });
+      const store = await opened.reopen();
+      expect((await store.loadPicture()).alerts).toEqual([]);
+      expect((await store.untoldTransitions(10)).map(({ transition }) => transition.kind)).toEqual(['resolved']);
+    });
+
+    test('transitions wait in their order until deliveries are made of them, all at once', async () => {
+      await using opened = await open();
+      const transitions = ['m1', 'm2', 'm3'].map((id) => transitionOf(alertOf(id)));
+      await opened.store.recordAlerts({ ...noAlerts, transitions });
+      const first = await opened.store.untoldTransitions(2);
+      expect(first.map(({ transition }) => transition.alert.mailboxId)).toEqual(['m1', 'm2']);
+      const transitionIds = first.map(({ id }) => id);
+      await opened.store.recordDeliveries({ transitionIds, deliveries: [delivery('d1')], now });
+      // The same id twice: neither the mark nor the message is kept.
+      const [last] = await opened.store.untoldTransitions(10);
+      const again = { transitionIds: [last?.id ?? 0], deliveries: [delivery('d2'), delivery('d1')], now };
+      await expect(opened.store.recordDeliveries(again)).rejects.toThrow();
+      const store = await opened.reopen();
+      expect((await store.untoldTransitions(10)).map(({ transition }) => transition.alert.mailboxId)).toEqual(['m3']);
+      expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['d1']);
+    });
+
+    test('a channel sends in its own order, whatever its neighbour does', async () => {
+      await using opened = await open();
+      const deliveries = [delivery('a'), delivery('x', 'hook'), delivery('b'), delivery('c')];
+      await opened.store.recordDeliveries({ transitionIds: [], deliveries, now });
+      const store = await opened.reopen();
+      const later = [delivery('y', 'hook'), delivery('d')];
+      await store.recordDeliveries({ transitionIds: [], deliveries: later, now: now + 5 });
+      const of = async (channel: string, limit = 10) =>
+        (await store.pendingDeliveries(channel, limit)).map(({ id, sequence }) => `${id}${sequence}`);
+      expect([await of('ops'), await of('hook'), await of('ops', 2), await of('none')]).toEqual([
+        ['a1', 'b2', 'c3', 'd4'],
+        ['x1', 'y2'],
+        ['a1', 'b2'],
+        [],
+      ]);
+      expect(await store.pendingDeliveries('hook', 1)).toEqual([
+        {
+          ...delivery('x', 'hook'),
+          sequence: 1,
+          state: 'pending',
+          attempts: 0,
+          createdAt: now,
+          nextAttemptAt: now,
+          settledAt: null,
+          detail: null,
+        },
+      ]);
+    });
+
+    test('a delivery keeps its place and its bytes over retries, until it was sent or is given up', async () => {
+      await using opened = await open();
+      const deliveries = [delivery('a'), delivery('b'), delivery('c')];
+      await opened.store.recordDeliveries({ transitionIds: [], deliveries, now });
+      const retry = { id: 'a', state: 'pending', now: now + 1, nextAttemptAt: now + 900, detail: 'HTTP 503' } as const;
+      await opened.store.settleDelivery(retry);
+      const store = await opened.reopen();
+      const [a] = await store.pendingDeliveries('ops', 1);
+      expect(a).toMatchObject({
+        ...delivery('a'),
+        sequence: 1,
+        attempts: 1,
+        nextAttemptAt: now + 900,
+        settledAt: null,
+      });
+      await store.settleDelivery({ id: 'a', state: 'sent', now: now + 2, detail: null });
+      await store.settleDelivery({ id: 'b', state: 'dead', now: now + 3, detail: 'HTTP 410' });
+      expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['c']);
+      expect(
+        (await store.recentDeliveries(10)).map(({ id, state, attempts, settledAt, detail }) => [
+          id,
+          state,
+          attempts,
+          settledAt,
+          detail,
+        ]),
+      ).toEqual([
+        ['c', 'pending', 0, null, null],
+        ['b', 'dead', 1, now + 3, 'HTTP 410'],
+        ['a', 'sent', 2, now + 2, null],
+      ]);
+    });
+
+    test('the state of the outbox counts what is pending, channel by channel, and since when', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('x', 'hook')], now });
+      await store.recordDeliveries({ transitionIds: [], deliveries: [delivery('b')], now: now + 50 });
+      const byName = async () => (await store.outboxState()).toSorted((a, b) => a.channel.localeCompare(b.channel));
+      expect(await byName()).toEqual([
+        { channel: 'hook', pending: 1, oldestPendingAt: now },
+        { channel: 'ops', pending: 2, oldestPendingAt: now },
+      ]);
+      await store.settleDelivery({ id: 'a', state: 'sent', now, detail: null });
+      await store.settleDelivery({ id: 'x', state: 'dead', now, detail: null });
+      expect(await byName()).toEqual([{ channel: 'ops', pending: 1, oldestPendingAt: now + 50 }]);
+    });
+
+    test('verbs that are called at the same time do not disturb one another', async () => {
+      await using opened = await open();
+      const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
+      await Promise.all([
+        known(opened.store, ...ids.map((id) => arrivedMailbox(id))),
+        ...ids.map((id) =>
+          opened.store.recordAlerts({ ...noAlerts, changed: [alertOf(id)], transitions: [transitionOf(alertOf(id))] }),
+        ),
+        ...ids.map((id) => opened.store.recordDeliveries({ transitionIds: [], deliveries: [delivery(id)], now })),
+        opened.store.loadPicture(),
+      ]);
+      const picture = await (await opened.reopen()).loadPicture();
+      expect([picture.mailboxes.length, picture.alerts.length]).toEqual([40, 40]);
+    });
+
+    test('more transitions than a statement takes are told at once', async () => {
+      await using opened = await open();
+      const transitions = Array.from({ length: 1_234 }, () => transitionOf(alertOf('m1')));
+      await opened.store.recordAlerts({ ...noAlerts, transitions });
+      const transitionIds = (await opened.store.untoldTransitions(5_000)).map(({ id }) => id);
+      expect(transitionIds).toHaveLength(1_234);
+      await opened.store.recordDeliveries({ transitionIds, deliveries: [], now });
+      expect(await opened.store.untoldTransitions(10)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,189 @@
+// Mailboxes, verdicts, actions and alerts for tests of the store, each with every field that can be there.
+import type { Action } from '../../src/model/action.ts';
+import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+
+export const now = Date.UTC(2026, 2, 10, 8, 30);
+export const noAlerts: AlertChanges = { changed: [], dropped: [], transitions: [] };
+
+export function verdictOf(changes: Partial<Verdict> = {}): Verdict {
+  return {
+    action: 'none',
+    reason: 'ok',
+    wanted: 'none',
+    mode: 'balanced',
+    run: 'running',
+    sent: 160,
+    bounced: 1,
+    limitPpm: 10_000,
+    windowFrom: '2026-03-04',
+    windowTo: '2026-03-10',
+    windowDays: 7,
+    emergency: { sent: 20, bounced: 3, from: '2026-03-09' },
+    bouncesUntilBreach: 1,
+    dataAgeMs: 250,
+    warnings: ['2026-03-09: two rows differ; the one with more mails counts'],
+    ...changes,
+  };
+}
+
+export const memory: GuardMemory = {
+  firstSeenAt: now - 1_000,
+  answersJudged: 3,
+  mode: 'balanced',
+  run: 'running',
+  evidence: { from: '2026-03-04', before: { sent: 2, bounced: 1 } },
+  emergencyEvidence: { from: '2026-03-05', before: null },
+  interventions: [now - 900, now - 800],
+  claim: { kind: 'recovery', actionId: 'a1', since: now - 800, previousMode: 'balanced' },
+};
+
+/** A mailbox as the first list shows it. */
+export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}): MailboxState {
+  const answer = {
+    id,
+    email: `${id}@one.example`,
+    provider: 'google',
+    status: 'active',
+    healthScore: 98.5,
+    dailyLimit: 40,
+    warmupDay: 12,
+  };
+  return {
+    account: 'acme',
+    id,
+    email: answer.email,
+    firstSeenAt: now,
+    missingLists: 0,
+    entry: { at: now, answer },
+    warmup: null,
+    stats: null,
+    detail: null,
+    dns: null,
+    blacklist: null,
+    memory: null,
+    verdict: null,
+    action: null,
+    ...changes,
+  };
+}
+
+const pass = { status: 'pass', pass: true, record: 'v=spf1 -all' };
+
+/** The answers of every route, with texts that are not plain. */
+export const answers = {
+  warmup: {
+    at: now + 1,
+    answer: {
+      status: 'active',
+      mode: 'balanced',
+      dailyLimit: 40,
+      warmupDay: 12,
+      healthScore: null,
+      config: {
+        targetDailyLimit: 40,
+        replyRate: 30,
+        threadRate: null,
+        weekdaysOnly: true,
+        sendWindowStart: 9,
+        sendWindowEnd: 17,
+      },
+    },
+  },
+  stats: {
+    at: now + 2,
+    answer: {
+      rows: [
+        {
+          date: '2026-03-10',
+          sent: 12,
+          bounced: 1,
+          delivered: 11,
+          opened: null,
+          replied: 0,
+          spamLanded: 0,
+          inboxRatePercent: 97.25,
+          bounceRatePercent: 8.33,
+        },
+      ],
+    },
+  },
+  detail: {
+    at: now + 3,
+    answer: {
+      status: 'active',
+      healthScore: 1.5,
+      dailyLimit: 40,
+      connection: 'error',
+      connectionError: `'"; DROP TABLE mailboxes; -- \u{1f4a5}`,
+    },
+  },
+  dns: {
+    at: now + 4,
+    answer: {
+      domain: 'one.example',
+      checkedAt: '2026-03-10T08:00:00.000Z',
+      records: { spf: pass, dkim: { status: 'fail', pass: false, record: null }, dmarc: { ...pass, pass: null } },
+    },
+  },
+  blacklist: {
+    at: now + 5,
+    answer: {
+      domain: 'one.example',
+      ip: '203.0.113.7',
+      checkedAt: null,
+      listed: true,
+      lists: ['zen.example'],
+      found: 1,
+      checked: 24,
+    },
+  },
+} as const satisfies Partial<MailboxState>;
+
+export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Action {
+  return {
+    id: 'a1',
+    account: 'acme',
+    mailboxId,
+    email: `${mailboxId}@one.example`,
+    kind: 'recovery',
+    state: 'planned',
+    verdict: verdictOf({ action: 'recovery', reason: 'bounce_rate_over_limit', wanted: 'recovery' }),
+    before: { mode: 'balanced', status: 'active', run: 'running' },
+    attempts: 0,
+    plannedAt: now,
+    openedAt: null,
+    settledAt: null,
+    nextTryAt: null,
+    detail: null,
+    ...changes,
+  };
+}
+
+export function alertOf(mailboxId: string, changes: Partial<Alert> = {}): Alert {
+  const subject = {
+    rule: 'stale_data',
+    account: 'acme',
+    mailboxId,
+    email: `${mailboxId}@one.example`,
+    object: null,
+  } as const;
+  return {
+    ...subject,
+    fingerprint: fingerprintOf(subject),
+    severity: 'warning',
+    status: 'firing',
+    since: now,
+    firingAt: now,
+    resolvedAt: null,
+    firesAt: null,
+    seen: 0,
+    facts: { title: 'stale', sentences: ['One.', 'Two.'], numbers: { age: 3, read_at: null } },
+    ...changes,
+  };
+}
+
+export function transitionOf(alert: Alert, kind: Transition['kind'] = 'firing'): Transition {
+  return { kind, at: now, alert };
+}

@@ -1,0 +1,168 @@
+// The store on SQLite: the contract, and what only a file can do: be shared, broken, newer, or left behind by a kill -9.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test } from 'vitest';
+import { NewerStoreError } from '../../src/store/migrations.ts';
+import { Store } from '../../src/store/store.ts';
+import { describeStore } from './contract.ts';
+import { now } from './records.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const newFolder = () => mkdtempSync(join(root, 'one-'));
+const newFile = () => join(newFolder(), 'warmwarden.db');
+
+describeStore('SQLite', async () => {
+  const path = newFile();
+  let store = await Store.open(path, now);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await Store.open(path, now);
+      return store;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+});
+
+/** A process of its own that opens the file, and writes alerts until it is killed; it says what it has committed. */
+async function otherProcess(path: string) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const exited = once(child, 'exit');
+  const until = async (met: (said: string) => boolean) => {
+    while (!met(said)) {
+      if (child.exitCode !== null) throw new Error(`the other process ended: ${said}`);
+      await Promise.race([once(child.stdout, 'data'), exited]);
+    }
+  };
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+    return said.split('\n').filter((line) => line.startsWith('committed')).length;
+  };
+  await until((text) => text.includes('committed'));
+  return { pid: child.pid, until, kill };
+}
+
+test('a second process is told who holds the file, and a kill -9 sets it free at once with all that was committed', async () => {
+  const path = newFile();
+  const other = await otherProcess(path);
+  const refused = await Store.open(path, now).catch((error: unknown) => error as Error);
+  expect(refused).toMatchObject({ name: 'StoreError' });
+  expect(String(refused)).toContain(
+    `is in use by process ${other.pid} on ${hostname()}, since 2026-03-10T08:30:00.000Z`,
+  );
+  await other.until((said) => said.split('\n').length > 20);
+  const committed = await other.kill();
+  const store = await Store.open(path, now);
+  const { alerts } = await store.loadPicture();
+  expect(committed).toBeGreaterThan(15);
+  // At most one more: it was committed, and the process died before it said so.
+  expect([0, 1]).toContain(alerts.length - committed);
+  expect(await store.untoldTransitions(10_000)).toHaveLength(alerts.length);
+  await store.close();
+});
+
+test('within one process the file is held just the same', async () => {
+  const path = newFile();
+  const first = await Store.open(path, now);
+  await expect(Store.open(path, now)).rejects.toThrow(`process ${process.pid}`);
+  await first.close();
+  const second = await Store.open(path, now);
+  await second.close();
+});
+
+test('migrations run once: a second start changes nothing', async () => {
+  const path = newFile();
+  const schema = () => {
+    const database = new DatabaseSync(path);
+    const rows = database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
+    const version = database.prepare("SELECT value FROM meta WHERE key = 'schema_version'").get();
+    database.close();
+    return { rows, version };
+  };
+  await (await Store.open(path, now)).close();
+  const first = schema();
+  await (await Store.open(path, now)).close();
+  expect(schema()).toEqual(first);
+  expect(first.version).toEqual({ value: '1' });
+});
+
+test('a newer schema is refused, the file stays as it was, and the lock is free', async () => {
+  const path = newFile();
+  await (await Store.open(path, now)).close();
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE meta SET value = '99' WHERE key = 'schema_version'");
+  for (let tries = 0; tries < 2; tries += 1) {
+    const refused = await Store.open(path, now).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(NewerStoreError);
+    expect(String(refused)).toContain('schema version 99, this Warmwarden knows 1');
+  }
+  expect(database.prepare("SELECT value FROM meta WHERE key = 'schema_version'").get()).toEqual({ value: '99' });
+  database.close();
+});
+
+test('everything is durable when a verb has returned: WAL with synchronous FULL', async () => {
+  const path = newFile();
+  const store = await Store.open(path, now);
+  const reader = new DatabaseSync(path, { readOnly: true });
+  expect(reader.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  reader.close();
+  await store.close();
+});
+
+const hopeless: readonly [string, (folder: string) => string, RegExp][] = [
+  [
+    'a folder',
+    (folder) => {
+      mkdirSync(join(folder, 'db'));
+      return join(folder, 'db');
+    },
+    /unable to open/,
+  ],
+  [
+    'a file inside a file',
+    (folder) => {
+      writeFileSync(join(folder, 'file'), '');
+      return join(folder, 'file', 'warmwarden.db');
+    },
+    /EEXIST|ENOTDIR/,
+  ],
+  [
+    'a text file',
+    (folder) => {
+      writeFileSync(join(folder, 'notes.txt'), 'These are my notes. '.repeat(100));
+      return join(folder, 'notes.txt');
+    },
+    /not a database/,
+  ],
+];
+
+test.each(hopeless)('%s is no store: one sentence says so, with the path and what to do', async (_name, make, why) => {
+  const path = make(newFolder());
+  const refused = await Store.open(path, now).catch((error: unknown) => error as Error);
+  expect(refused).toMatchObject({ name: 'StoreError' });
+  const { message } = refused as Error;
+  expect(message).toContain(`The store ${path} can't be opened`);
+  expect(message).toContain('Set store.url to a file in a folder that can be written.');
+  expect(message).toMatch(why);
+  expect(message).not.toContain('\n');
+});
+
+test('a folder that does not exist yet is made', async () => {
+  const path = join(newFolder(), 'a', 'b', 'warmwarden.db');
+  const store = await Store.open(path, now);
+  expect((await store.loadPicture()).mailboxes).toEqual([]);
+  await store.close();
+});
