@@ -47,17 +47,18 @@ async function otherProcess(path: string) {
     }
   };
   const kill = async () => {
-    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await exited;
     return said.split('\n').filter((line) => line.startsWith('committed')).length;
   };
+  const other = { pid: child.pid, until, kill, [Symbol.asyncDispose]: async () => void (await kill()) };
   await until((text) => text.includes('committed'));
-  return { pid: child.pid, until, kill };
+  return other;
 }
 
 test('a second process is told who holds the file, and a kill -9 sets it free at once with all that was committed', async () => {
   const path = newFile();
-  const other = await otherProcess(path);
+  await using other = await otherProcess(path);
   const refused = await Store.open(path, now).catch((error: unknown) => error as Error);
   expect(refused).toMatchObject({ name: 'StoreError' });
   expect(String(refused)).toContain(

@@ -199,3 +199,20 @@ test('a mailbox list that shows another health score makes the statistics of tha
   await duty.run(2 * minuteMs);
   expect(asked().slice(before)).toEqual([`/v1/stats?mailbox_id=${entry?.id}&days=30`]);
 });
+
+test('a wall clock that is set back by a few seconds changes nothing', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.behind.ms = 5_000;
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  expect([duty.posts().length, await duty.told()]).toEqual([1, ['event guard_acted confirmed']]);
+});
+
+test('a wall clock that jumps ahead by hours acts once, and alarms nobody', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.behind.ms = -5 * hourMs;
+  await duty.run(4 * hourMs);
+  expect(duty.posts()).toHaveLength(1);
+  expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+});

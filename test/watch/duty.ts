@@ -73,6 +73,9 @@ export async function goOnDuty(options: DutyOptions = {}) {
   // Whole milliseconds, as timers have them.
   const clock = { ...moved, sleep: (ms: number, signal?: AbortSignal) => moved.sleep(Math.ceil(ms), signal) };
   const world = { clock, random: chance(), log: pino({ level: process.env['DUTY_LOG'] ?? 'silent' }) };
+  // How far the daemon's wall clock is behind; the simulator's is right.
+  const behind = { ms: 0 };
+  const daemonsWorld = { ...world, clock: { ...clock, now: () => clock.now() - behind.ms } };
   const simulator = await startSimulator({
     world,
     scenario: options.scenario ?? stormOf(amelia),
@@ -100,12 +103,12 @@ export async function goOnDuty(options: DutyOptions = {}) {
       request: (count: RequestCount) => counted.push(count),
     };
     const client = { account: 'agency', baseUrl: between.url, apiKey: demoKey, statsDays: 30 };
-    const api = new MailboxApi({ ...client, requestsPerMinute: 100, headroomPpm: 100_000 }, world, tally);
+    const api = new MailboxApi({ ...client, requestsPerMinute: 100, headroomPpm: 100_000 }, daemonsWorld, tally);
     const schedules = Object.fromEntries(
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;
     const watch = new AccountWatch(
-      { world, api, store, fleet, tally, onTransitions: () => {} },
+      { world: daemonsWorld, api, store, fleet, tally, onTransitions: () => {} },
       {
         account: 'agency',
         schedules,
@@ -136,6 +139,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
 
   return {
     clock,
+    behind,
     simulator,
     between,
     counted,
