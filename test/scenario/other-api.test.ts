@@ -223,201 +223,203 @@ describe('a mixed fleet on an API of somebody else', () => {
   );
 });
 
-describe.concurrent('an API that misbehaves', () => {
-  it('confirms a change whose answer was lost, without a second POST', async () => {
-    await using stage = await Stage.open();
-    const [lost, crashed] = [
-      stage.api.add('lost@a.example', { days: overBalanced }),
-      stage.api.add('crashed@a.example', { days: burst }),
-    ];
-    stage.api.fault = ({ method, mailboxId }) => {
-      if (method !== 'POST') return undefined;
-      return mailboxId === lost.id
-        ? { kind: 'lose' }
-        : { kind: 'answer', status: 500, body: '<h1>oops</h1>', applied: true };
-    };
-    stage.start();
-    for (const mailbox of [lost, crashed]) {
-      const alert = await toldEverywhere(stage, mailbox, 'guard_acted');
-      expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
-    }
-    await moreRounds(stage, lost, 3);
-    expect(stage.api.posts(lost)).toHaveLength(1);
-    expect(stage.api.posts(crashed)).toHaveLength(1);
-  });
-
-  it('confirms a change that shows only seconds later', async () => {
-    await using stage = await Stage.open();
-    const late = stage.api.add('late@a.example', { days: overBalanced });
-    let looks = 0;
-    stage.api.fault = ({ method, path }) => {
-      if (method === 'POST') return { kind: 'pretend' };
-      const looking = path === '/v1/warmup' && stage.api.posts(late).length > 0;
-      if (looking) looks += 1;
-      if (looks === 3) late.mode = 'recovery';
-      return undefined;
-    };
-    stage.start();
-    const alert = await toldEverywhere(stage, late, 'guard_acted');
-    expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
-    expect(stage.api.posts(late)).toHaveLength(1);
-  });
-
-  it('tells a change that was promised and not made as unconfirmed, and waits before it tries again', async () => {
-    await using stage = await Stage.open();
-    const liar = stage.api.add('liar@a.example', { days: overBalanced });
-    stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'pretend' } : undefined);
-    stage.start();
-    const alert = await toldEverywhere(stage, liar, 'guard_acted');
-    expect(alert.numbers).toMatchObject({ outcome: 'unconfirmed' });
-    await moreRounds(stage, liar, 3);
-    expect(stage.api.posts(liar)).toHaveLength(1);
-    const metrics = await stage.metrics();
-    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'unconfirmed' })).toBe(1);
-    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'confirmed' })).toBe(0);
-  });
-
-  it('says NOT ACTED when the key may not write, does not try again at once, and goes on watching', async () => {
-    await using stage = await Stage.open({ key: { write: false } });
-    const refused = stage.api.add('refused@a.example', { days: overBalanced });
-    stage.start();
-    const alert = await toldEverywhere(stage, refused, 'guard_action_failed');
-    expect(alert.severity).toBe('critical');
-    expect(alert.sentences.join(' ')).toContain('NOT ACTED');
-    await moreRounds(stage, refused, 3);
-    expect(stage.api.posts(refused)).toHaveLength(1);
-    const metrics = await stage.metrics();
-    expect(metrics.value('account_writable', { account: 'acme' })).toBe(0);
-    expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'refused' })).toBe(1);
-  });
-
-  it('leaves a mailbox alone that a person changed between the verdict and the POST', async () => {
-    await using stage = await Stage.open();
-    const quick = stage.api.add('quick@a.example', { days: overBalanced });
-    const paused = stage.api.add('paused@a.example', { days: overBalanced });
-    stage.api.fault = ({ path, mailboxId }) => {
-      if (path !== '/v1/warmup') return undefined;
-      if (mailboxId === quick.id && stage.api.reads('/v1/stats', quick).length >= 2) quick.mode = 'recovery';
-      if (mailboxId === paused.id && stage.api.reads('/v1/stats', paused).length >= 2) paused.status = 'paused';
-      return undefined;
-    };
-    stage.start();
-    await until('both to be changed', () => quick.mode === 'recovery' && paused.status === 'paused');
-    await Promise.all([moreRounds(stage, quick, 3), moreRounds(stage, paused, 3)]);
-    expect(stage.api.posts()).toEqual([]);
-  });
-
-  it('goes on after failures of one mailbox, of the whole API and of the rate limit, and then acts once', async () => {
-    await using stage = await Stage.open();
-    const breach = stage.api.add('breach@a.example', { days: overBalanced });
-    const broken = stage.api.add('broken@a.example', { days: overBalanced });
-    const html = { kind: 'answer', status: 502, body: '<html>Bad gateway</html>' } as const;
-    let failures = 0;
-    let throttles = 0;
-    stage.api.fault = ({ method, path, mailboxId }) => {
-      if (mailboxId === broken.id && path === '/v1/stats') return { ...html, status: 200 };
-      if (method !== 'GET') return undefined;
-      if (failures < 3) {
-        failures += 1;
-        return html;
+describe.concurrent('a daemon for each', () => {
+  describe('an API that misbehaves', () => {
+    it('confirms a change whose answer was lost, without a second POST', async () => {
+      await using stage = await Stage.open();
+      const [lost, crashed] = [
+        stage.api.add('lost@a.example', { days: overBalanced }),
+        stage.api.add('crashed@a.example', { days: burst }),
+      ];
+      stage.api.fault = ({ method, mailboxId }) => {
+        if (method !== 'POST') return undefined;
+        return mailboxId === lost.id
+          ? { kind: 'lose' }
+          : { kind: 'answer', status: 500, body: '<h1>oops</h1>', applied: true };
+      };
+      stage.start();
+      for (const mailbox of [lost, crashed]) {
+        const alert = await toldEverywhere(stage, mailbox, 'guard_acted');
+        expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
       }
-      // In the midst of a sweep, when everything else is due too.
-      if (stage.api.log.length < 12 || throttles > 0) return undefined;
-      throttles += 1;
-      return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '3' } };
-    };
-    stage.start();
-    await toldEverywhere(stage, breach, 'guard_acted');
-    await moreRounds(stage, breach, 2);
-    expect(stage.api.posts().map(({ body }) => body)).toEqual([toRecovery(breach)]);
-    const stopped = stage.api.log.find(({ status }) => status === 429)?.at ?? 0;
-    // A request that was on its way already is no sin.
-    const early = stage.api.log.filter(({ at }) => at > stopped + 1_000 && at < stopped + 2_900);
-    expect(early).toEqual([]);
-  });
-
-  it('delivers what a receiver refused for a while, under the same id', async () => {
-    await using stage = await Stage.open();
-    const breach = stage.api.add('breach@a.example', { days: overBalanced });
-    const refusals = { slack: 0, hook: 0 };
-    stage.receiver.answer = (to) => {
-      refusals[to] += 1;
-      return refusals[to] <= 2 ? 503 : 200;
-    };
-    stage.start();
-    await toldEverywhere(stage, breach, 'guard_acted');
-    const ids = stage.receiver.told.filter(({ to }) => to === 'hook').map(({ headers }) => headers['webhook-id']);
-    expect(ids.length).toBeGreaterThanOrEqual(3);
-    expect(new Set(ids.slice(0, 3)).size).toBe(1);
-    expect(toldOf(stage, breach, 'guard_acted')).toHaveLength(1);
-  });
-});
-
-describe.concurrent('the rules of the house', () => {
-  it('pauses a mailbox that bounces on in recovery', async () => {
-    await using stage = await Stage.open();
-    const before = [{ daysAgo: 0, sent: 30, bounced: 0 }, ...week(15, 1).slice(1)];
-    const deep = stage.api.add('deep@a.example', { mode: 'recovery', days: before });
-    stage.start();
-    await until('the first reading', () => stage.api.reads('/v1/stats', deep).length >= 2);
-    expect(stage.api.posts()).toEqual([]);
-    deep.days = [{ daysAgo: 0, sent: 60, bounced: 2 }, ...before.slice(1)];
-    await toldEverywhere(stage, deep, 'guard_acted');
-    await moreRounds(stage, deep, 2);
-    expect(stage.api.posts().map(({ body }) => body)).toEqual([toPause(deep)]);
-  });
-
-  it('writes nothing with enforce: false, but tells the breach', async () => {
-    await using stage = await Stage.open({ file: { guard: { enforce: false } } });
-    const breach = stage.api.add('breach@a.example', { days: overBalanced });
-    stage.start();
-    await toldEverywhere(stage, breach, 'bounce_over_limit');
-    await moreRounds(stage, breach, 3);
-    expect(stage.api.posts()).toEqual([]);
-  });
-
-  it('never exceeds the rate limit of pro with a dozen mailboxes that are due every two seconds', async () => {
-    await using stage = await Stage.open({
-      key: { limit: 100 },
-      account: { requests_per_minute: undefined, headroom: undefined },
+      await moreRounds(stage, lost, 3);
+      expect(stage.api.posts(lost)).toHaveLength(1);
+      expect(stage.api.posts(crashed)).toHaveLength(1);
     });
-    for (let count = 1; count <= 12; count += 1) stage.api.add(`m${count}@a.example`);
-    stage.api.tellsLimits = false;
-    stage.start();
-    await until('the first request', () => stage.api.log.length > 0);
-    // More than the minute of the limit takes too long for every run; a burst or a wrong pace shows long before.
-    const watchedMs = process.env['WARMWARDEN_SLOW'] ? 130_000 : 25_000;
-    const begun = stage.api.log[0]?.at ?? 0;
-    const throttled = () => stage.api.log.some(({ status }) => status === 429);
-    await until('time to pass', () => throttled() || Date.now() - begun > watchedMs, 200_000);
-    expect(stage.api.log.length).toBeGreaterThan(20);
-    expect(stage.api.log.filter(({ status }) => status === 429)).toEqual([]);
-  }, 240_000);
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends at %s with exit code 0, and nothing on stderr', async (signal) => {
-    await using stage = await Stage.open();
-    stage.api.add('clean@a.example');
-    stage.start();
-    await stage.daemon.onDuty();
-    await until('the first readings', () => stage.api.reads('/v1/stats').length >= 1);
-    stage.daemon.kill(signal);
-    expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
-    expect(stage.daemon.stderr).toBe('');
-    expect(stage.daemon.log.at(-1)?.msg).toBe('stopped');
+    it('confirms a change that shows only seconds later', async () => {
+      await using stage = await Stage.open();
+      const late = stage.api.add('late@a.example', { days: overBalanced });
+      let looks = 0;
+      stage.api.fault = ({ method, path }) => {
+        if (method === 'POST') return { kind: 'pretend' };
+        const looking = path === '/v1/warmup' && stage.api.posts(late).length > 0;
+        if (looking) looks += 1;
+        if (looks === 3) late.mode = 'recovery';
+        return undefined;
+      };
+      stage.start();
+      const alert = await toldEverywhere(stage, late, 'guard_acted');
+      expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
+      expect(stage.api.posts(late)).toHaveLength(1);
+    });
+
+    it('tells a change that was promised and not made as unconfirmed, and waits before it tries again', async () => {
+      await using stage = await Stage.open();
+      const liar = stage.api.add('liar@a.example', { days: overBalanced });
+      stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'pretend' } : undefined);
+      stage.start();
+      const alert = await toldEverywhere(stage, liar, 'guard_acted');
+      expect(alert.numbers).toMatchObject({ outcome: 'unconfirmed' });
+      await moreRounds(stage, liar, 3);
+      expect(stage.api.posts(liar)).toHaveLength(1);
+      const metrics = await stage.metrics();
+      expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'unconfirmed' })).toBe(1);
+      expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'confirmed' })).toBe(0);
+    });
+
+    it('says NOT ACTED when the key may not write, does not try again at once, and goes on watching', async () => {
+      await using stage = await Stage.open({ key: { write: false } });
+      const refused = stage.api.add('refused@a.example', { days: overBalanced });
+      stage.start();
+      const alert = await toldEverywhere(stage, refused, 'guard_action_failed');
+      expect(alert.severity).toBe('critical');
+      expect(alert.sentences.join(' ')).toContain('NOT ACTED');
+      await moreRounds(stage, refused, 3);
+      expect(stage.api.posts(refused)).toHaveLength(1);
+      const metrics = await stage.metrics();
+      expect(metrics.value('account_writable', { account: 'acme' })).toBe(0);
+      expect(metrics.value('guard_actions_total', { action: 'recovery', outcome: 'refused' })).toBe(1);
+    });
+
+    it('leaves a mailbox alone that a person changed between the verdict and the POST', async () => {
+      await using stage = await Stage.open();
+      const quick = stage.api.add('quick@a.example', { days: overBalanced });
+      const paused = stage.api.add('paused@a.example', { days: overBalanced });
+      stage.api.fault = ({ path, mailboxId }) => {
+        if (path !== '/v1/warmup') return undefined;
+        if (mailboxId === quick.id && stage.api.reads('/v1/stats', quick).length >= 2) quick.mode = 'recovery';
+        if (mailboxId === paused.id && stage.api.reads('/v1/stats', paused).length >= 2) paused.status = 'paused';
+        return undefined;
+      };
+      stage.start();
+      await until('both to be changed', () => quick.mode === 'recovery' && paused.status === 'paused');
+      await Promise.all([moreRounds(stage, quick, 3), moreRounds(stage, paused, 3)]);
+      expect(stage.api.posts()).toEqual([]);
+    });
+
+    it('goes on after failures of one mailbox, of the whole API and of the rate limit, and then acts once', async () => {
+      await using stage = await Stage.open();
+      const breach = stage.api.add('breach@a.example', { days: overBalanced });
+      const broken = stage.api.add('broken@a.example', { days: overBalanced });
+      const html = { kind: 'answer', status: 502, body: '<html>Bad gateway</html>' } as const;
+      let failures = 0;
+      let throttles = 0;
+      stage.api.fault = ({ method, path, mailboxId }) => {
+        if (mailboxId === broken.id && path === '/v1/stats') return { ...html, status: 200 };
+        if (method !== 'GET') return undefined;
+        if (failures < 3) {
+          failures += 1;
+          return html;
+        }
+        // In the midst of a sweep, when everything else is due too.
+        if (stage.api.log.length < 12 || throttles > 0) return undefined;
+        throttles += 1;
+        return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '3' } };
+      };
+      stage.start();
+      await toldEverywhere(stage, breach, 'guard_acted');
+      await moreRounds(stage, breach, 2);
+      expect(stage.api.posts().map(({ body }) => body)).toEqual([toRecovery(breach)]);
+      const stopped = stage.api.log.find(({ status }) => status === 429)?.at ?? 0;
+      // A request that was on its way already is no sin.
+      const early = stage.api.log.filter(({ at }) => at > stopped + 1_000 && at < stopped + 2_900);
+      expect(early).toEqual([]);
+    });
+
+    it('delivers what a receiver refused for a while, under the same id', async () => {
+      await using stage = await Stage.open();
+      const breach = stage.api.add('breach@a.example', { days: overBalanced });
+      const refusals = { slack: 0, hook: 0 };
+      stage.receiver.answer = (to) => {
+        refusals[to] += 1;
+        return refusals[to] <= 2 ? 503 : 200;
+      };
+      stage.start();
+      await toldEverywhere(stage, breach, 'guard_acted');
+      const ids = stage.receiver.told.filter(({ to }) => to === 'hook').map(({ headers }) => headers['webhook-id']);
+      expect(ids.length).toBeGreaterThanOrEqual(3);
+      expect(new Set(ids.slice(0, 3)).size).toBe(1);
+      expect(toldOf(stage, breach, 'guard_acted')).toHaveLength(1);
+    });
   });
 
-  it('ends at SIGTERM in the middle of an action, and a new process confirms it without a second POST', async () => {
-    await using stage = await Stage.open();
-    const breach = stage.api.add('breach@a.example', { days: overBalanced });
-    stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'delay', ms: 1_000 } : undefined);
-    stage.start();
-    await until('the POST', () => stage.api.posts().length > 0);
-    stage.daemon.kill('SIGTERM');
-    expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
-    stage.start();
-    const alert = await toldEverywhere(stage, breach, 'guard_acted');
-    expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
-    await moreRounds(stage, breach, 2);
-    expect(stage.api.posts(breach)).toHaveLength(1);
+  describe('the rules of the house', () => {
+    it('pauses a mailbox that bounces on in recovery', async () => {
+      await using stage = await Stage.open();
+      const before = [{ daysAgo: 0, sent: 30, bounced: 0 }, ...week(15, 1).slice(1)];
+      const deep = stage.api.add('deep@a.example', { mode: 'recovery', days: before });
+      stage.start();
+      await until('the first reading', () => stage.api.reads('/v1/stats', deep).length >= 2);
+      expect(stage.api.posts()).toEqual([]);
+      deep.days = [{ daysAgo: 0, sent: 60, bounced: 2 }, ...before.slice(1)];
+      await toldEverywhere(stage, deep, 'guard_acted');
+      await moreRounds(stage, deep, 2);
+      expect(stage.api.posts().map(({ body }) => body)).toEqual([toPause(deep)]);
+    });
+
+    it('writes nothing with enforce: false, but tells the breach', async () => {
+      await using stage = await Stage.open({ file: { guard: { enforce: false } } });
+      const breach = stage.api.add('breach@a.example', { days: overBalanced });
+      stage.start();
+      await toldEverywhere(stage, breach, 'bounce_over_limit');
+      await moreRounds(stage, breach, 3);
+      expect(stage.api.posts()).toEqual([]);
+    });
+
+    it('never exceeds the rate limit of pro with a dozen mailboxes that are due every two seconds', async () => {
+      await using stage = await Stage.open({
+        key: { limit: 100 },
+        account: { requests_per_minute: undefined, headroom: undefined },
+      });
+      for (let count = 1; count <= 12; count += 1) stage.api.add(`m${count}@a.example`);
+      stage.api.tellsLimits = false;
+      stage.start();
+      await until('the first request', () => stage.api.log.length > 0);
+      // More than the minute of the limit takes too long for every run; a burst or a wrong pace shows long before.
+      const watchedMs = process.env['WARMWARDEN_SLOW'] ? 130_000 : 25_000;
+      const begun = stage.api.log[0]?.at ?? 0;
+      const throttled = () => stage.api.log.some(({ status }) => status === 429);
+      await until('time to pass', () => throttled() || Date.now() - begun > watchedMs, 200_000);
+      expect(stage.api.log.length).toBeGreaterThan(20);
+      expect(stage.api.log.filter(({ status }) => status === 429)).toEqual([]);
+    }, 240_000);
+
+    it.each(['SIGTERM', 'SIGINT'] as const)('ends at %s with exit code 0, and nothing on stderr', async (signal) => {
+      await using stage = await Stage.open();
+      stage.api.add('clean@a.example');
+      stage.start();
+      await stage.daemon.onDuty();
+      await until('the first readings', () => stage.api.reads('/v1/stats').length >= 1);
+      stage.daemon.kill(signal);
+      expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
+      expect(stage.daemon.stderr).toBe('');
+      expect(stage.daemon.log.filter(({ msg }) => msg === 'stopped')).toHaveLength(1);
+    });
+
+    it('ends at SIGTERM in the middle of an action, and a new process confirms it without a second POST', async () => {
+      await using stage = await Stage.open();
+      const breach = stage.api.add('breach@a.example', { days: overBalanced });
+      stage.api.fault = ({ method }) => (method === 'POST' ? { kind: 'delay', ms: 1_000 } : undefined);
+      stage.start();
+      await until('the POST', () => stage.api.posts().length > 0);
+      stage.daemon.kill('SIGTERM');
+      expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
+      stage.start();
+      const alert = await toldEverywhere(stage, breach, 'guard_acted');
+      expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
+      await moreRounds(stage, breach, 2);
+      expect(stage.api.posts(breach)).toHaveLength(1);
+    });
   });
 });
