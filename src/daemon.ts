@@ -15,6 +15,7 @@ import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
 import { version } from './version.ts';
 import { AccountWatch, type AccountWatchOptions } from './watch/account-watch.ts';
+import { Turns } from './watch/turns.ts';
 import { cronSchedule, systemClock, type World } from './world.ts';
 
 export interface Daemon {
@@ -67,8 +68,9 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     notifier.start();
     teardowns.push({ name: 'notifier', stop: () => notifier.stop() });
     const onTransitions = () => notifier.wake();
+    const turns = new Turns();
     for (const account of config.accounts) {
-      const watch = watchAccount(account, config, server.url, { world, store, fleet, tally, onTransitions });
+      const watch = watchAccount(account, config, server.url, { world, store, fleet, tally, turns, onTransitions });
       watch.start();
       teardowns.push({ name: `account ${account.name}`, stop: () => watch.stop() });
     }
@@ -85,6 +87,7 @@ interface SharedRooms {
   readonly store: Store;
   readonly fleet: Fleet;
   readonly tally: Tally;
+  readonly turns: Turns;
   readonly onTransitions: () => void;
 }
 
@@ -101,6 +104,8 @@ function watchAccount(account: AccountConfig, config: Config, pageUrl: string, r
       selects: (mailbox) => selects(account, mailbox),
       words: config.api.statusWords,
       pageUrl,
+      api: account.baseUrl,
+      accountsOfApi: config.accounts.filter((one) => one.baseUrl === account.baseUrl).map((one) => one.name),
     },
   );
 }
@@ -120,6 +125,7 @@ async function loadFleet(store: Store, config: Config): Promise<Fleet> {
   const configured = new Set(config.accounts.map((account) => account.name));
   for (const mailbox of picture.mailboxes) if (configured.has(mailbox.account)) fleet.putMailbox(mailbox);
   for (const alert of picture.alerts) if (configured.has(alert.account)) fleet.putAlert(alert);
+  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const action of picture.actions) if (configured.has(action.account)) fleet.putAction(action);
   return fleet;
 }

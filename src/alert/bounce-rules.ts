@@ -84,12 +84,15 @@ function overLimitActive(
 ): Condition['active'] {
   if (!verdict) return 'unknown';
   if (hindrance) return true;
-  if (verdict.reason === 'first_sight') return 'unknown';
+  if (elsewhere.includes(verdict.reason)) return 'unknown';
   // Acting is another rule's news: what remains of this one is that we may act again.
   if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
   const unjudged = blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason);
   return unjudged || verdict.reason === 'insufficient_evidence' ? 'unknown' : false;
 }
+
+/** A wanted action that waits, and that other rules tell of. */
+const elsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested'];
 
 function wantsAction(verdict: Verdict): boolean {
   return verdict.wanted === 'recovery' || verdict.wanted === 'pause';
@@ -97,9 +100,9 @@ function wantsAction(verdict: Verdict): boolean {
 
 /** Why a wanted action is not taken, in a sentence; null when it is taken, waits for a second look, or none is wanted. */
 function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
-  if (!wantsAction(verdict) || verdict.reason === 'first_sight') return null;
+  // What the breaker holds and what is contested have rules of their own.
+  if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return "the warm-up's status says neither running nor paused.";
-  if (verdict.reason === 'circuit_breaker') return 'too many mailboxes want action at once, so the breaker holds.';
   if (!context.policy.enforce) return 'enforcing is switched off (guard.enforce).';
   if (!context.mayWrite) return 'writes are off, or the key may not write.';
   return verdict.action === 'none' ? 'the configuration says to alert only (on_breach).' : null;

@@ -1,5 +1,5 @@
 // Which conditions an answer speaks about, and the rules of an account and of an action. DESIGN.md section 9.
-import type { Action } from '../model/action.ts';
+import type { Action, ActionKind } from '../model/action.ts';
 import type { AlertFacts, AlertRule, Severity, Subject, Transition } from '../model/alert.ts';
 import { fingerprintOf } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
@@ -7,6 +7,7 @@ import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
+import { claimConditions } from './claim-rules.ts';
 import { type Condition, type MailboxContext, mailboxPage } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { momentText } from './phrases.ts';
@@ -14,6 +15,7 @@ import { staleData } from './stale-rule.ts';
 import {
   actionText,
   campaignsUntouched,
+  cleanText,
   dataAgeText,
   rateText,
   sentence,
@@ -38,6 +40,7 @@ export function conditionsAfter(
         bounceOverLimit(mailbox, context),
         bounceNearLimit(mailbox, context),
         staleData(mailbox, context),
+        ...claimConditions(mailbox, context),
       ];
     case 'mailbox':
     case 'mailboxes':
@@ -86,13 +89,23 @@ export function accountConditions(account: AccountState, now: EpochMs): readonly
   ];
 }
 
+const actedSeverity: Readonly<Record<ActionKind, Severity>> = {
+  pause: 'critical',
+  recovery: 'warning',
+  restore: 'info',
+};
+
 /**
  * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed).
  * Its alert is told once and is never kept among the current alerts.
  */
 export function actedEvent(action: Action, now: EpochMs, policy: Policy, pageUrl: string | null): Transition {
-  const severity: Severity = action.kind === 'pause' ? 'critical' : 'warning';
-  const subject = actionSubject('guard_acted', action, `${action.id}:${action.state}`);
+  const severity = actedSeverity[action.kind];
+  const subject = actionSubject(
+    action.kind === 'restore' ? 'restored' : 'guard_acted',
+    action,
+    `${action.id}:${action.state}`,
+  );
   const times = { since: action.openedAt ?? action.plannedAt, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
   const facts = actionFacts(action, { now, policy, pageUrl });
   const alert = {
@@ -134,6 +147,7 @@ function actionSubject(rule: AlertRule, action: Action, object: string | null): 
 const deeds = {
   recovery: { done: 'switched to recovery mode', wished: 'the switch to recovery mode' },
   pause: { done: 'warm-up paused', wished: 'the pause of the warm-up' },
+  restore: { done: 'restored from recovery', wished: 'the way back from recovery' },
 } as const;
 
 function actionTitle(action: Action): string {
@@ -146,9 +160,10 @@ function actionTitle(action: Action): string {
 function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'policy' | 'pageUrl'>): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
   const next = action.nextTryAt === null ? '' : `It is tried again at ${momentText(action.nextTryAt)}.`;
-  const advice = `Look at the mailbox and ${action.kind === 'pause' ? 'pause its warm-up' : 'set its mode to recovery'} by hand.`;
+  const byHand = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
+  const advice = `Look at the mailbox and ${byHand} by hand.`;
   const sentences = [
-    rateText(action.verdict),
+    action.kind === 'restore' ? cleanText(action.verdict) : rateText(action.verdict),
     repeatText(action, context.policy),
     actionText(action, context.now),
     dataAgeText(action.verdict),

@@ -48,6 +48,10 @@ function reasonText(verdict: Verdict): string {
       return `${rateText(verdict)} It was seen for the first time: the next fresh answer decides.`;
     case 'circuit_breaker':
       return `${rateText(verdict)} Too many mailboxes want action at once, so the breaker holds: look at the whole before anything is changed.`;
+    case 'contested':
+      return `${rateText(verdict)} What the guard changed was taken back twice within a day, so it does not act again.`;
+    case 'clean_volume':
+      return cleanText(verdict);
   }
 }
 
@@ -77,11 +81,28 @@ function limitText(verdict: Verdict): string {
 }
 
 function withinLimitText(verdict: Verdict): string {
-  if (verdict.sent === 0) return 'No mails in the evidence window yet, so no bounces either.';
+  const back = progressText(verdict);
+  if (verdict.sent === 0) return `No mails in the evidence window yet, so no bounces either.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
-    ? rateText(verdict)
-    : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.`;
+    ? `${rateText(verdict)}${back}`
+    : `${rateText(verdict)} ${counted(left, 'more bounce')} would breach it.${back}`;
+}
+
+/** How far the way back from a recovery of ours is; empty when there is none. */
+function progressText({ restore }: Verdict): string {
+  if (!restore) return '';
+  const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
+  const days = Math.max(0, neededDays - cleanDays);
+  const when = days === 0 ? '' : ` in ${counted(days, 'day')} at the earliest,`;
+  return ` Back to ${mode}${when} after ${counted(neededMails, 'clean mail')} (${cleanMails} so far).`;
+}
+
+/** Why a mailbox goes back from recovery. */
+export function cleanText({ restore }: Verdict): string {
+  if (!restore) return 'Clean again.';
+  const { mode, cleanDays, cleanMails } = restore;
+  return `${capital(counted(cleanMails, 'mail'))} in ${counted(cleanDays, 'day')} without a bounce: back to ${mode}.`;
 }
 
 function insufficientText(verdict: Verdict): string {
@@ -96,7 +117,13 @@ function staleText(verdict: Verdict): string {
 
 function unknownStatusText(verdict: Verdict): string {
   const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
-  const wish = { recovery: 'Wanted is recovery mode, but ', pause: 'Wanted is a pause, but ', none: '', hold: '' };
+  const wish = {
+    recovery: 'Wanted is recovery mode, but ',
+    pause: 'Wanted is a pause, but ',
+    restore: 'Wanted is the way back from recovery, but ',
+    none: '',
+    hold: '',
+  };
   const rest = `${wish[verdict.wanted]}the warm-up's status says neither running nor paused, so nothing is written.`;
   return lead + capital(rest);
 }
@@ -137,8 +164,8 @@ const maxRateDigits = 4;
 export function actionText(action: Action, now: EpochMs): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const since = spanText((action.settledAt ?? now) - openedAt);
-  const what = action.kind === 'pause' ? 'Paused the warm-up' : 'Switched to recovery mode';
-  const wish = action.kind === 'pause' ? 'Pausing the warm-up' : 'Switching to recovery mode';
+  const what = action.targetMode === null ? 'Paused the warm-up' : `Switched to ${action.targetMode} mode`;
+  const wish = action.targetMode === null ? 'Pausing the warm-up' : `Switching to ${action.targetMode} mode`;
   const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {

@@ -70,6 +70,8 @@ function decideCase(one: Case): object {
     emergencyEvidence: startOf(one.state.emergency_from),
     recentInterventions: one.state.recent_interventions ?? 0,
     firstSight: false,
+    claim: null,
+    contested: false,
   });
   const verdict = one.fleet ? withBreaker(found, policy, pressureOf(one.fleet)) : found;
   const rate = ratePpm(verdict);

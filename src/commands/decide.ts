@@ -77,6 +77,8 @@ function printVerdict({ mode, stats, config }: DecideOptions): string | null {
     emergencyEvidence: null,
     recentInterventions: 0,
     firstSight: false,
+    claim: null,
+    contested: false,
   });
   const rate = ratePpm(verdict);
   printJson({

@@ -46,10 +46,11 @@ export interface GuardSettings extends Partial<Omit<Policy, NestedPolicyKey>> {
   readonly profile?: 'measured' | 'literal';
   readonly emergency?: Partial<Policy['emergency']>;
   readonly maxInterventions?: Partial<Policy['maxInterventions']>;
+  readonly restore?: Partial<Policy['restore']>;
   readonly breaker?: Partial<Policy['breaker']>;
   readonly limitsPpm?: Partial<Record<WarmupMode, Ppm>>;
 }
-type NestedPolicyKey = 'emergency' | 'maxInterventions' | 'breaker' | 'limitsPpm';
+type NestedPolicyKey = 'emergency' | 'maxInterventions' | 'restore' | 'breaker' | 'limitsPpm';
 
 /** Cron expressions in UTC that `cronSchedule` accepts: when each kind is due at the latest. */
 export interface PollConfig {

@@ -1,5 +1,5 @@
 // The keys of `guard:`, here and in overrides: shape, description and written default. Meaning: POLICY.md.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { defaultPolicy, type Policy, type Ppm } from '../model/policy.ts';
 import type { GuardSettings } from './config.ts';
 import { duration, share, truth, whole } from './scalars.ts';
@@ -14,76 +14,86 @@ const maxStatsDays = 90;
 const limit = (mode: keyof Policy['limitsPpm']) =>
   optional(share(1, all), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
 
-const guardKeys = section(
-  {
-    enforce: optional(truth(), policy.enforce, 'false: decide, record and alert the same, but never write.'),
-    profile: optional(
-      oneOf(['measured', 'literal']),
-      'measured',
-      'literal: min_bounces 1 and window_max_days 7, unless written; more false interventions.',
-    ),
-    window_days: optional(whole(1, maxStatsDays), policy.windowDays, 'Days over which bounces are counted.'),
-    window_max_days: optional(
-      whole(1, maxStatsDays),
-      policy.windowMaxDays,
-      'Days up to which the window is extended until it holds 1/limit mails.',
-    ),
-    min_bounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
-    on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What a breach does.'),
-    on_recovery_breach: optional(
-      oneOf(['pause', 'alert']),
-      policy.onRecoveryBreach,
-      'What a breach does to a mailbox that is in recovery mode already.',
-    ),
-    emergency: optional(
-      section({
-        min_bounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'Bounces, at least.'),
-        rate: optional(share(1, all), percent(policy.emergency.ratePpm), 'Bounce rate, at least.'),
-        days: optional(whole(1, 7), policy.emergency.days, 'Days pooled, today included.'),
-      }),
-      undefined,
-      'A burst that pauses at once, in any mode.',
-    ),
-    max_interventions: optional(
-      section({
-        count: optional(whole(1, 100), policy.maxInterventions.count, 'The intervention that pauses.'),
-        days: optional(whole(1, 366), policy.maxInterventions.days, 'Days over which interventions count.'),
-      }),
-      undefined,
-      'A mailbox that breaches again and again is paused instead of switched to recovery.',
-    ),
-    stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'Older statistics are no reason to act.'),
-    breaker: optional(
-      section({
-        share: optional(share(1, all), percent(policy.breaker.sharePpm), 'Of the running mailboxes.'),
-        min_mailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'Never trips below this.'),
-        max_mailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'Always trips from this on.'),
-        min_domains: optional(whole(1, 1_000), policy.breaker.minDomains, 'Sending domains, at least.'),
-        window: optional(duration(60_000), '60m', 'Time over which actions count together.'),
-      }),
-      undefined,
-      'Too many mailboxes at once look like a fault of the data: everything is held, and you are told.',
-    ),
-    limits: optional(
-      section({
-        slow: limit('slow'),
-        balanced: limit('balanced'),
-        aggressive: limit('aggressive'),
-        recovery: limit('recovery'),
-      }),
-      undefined,
-      'Bounce rate that each warm-up mode must not exceed.',
-    ),
-    near_limit: optional(share(1, all), percent(policy.nearLimitPpm), 'Share of the limit that counts as near it.'),
-  },
-  ['restore'],
-);
+const guardKeys = section({
+  enforce: optional(truth(), policy.enforce, 'false: decide, record and alert the same, but never write.'),
+  profile: optional(
+    oneOf(['measured', 'literal']),
+    'measured',
+    'literal: min_bounces 1 and window_max_days 7, unless written; more false interventions.',
+  ),
+  window_days: optional(whole(1, maxStatsDays), policy.windowDays, 'Days over which bounces are counted.'),
+  window_max_days: optional(
+    whole(1, maxStatsDays),
+    policy.windowMaxDays,
+    'Days up to which the window is extended until it holds 1/limit mails.',
+  ),
+  min_bounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
+  on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What a breach does.'),
+  on_recovery_breach: optional(
+    oneOf(['pause', 'alert']),
+    policy.onRecoveryBreach,
+    'What a breach does to a mailbox that is in recovery mode already.',
+  ),
+  emergency: optional(
+    section({
+      min_bounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'Bounces, at least.'),
+      rate: optional(share(1, all), percent(policy.emergency.ratePpm), 'Bounce rate, at least.'),
+      days: optional(whole(1, 7), policy.emergency.days, 'Days pooled, today included.'),
+    }),
+    undefined,
+    'A burst that pauses at once, in any mode.',
+  ),
+  max_interventions: optional(
+    section({
+      count: optional(whole(1, 100), policy.maxInterventions.count, 'The intervention that pauses.'),
+      days: optional(whole(1, 366), policy.maxInterventions.days, 'Days over which interventions count.'),
+    }),
+    undefined,
+    'A mailbox that breaches again and again is paused instead of switched to recovery.',
+  ),
+  restore: optional(
+    section({
+      enabled: optional(z.boolean(), policy.restore.enabled, 'false: a person sets the mode back.'),
+      days: optional(whole(1, 90), policy.restore.days, 'Days without a bounce.'),
+      clean_volume: optional(
+        z.number().min(0).max(10),
+        policy.restore.cleanVolume,
+        'Mails without a bounce, as a multiple of 1/limit of the earlier mode.',
+      ),
+    }),
+    undefined,
+    'Back from a recovery that Warmwarden began to the mode before.',
+  ),
+  stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'Older statistics are no reason to act.'),
+  breaker: optional(
+    section({
+      share: optional(share(1, all), percent(policy.breaker.sharePpm), 'Of the running mailboxes.'),
+      min_mailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'Never trips below this.'),
+      max_mailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'Always trips from this on.'),
+      min_domains: optional(whole(1, 1_000), policy.breaker.minDomains, 'Sending domains, at least.'),
+      window: optional(duration(60_000), '60m', 'Time over which actions count together.'),
+    }),
+    undefined,
+    'Too many mailboxes at once look like a fault of the data: everything is held, and you are told.',
+  ),
+  limits: optional(
+    section({
+      slow: limit('slow'),
+      balanced: limit('balanced'),
+      aggressive: limit('aggressive'),
+      recovery: limit('recovery'),
+    }),
+    undefined,
+    'Bounce rate that each warm-up mode must not exceed.',
+  ),
+  near_limit: optional(share(1, all), percent(policy.nearLimitPpm), 'Share of the limit that counts as near it.'),
+});
 
 /** Input: the file's keys. Output: GuardSettings, with only what was written. */
 export const guardSchema = guardKeys.transform(toSettings);
 
 function toSettings(keys: z.output<typeof guardKeys>): GuardSettings {
-  const { emergency, max_interventions: interventions, breaker, limits } = keys;
+  const { emergency, max_interventions: interventions, restore, breaker, limits } = keys;
   return written({
     enforce: keys.enforce,
     profile: keys.profile,
@@ -95,6 +105,7 @@ function toSettings(keys: z.output<typeof guardKeys>): GuardSettings {
     emergency:
       emergency && written({ minBounces: emergency.min_bounces, ratePpm: emergency.rate, days: emergency.days }),
     maxInterventions: interventions && written({ count: interventions.count, days: interventions.days }),
+    restore: restore && written({ enabled: restore.enabled, days: restore.days, cleanVolume: restore.clean_volume }),
     staleAfterDays: keys.stale_after_days,
     breaker:
       breaker &&

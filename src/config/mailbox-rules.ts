@@ -31,6 +31,7 @@ export function mergeGuard(earlier: GuardSettings, later: GuardSettings): GuardS
     ...later,
     emergency: { ...earlier.emergency, ...later.emergency },
     maxInterventions: { ...earlier.maxInterventions, ...later.maxInterventions },
+    restore: { ...earlier.restore, ...later.restore },
     breaker: { ...earlier.breaker, ...later.breaker },
     limitsPpm: { ...earlier.limitsPpm, ...later.limitsPpm },
   };
@@ -45,6 +46,7 @@ export function policyOf(settings: GuardSettings): Policy {
     ...explicit,
     emergency: { ...defaultPolicy.emergency, ...explicit.emergency },
     maxInterventions: { ...defaultPolicy.maxInterventions, ...explicit.maxInterventions },
+    restore: { ...defaultPolicy.restore, ...explicit.restore },
     breaker: { ...defaultPolicy.breaker, ...explicit.breaker },
     limitsPpm: { ...defaultPolicy.limitsPpm, ...explicit.limitsPpm },
   };

@@ -1,6 +1,7 @@
 // The in-memory picture of the fleet: loaded at start, updated after each commit, read by pages, scrapes and messages.
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
+import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -23,6 +24,7 @@ export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
   readonly #mailboxes = new Map<MailboxKey, MailboxState>();
   readonly #alerts = new Map<string, Alert>();
+  readonly #breakers = new Map<string, BreakerState>();
   readonly #channels = new Map<string, ChannelState>();
   #recentActions: readonly Action[] = [];
 
@@ -78,6 +80,17 @@ export class Fleet {
   putAction(action: Action): void {
     const others = this.#recentActions.filter((other) => other.id !== action.id);
     this.#recentActions = [action, ...others].sort((a, b) => b.plannedAt - a.plannedAt).slice(0, recentActionsKept);
+  }
+
+  /** By base_url. */
+  breakers(): IterableIterator<readonly [string, BreakerState]> {
+    return this.#breakers.entries();
+  }
+  breaker(api: string): BreakerState {
+    return this.#breakers.get(api) ?? closedBreaker;
+  }
+  putBreaker(api: string, state: BreakerState): void {
+    this.#breakers.set(api, state);
   }
 
   channels(): IterableIterator<ChannelState> {

@@ -1,34 +1,9 @@
 // The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at
 // once. Pure. POLICY.md, "The verdict", step 8.
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { breakerTrips } from './verdict.ts';
-
-/** A mailbox that was acted on, or is held for an action. */
-export interface BreakerEntry {
-  /** `ACCOUNT/ID`. */
-  readonly key: string;
-  readonly account: string;
-  readonly email: string;
-  readonly domain: string;
-  /** When it was admitted, or seen to breach last. */
-  readonly at: EpochMs;
-  readonly held: boolean;
-  /** How bad it is: bounces per million over the limit's share. Only compared. */
-  readonly weight: number;
-}
-
-export interface BreakerState {
-  /** Since when everything is held; null while actions are admitted. */
-  readonly openSince: EpochMs | null;
-  /** It tripped on mailboxes that were seen for the first time: only a release opens the way. */
-  readonly atFirstSight: boolean;
-  readonly entries: readonly BreakerEntry[];
-  /** Admissions since it opened: the capped second step. */
-  readonly trickle: readonly EpochMs[];
-}
-
-export const closedBreaker: BreakerState = { openSince: null, atFirstSight: false, entries: [], trickle: [] };
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
   readonly firstSight: boolean;

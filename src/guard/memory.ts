@@ -46,6 +46,7 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
     emergencyEvidence: null,
     interventions: [],
     claim: null,
+    reversals: [],
   };
 }
 
@@ -60,7 +61,10 @@ export function afterSight(memory: GuardMemory, sight: Sight): GuardMemory {
   const resumed = memory.run === 'paused' && run === 'running';
   const restarted =
     modeChanged || resumed ? restart(memory, sight, modeChanged && mode === 'recovery' && !resumed) : memory;
-  return { ...restarted, mode, run, claim: stands(memory.claim, mode, run) ? memory.claim : null };
+  const claim = stands(memory.claim, mode, run) ? memory.claim : null;
+  const reversed = memory.claim !== null && claim === null && !(memory.claim.kind === 'recovery' && run === 'paused');
+  const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
+  return { ...restarted, mode, run, claim, reversals };
 }
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
@@ -82,20 +86,38 @@ export function afterJudgement(memory: GuardMemory): GuardMemory {
   return { ...memory, answersJudged: memory.answersJudged + 1 };
 }
 
-/** Our change was read back: it is claimed, it counts as an intervention, and the evidence restarts. */
+/**
+ * Our change was read back: it is claimed, it counts as an intervention, and the evidence restarts. A restore ends the
+ * claim instead, and is no intervention.
+ */
 export function afterConfirmed(
   memory: GuardMemory,
   done: { readonly kind: ActionKind; readonly actionId: string; readonly previousMode: string | null },
   sight: Sight,
 ): GuardMemory {
-  const restarted = done.kind === 'recovery' ? restart(memory, sight, true) : memory;
+  const mode = sight.mode ?? memory.mode;
+  if (done.kind === 'restore') return { ...restart(memory, sight, false), mode, run: sight.run, claim: null };
   return {
-    ...restarted,
-    mode: sight.mode ?? memory.mode,
+    ...(done.kind === 'recovery' ? restart(memory, sight, true) : memory),
+    mode,
     run: done.kind === 'pause' ? 'paused' : sight.run,
     interventions: [...memory.interventions, sight.now],
     claim: { kind: done.kind, actionId: done.actionId, since: sight.now, previousMode: done.previousMode },
   };
+}
+
+/** So many reversals within this time are a quarrel that the guard does not enter. */
+const contestedReversals = 2;
+const contestedMs = dayMs;
+
+/** Whether others took back what we changed so often lately that acting again would be a quarrel. */
+export function isContested(memory: GuardMemory, now: EpochMs): boolean {
+  return memory.reversals.filter((at) => now - at < contestedMs).length >= contestedReversals;
+}
+
+/** A person says that the guard may act again. */
+export function afterRelease(memory: GuardMemory): GuardMemory {
+  return { ...memory, reversals: [] };
 }
 
 /** Interventions within the policy's last days, this moment included. */

@@ -2,7 +2,16 @@
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy, type WarmupMode } from '../model/policy.ts';
 import { addDays, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';
-import type { EvidenceStart, Reason, RunState, Verdict, VerdictAction } from '../model/verdict.ts';
+import type {
+  Claim,
+  EvidenceStart,
+  Reason,
+  RestoreProgress,
+  RunState,
+  Verdict,
+  VerdictAction,
+} from '../model/verdict.ts';
+import { isRestoreDue, restoreProgress } from './restore.ts';
 import { type Days, isInvalid, pool, readDays } from './rows.ts';
 import { type EvidenceWindow, evidenceWindow } from './window.ts';
 
@@ -22,6 +31,9 @@ export interface Situation {
   readonly recentInterventions: number;
   /** No answer of this mailbox was judged before: a breach waits for the next one. */
   readonly firstSight: boolean;
+  readonly claim: Claim | null;
+  /** Others took back what we changed, twice within a day: nothing is done against them. */
+  readonly contested: boolean;
 }
 
 /** What one step of the order says; null passes on to the next. */
@@ -35,8 +47,12 @@ export function judge(policy: Policy, situation: Situation): Verdict {
   const limitPpm = isWarmupMode(situation.mode) ? policy.limitsPpm[situation.mode] : null;
   const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
   const emergency = emergencyIn(days, policy, situation.emergencyEvidence);
-  const ruling = rule({ policy, situation, days, window, emergency });
-  const { action, reason, wanted = action } = guardUnknowns(ruling, situation);
+  const { claim, now } = situation;
+  const evidenceFrom = situation.evidence?.from ?? null;
+  const inRecovery = situation.mode === 'recovery' && situation.run === 'running';
+  const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
+  const ruling = rule({ policy, situation, days, window, emergency, restore });
+  const { action, reason, wanted = action } = withHolds(ruling, situation);
   return {
     action,
     reason,
@@ -51,6 +67,7 @@ export function judge(policy: Policy, situation: Situation): Verdict {
     windowDays: window?.days ?? 0,
     emergency: reason === 'emergency' ? emergency : null,
     bouncesUntilBreach: window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null,
+    restore,
     dataAgeMs: Math.max(0, situation.now - situation.statsAt),
     warnings: days.warnings,
   };
@@ -62,9 +79,10 @@ interface Findings {
   readonly days: Days;
   readonly window: EvidenceWindow | null;
   readonly emergency: EmergencyCounts | null;
+  readonly restore: RestoreProgress | null;
 }
 
-function rule({ policy, situation, days, window, emergency }: Findings): Ruling {
+function rule({ policy, situation, days, window, emergency, restore }: Findings): Ruling {
   if (situation.run === 'paused') return { action: 'none', reason: 'already_paused' };
   if (situation.run === 'not_running') return { action: 'none', reason: 'not_running' };
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
@@ -78,7 +96,8 @@ function rule({ policy, situation, days, window, emergency }: Findings): Ruling 
     return { action: 'hold', reason: 'invalid_row' };
   }
   if (window.bounced > window.sent) return { action: 'hold', reason: 'implausible_counts' };
-  return ruleOnRate(policy, situation, window, situation.mode);
+  const onRate = ruleOnRate(policy, situation, window, situation.mode);
+  return onRate.reason === 'ok' && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
 }
 
 function ruleOnRate(policy: Policy, situation: Situation, window: EvidenceWindow, mode: WarmupMode): Ruling {
@@ -98,8 +117,13 @@ function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupM
   return { action: repeated ? 'pause' : response, reason };
 }
 
-/** Nothing is written to a mailbox whose status word says nothing: it is judged, shown and alerted. */
-function guardUnknowns(ruling: Ruling, situation: Situation): Ruling {
+/**
+ * Nothing is written to a mailbox whose status word says nothing: it is judged, shown and alerted. Neither to one
+ * where somebody keeps taking back what we change.
+ */
+function withHolds(ruling: Ruling, situation: Situation): Ruling {
+  const acts = ruling.action !== 'none' && ruling.action !== 'hold';
+  if (situation.contested && acts) return { action: 'hold', reason: 'contested', wanted: ruling.action };
   if (situation.run !== 'unknown' || ruling.action === 'hold' || ruling.reason === 'no_data') return ruling;
   return { action: 'hold', reason: 'unknown_status', wanted: ruling.wanted ?? ruling.action };
 }

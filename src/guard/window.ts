@@ -17,7 +17,7 @@ export function representativeVolume(limitPpm: Ppm): number {
 }
 
 /** Calendar days from one date to another, both included. */
-function daysInclusive(from: IsoDate, to: IsoDate): number {
+export function daysInclusive(from: IsoDate, to: IsoDate): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs) + 1;
 }
 

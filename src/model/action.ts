@@ -1,8 +1,11 @@
 // A change at the mailbox API that the guard wants, from the plan to its outcome.
+import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 import type { RunState, Verdict } from './verdict.ts';
 
-export type ActionKind = 'recovery' | 'pause';
+/** restore: back from recovery to the mode before. */
+export const actionKinds = ['recovery', 'pause', 'restore'] as const;
+export type ActionKind = (typeof actionKinds)[number];
 
 /**
  * planned: wanted, nothing sent. open: the intent is recorded, a POST may be under way.
@@ -29,6 +32,8 @@ export interface Action {
   readonly mailboxId: string;
   readonly email: string;
   readonly kind: ActionKind;
+  /** The mode that it sets; null for a pause. */
+  readonly targetMode: WarmupMode | null;
   readonly state: ActionState;
   readonly verdict: Verdict;
   readonly before: Before;

@@ -7,6 +7,11 @@ export type Severity = (typeof severities)[number];
 /** The rules of DESIGN.md section 9 that this version evaluates. */
 export const alertRules = [
   'guard_acted',
+  'restored',
+  'guard_held',
+  'contested',
+  'recovery_without_effect',
+  'restore_overdue',
   'guard_action_failed',
   'guard_blind',
   'bounce_over_limit',

@@ -19,6 +19,8 @@ export interface Policy {
   readonly onRecoveryBreach: 'pause' | 'alert';
   readonly emergency: { readonly minBounces: number; readonly ratePpm: Ppm; readonly days: number };
   readonly maxInterventions: { readonly count: number; readonly days: number };
+  /** Back from recovery: so many clean days, and so many times 1/limit clean mails. */
+  readonly restore: { readonly enabled: boolean; readonly days: number; readonly cleanVolume: number };
   readonly staleAfterDays: number;
   readonly breaker: {
     readonly sharePpm: Ppm;
@@ -42,6 +44,7 @@ export const defaultPolicy: Policy = {
   onRecoveryBreach: 'pause',
   emergency: { minBounces: 3, ratePpm: 100_000, days: 2 },
   maxInterventions: { count: 3, days: 60 },
+  restore: { enabled: true, days: 7, cleanVolume: 1 },
   staleAfterDays: 2,
   breaker: { sharePpm: 100_000, minMailboxes: 5, maxMailboxes: 25, minDomains: 3, windowMs: 60 * 60_000 },
   limitsPpm: { slow: 5_000, balanced: 10_000, aggressive: 20_000, recovery: 3_000 },

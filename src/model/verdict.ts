@@ -1,9 +1,9 @@
 // The guard's words: what it decides, why, and what it remembers of a mailbox.
-import type { Ppm } from './policy.ts';
+import type { Ppm, WarmupMode } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 
 /** What the guard wants done. hold: on purpose nothing, although something is over or unknown. */
-export const verdictActions = ['none', 'hold', 'recovery', 'pause'] as const;
+export const verdictActions = ['none', 'hold', 'recovery', 'pause', 'restore'] as const;
 export type VerdictAction = (typeof verdictActions)[number];
 
 /** Why, out of one closed set: the same word in tests, metrics, alerts and on the page. */
@@ -24,6 +24,8 @@ export const reasons = [
   'repeat_offender',
   'first_sight',
   'circuit_breaker',
+  'contested',
+  'clean_volume',
 ] as const;
 export type Reason = (typeof reasons)[number];
 
@@ -51,10 +53,21 @@ export interface Verdict {
   readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
   /** Further bounces that would breach the limit; 0 when it is breached. null when that can't be said. */
   readonly bouncesUntilBreach: number | null;
+  /** In a recovery of ours: how far the way back is. null otherwise. */
+  readonly restore: RestoreProgress | null;
   /** Age of the stats answer when it was judged, milliseconds. */
   readonly dataAgeMs: number;
   /** Oddities of the rows, in sentences. */
   readonly warnings: readonly string[];
+}
+
+/** Clean days and mails since the switch to recovery and since the last bounce, and how many a restore takes. */
+export interface RestoreProgress {
+  readonly mode: WarmupMode;
+  readonly cleanDays: number;
+  readonly neededDays: number;
+  readonly cleanMails: number;
+  readonly neededMails: number;
 }
 
 /** From which day counts are evidence, and what that day already held before. */
@@ -86,4 +99,6 @@ export interface GuardMemory {
   /** When our confirmed or unconfirmed interventions were made. */
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;
+  /** When somebody else took back what we had changed. */
+  readonly reversals: readonly EpochMs[];
 }

@@ -5,6 +5,11 @@ import type { AlertRule } from '../model/alert.ts';
 /** What a group of several alerts is about. */
 const ruleNames: Readonly<Record<AlertRule, string>> = {
   guard_acted: 'Warmwarden acted',
+  restored: 'restored from recovery',
+  guard_held: 'the breaker holds',
+  contested: 'changes taken back',
+  recovery_without_effect: 'recovery without effect',
+  restore_overdue: 'long in recovery',
   guard_action_failed: 'an action failed',
   guard_blind: 'bounces cannot be judged',
   bounce_over_limit: 'bounces over the limit, NOT ACTED',

@@ -1,7 +1,7 @@
 // Metrics: counts what the rooms report, reads the rest from the fleet's picture, and answers a scrape.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Fleet } from '../fleet/fleet.ts';
-import { type ActionKind, outcomes } from '../model/action.ts';
+import { actionKinds, outcomes } from '../model/action.ts';
 import type { Tally } from '../model/tally.ts';
 import type { Clock } from '../world.ts';
 import { contentTypes, type Family, formatFor, writeExposition } from './exposition.ts';
@@ -25,7 +25,6 @@ export interface Metrics {
 
 /** Request durations, seconds: from a quick answer to the client's time-out. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const actionKinds: readonly ActionKind[] = ['recovery', 'pause'];
 const sendOutcomes = ['sent', 'failed', 'given_up'] as const;
 
 /** The daemon's metrics, in a registry of their own. */

@@ -90,6 +90,11 @@ async function ledgerTables(db: Db): Promise<void> {
     .addColumn('action', 'text', (column) => column.notNull())
     .execute();
   await schema
+    .createTable('breakers')
+    .addColumn('api', 'text', (column) => column.primaryKey())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .execute();
+  await schema
     .createIndex('actions_of_mailbox')
     .on('actions')
     .columns(['account', 'mailbox_id', 'planned_at'])

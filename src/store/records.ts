@@ -2,6 +2,7 @@
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 
@@ -23,6 +24,14 @@ export interface TickRecord {
   /** Actions that were planned or settled by it. */
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
+  /** The breaker of the mailbox's API, when the answer moved it. */
+  readonly breaker: BreakerRecord | null;
+}
+
+export interface BreakerRecord {
+  /** The base_url that it guards. */
+  readonly api: string;
+  readonly state: BreakerState;
 }
 
 /** What changed by a mailbox list. */

@@ -38,6 +38,8 @@ export interface Tables {
     planned_at: number;
     action: string;
   };
+  /** By base_url. */
+  breakers: { api: string; state: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
   transitions: { id: Generated<number>; at: number; transition: string; told: number };
   deliveries: {

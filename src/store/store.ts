@@ -10,15 +10,16 @@ import { type Connection, connect, nameHolder } from './connection.ts';
 import { migrate } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
-import type { ListRecord, TickRecord } from './records.ts';
+import type { BreakerRecord, ListRecord, TickRecord } from './records.ts';
 import type { Tables } from './schema.ts';
-import { writeAction, writeAlerts, writeDecision, writeMailbox, writeObservation } from './writes.ts';
+import { writeAction, writeAlerts, writeBreaker, writeDecision, writeMailbox, writeObservation } from './writes.ts';
 
 /** What the picture of the fleet is loaded from at start. */
 export interface StoredPicture {
   readonly mailboxes: readonly MailboxState[];
   readonly alerts: readonly Alert[];
   readonly actions: readonly Action[];
+  readonly breakers: readonly BreakerRecord[];
 }
 
 const recentActions = 100;
@@ -51,9 +52,10 @@ export class Store {
 
   /** The fleet as it was believed to be when the process ended. */
   async loadPicture(): Promise<StoredPicture> {
-    const [mailboxes, alerts, actions] = [
+    const [mailboxes, alerts, breakers, actions] = [
       await loadMailboxes(this.#db),
       await this.#db.selectFrom('alerts').select('alert').execute(),
+      await this.#db.selectFrom('breakers').selectAll().execute(),
       await this.#db
         .selectFrom('actions')
         .select('action')
@@ -65,6 +67,7 @@ export class Store {
       mailboxes,
       alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
       actions: actions.map((row): Action => JSON.parse(row.action)),
+      breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
     };
   }
 
@@ -76,6 +79,7 @@ export class Store {
       if (record.decision) await writeDecision(trx, record.mailbox, record.decision);
       for (const action of record.actions) await writeAction(trx, action);
       await writeAlerts(trx, record.alerts);
+      if (record.breaker) await writeBreaker(trx, record.breaker);
     });
   }
 

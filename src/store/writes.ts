@@ -5,7 +5,7 @@ import type { AlertChanges } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { DecisionRecord } from './records.ts';
+import type { BreakerRecord, DecisionRecord } from './records.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
@@ -85,6 +85,15 @@ export async function writeAction(db: Db, action: Action): Promise<void> {
       ...changing,
     })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+    .execute();
+}
+
+export async function writeBreaker(db: Db, { api, state }: BreakerRecord): Promise<void> {
+  const changing = { state: JSON.stringify(state) };
+  await db
+    .insertInto('breakers')
+    .values({ api, ...changing })
+    .onConflict((conflict) => conflict.column('api').doUpdateSet(changing))
     .execute();
 }
 

@@ -5,17 +5,19 @@ import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Failure, Result } from '../mailbox-api/failure.ts';
 import type { AlertRule } from '../model/alert.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
-import { type AccountState, domainOf, type MailboxState } from '../model/mailbox.ts';
+import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
-import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { Schedule, World } from '../world.ts';
+import { AccountHealth } from './account-health.ts';
 import { Actor } from './actor.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
 import { type Poll, PollQueue } from './queue.ts';
 import { Recorder } from './recorder.ts';
+import type { Turns } from './turns.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
@@ -24,8 +26,6 @@ const staleRuns = 3;
 /** A failed poll is tried again after a random time below base x 2^failures, capped. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
-/** A key without write permission is tried again after this. */
-const readOnlyForMs = hourMs;
 /** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
 const secondLookAfterMs = minuteMs;
 
@@ -37,6 +37,10 @@ export interface AccountWatchOptions {
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
   readonly words: StatusWords;
   readonly pageUrl: string | null;
+  /** The base_url: the breaker spans all accounts under it. */
+  readonly api: string;
+  /** In the order of the configuration. */
+  readonly accountsOfApi: readonly string[];
 }
 
 export interface WatchRooms {
@@ -45,6 +49,7 @@ export interface WatchRooms {
   readonly store: Store;
   readonly fleet: Fleet;
   readonly tally: Tally;
+  readonly turns: Turns;
   /** Called after a commit that people may be told of. */
   readonly onTransitions: () => void;
 }
@@ -64,15 +69,15 @@ export class AccountWatch {
   readonly #queue = new PollQueue();
   readonly #failures = new Map<string, number>();
   readonly #stop = new AbortController();
+  readonly #health: AccountHealth;
   readonly #lane: Lane;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
   /** When stats polls were due since the start, the last few, oldest first. */
   #statsRuns: readonly EpochMs[] = [];
+  /** Mailboxes that the breaker holds and that were read again since. */
+  readonly #held = new Set<string>();
   #running: Promise<unknown> = Promise.resolve();
-  #state: AccountState;
-  /** Monotonic time until which the key counts as read-only. */
-  #readOnlyUntil = Number.NEGATIVE_INFINITY;
 
   constructor(rooms: WatchRooms, options: AccountWatchOptions) {
     this.#rooms = rooms;
@@ -80,31 +85,20 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.now();
-    this.#state = {
-      name: account,
-      requestsPerMinute: api.budget.allowedPerMinute,
-      lastSuccessAt: null,
-      failingSince: null,
-      lastFailure: null,
-      keyRejected: false,
-      writable: true,
-      listed: false,
-      health: 'unknown',
-      queueLength: 0,
-      oldestDueAt: null,
-    };
+    const backlog = (now: number) => this.#queue.backlog(now);
+    this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog });
     this.#lane = new Lane({
       clock: world.clock,
       budget: api.budget,
       queue: this.#queue,
       poll: (poll) => this.#poll(poll),
       // A rejected key is not hammered: the list alone asks whether it is accepted again.
-      accept: (poll) => !this.#state.keyRejected || poll.route === 'mailboxes' || poll.route === 'health',
+      accept: (poll) => !this.#health.keyRejected || poll.route === 'mailboxes' || poll.route === 'health',
     });
     this.#recorder = new Recorder(rooms, {
       ...options,
       startedAt,
-      writable: () => world.clock.monotonic() >= this.#readOnlyUntil,
+      writable: () => this.#health.writable,
       staleBefore: () => this.#staleBefore(),
       seenAgain: () => this.#statsRuns.length > 0 && world.clock.now() - startedAt > this.#roundMs(),
     });
@@ -114,8 +108,8 @@ export class AccountWatch {
         account,
         words,
         startedAt,
-        onWritable: (writable) => this.#noteWritable(writable),
-        onFailure: (failure) => this.#noteFailure(failure),
+        onWritable: (writable) => this.#health.wrote(writable),
+        onFailure: (failure) => this.#health.failed(failure),
       },
     );
   }
@@ -123,7 +117,7 @@ export class AccountWatch {
   /** Begins to watch. What the store knows of open intents is taken up first. */
   start(): void {
     const { signal } = this.#stop;
-    this.#publish();
+    this.#health.publish();
     this.#running = Promise.all([this.#begin(), this.#lane.run(signal), this.#keepCadence(), this.#keepTime()]);
   }
 
@@ -182,7 +176,7 @@ export class AccountWatch {
     while (!signal.aborted) {
       await clock.sleep(timeTickMs, signal);
       if (signal.aborted) return;
-      this.#publish();
+      this.#health.publish();
       try {
         await this.#recorder.timePassed();
       } catch (error) {
@@ -199,11 +193,11 @@ export class AccountWatch {
       const key = `${poll.route} ${poll.mailboxId ?? ''}`;
       if (!failure) {
         this.#failures.delete(key);
-        if (poll.route !== 'health') this.#noteSuccess();
+        if (poll.route !== 'health' && this.#health.succeeded()) this.#lane.wake();
         return;
       }
-      if (poll.route === 'health') this.#state = { ...this.#state, health: 'unknown' };
-      else this.#noteFailure(failure);
+      if (poll.route === 'health') this.#health.healthSaid(null);
+      else this.#health.failed(failure);
       this.#retry(poll, failure, key);
     } catch (error) {
       log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
@@ -218,7 +212,7 @@ export class AccountWatch {
       case 'health': {
         const health = await api.health();
         if (!health.ok) return health.failure;
-        this.#state = { ...this.#state, health: health.value.answer.status === 'ok' ? 'ok' : 'other' };
+        this.#health.healthSaid(health.value.answer.status ?? 'absent');
         return null;
       }
       case 'mailboxes': {
@@ -257,7 +251,7 @@ export class AccountWatch {
   }
 
   async #takeList(list: Observed<MailboxList>): Promise<void> {
-    const first = !this.#state.listed;
+    const first = !this.#health.listed;
     const { arrived, left, stirred } = await this.#recorder.listed(list);
     const now = this.#rooms.world.clock.monotonic();
     const fresh = first ? this.#mailboxes() : arrived;
@@ -270,8 +264,7 @@ export class AccountWatch {
       const counts = { mailboxes: this.#mailboxes().length, arrived: arrived.length, left: left.length };
       log.info({ account: this.#options.account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
     }
-    this.#state = { ...this.#state, listed: true };
-    this.#publish();
+    this.#health.listRead();
   }
 
   /** A first sweep: warm-up and stats in any case, the slow kinds only when their last run was missed. */
@@ -286,7 +279,7 @@ export class AccountWatch {
 
   /** A breach at first sight, or an alert that waits for another observation, should not wait for the cadence. */
   #wantsSecondLook(mailbox: MailboxState, route: Route): boolean {
-    if (route === 'stats') return mailbox.verdict?.answer.reason === 'first_sight';
+    if (route === 'stats') return this.#isFirstHold(mailbox);
     const rule = ruleSeenTwice[route];
     if (!rule) return false;
     for (const alert of this.#rooms.fleet.alerts()) {
@@ -295,6 +288,15 @@ export class AccountWatch {
       if (alert.mailboxId === mailbox.id) return true;
       if (alert.mailboxId === null && this.#speaksFor(mailbox, alert.object)) return true;
     }
+    return false;
+  }
+
+  /** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
+  #isFirstHold({ id, verdict }: MailboxState): boolean {
+    const reason = verdict?.answer.reason;
+    if (reason === 'first_sight') return true;
+    if (reason !== 'circuit_breaker') this.#held.delete(id);
+    else if (!this.#held.has(id)) return Boolean(this.#held.add(id));
     return false;
   }
 
@@ -318,53 +320,6 @@ export class AccountWatch {
     this.#lane.wake();
   }
 
-  #noteSuccess(): void {
-    const was = this.#state;
-    const at = this.#rooms.world.clock.now();
-    this.#state = { ...was, lastSuccessAt: at, failingSince: null, lastFailure: null, keyRejected: false };
-    if (was.failingSince === null) return;
-    this.#rooms.world.log.info({ account: was.name }, 'the mailbox API answers again');
-    this.#publish();
-    this.#lane.wake();
-  }
-
-  /** Only failures that say something about the whole account count: a mailbox that is missing is an answer. */
-  #noteFailure(failure: Failure): void {
-    if (failure.kind === 'missing' && this.#state.listed) return;
-    if (failure.kind === 'refused' && this.#state.listed) return;
-    const was = this.#state;
-    const said = failureText(failure);
-    this.#state = {
-      ...was,
-      failingSince: was.failingSince ?? this.#rooms.world.clock.now(),
-      lastFailure: said,
-      keyRejected: was.keyRejected || failure.kind === 'unauthorized',
-    };
-    if (was.lastFailure === said) return;
-    this.#rooms.world.log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
-    this.#publish();
-  }
-
-  #noteWritable(writable: boolean): void {
-    if (!writable) this.#readOnlyUntil = this.#rooms.world.clock.monotonic() + readOnlyForMs;
-    else this.#readOnlyUntil = Number.NEGATIVE_INFINITY;
-    this.#publish();
-  }
-
-  #publish(): void {
-    const { clock } = this.#rooms.world;
-    const now = clock.monotonic();
-    const { length, oldestDueAt } = this.#queue.backlog(now);
-    this.#state = {
-      ...this.#state,
-      requestsPerMinute: this.#rooms.api.budget.allowedPerMinute,
-      writable: now >= this.#readOnlyUntil,
-      queueLength: length,
-      oldestDueAt: oldestDueAt === null ? null : clock.now() - (now - oldestDueAt),
-    };
-    this.#rooms.fleet.putAccount(this.#state);
-  }
-
   /** How long the budget takes for one round of warm-up and stats, at least a minute. */
   #roundMs(): number {
     return Math.max(minuteMs, (2 * this.#mailboxes().length * minuteMs) / this.#rooms.api.budget.allowedPerMinute);
@@ -374,22 +329,5 @@ export class AccountWatch {
   #staleBefore(): EpochMs {
     const thirdLast = this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
     return Math.min(thirdLast, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
-  }
-}
-
-function failureText(failure: Failure): string {
-  switch (failure.kind) {
-    case 'unauthorized':
-      return `the API refuses the key (${failure.detail}); check the api_key of this account`;
-    case 'missing':
-      return `the API does not know the mailbox list (${failure.detail}); check base_url`;
-    case 'malformed':
-      return `the API's answer can't be read (${failure.detail}); check base_url`;
-    case 'refused':
-      return `the API refuses to answer (${failure.detail}); check the plan and the key's read permission`;
-    case 'throttled':
-      return `the API says that there are too many requests (${failure.detail}); check plan or requests_per_minute`;
-    case 'unavailable':
-      return `the API does not answer (${failure.detail})`;
   }
 }

@@ -167,7 +167,7 @@ export class Actor {
     // Nothing was sent: the open intent is looked at after the restart.
     if (signal.aborted) return null;
     const sent =
-      open.kind === 'pause' ? await api.pause(open.mailboxId) : await api.setMode(open.mailboxId, 'recovery');
+      open.targetMode === null ? await api.pause(open.mailboxId) : await api.setMode(open.mailboxId, open.targetMode);
     if (sent.ok) {
       this.#options.onWritable(true);
       return this.#readBack(open, 'the API said yes, but the change is not to be seen', signal);

@@ -1,5 +1,5 @@
 // An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
-import { afterJudgement, afterSight, firstSight, recentInterventions } from '../guard/memory.ts';
+import { afterJudgement, afterSight, firstSight, isContested, recentInterventions } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { judge } from '../guard/verdict.ts';
 import type {
@@ -81,6 +81,8 @@ export function judgeMailbox(
     emergencyEvidence: memory.emergencyEvidence,
     recentInterventions: recentInterventions(memory, policy, now),
     firstSight: judged < 2,
+    claim: memory.claim,
+    contested: isContested(memory, now),
   });
   return { verdict, memory: fresh ? afterJudgement(memory) : memory };
 }

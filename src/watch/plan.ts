@@ -3,6 +3,7 @@ import { type StatusWords, wordState } from '../guard/run-state.ts';
 import type { Action, ActionKind } from '../model/action.ts';
 import type { WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { WarmupMode } from '../model/policy.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 
@@ -30,11 +31,11 @@ export function isActive(action: Action | null): action is Action {
 
 /** Whether the warm-up is as the action wants it. A pause also shows as a new word that is no running word. */
 export function showsChange(
-  action: Pick<Action, 'kind' | 'before'>,
+  action: Pick<Action, 'kind' | 'targetMode' | 'before'>,
   warmup: WarmupAnswer,
   words: StatusWords,
 ): boolean {
-  if (action.kind === 'recovery') return warmup.mode === 'recovery';
+  if (action.kind !== 'pause') return warmup.mode === action.targetMode;
   const state = wordState(warmup.status, words);
   if (state === 'paused') return true;
   return warmup.status !== null && warmup.status !== action.before.status && state !== 'running';
@@ -48,7 +49,7 @@ export function isOurs(action: Action | null, now: EpochMs): action is Action {
 }
 
 export function actionKind(verdict: Verdict): ActionKind | null {
-  return verdict.action === 'recovery' || verdict.action === 'pause' ? verdict.action : null;
+  return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
 export interface Planning {
@@ -75,6 +76,7 @@ export function planAfter({ mailbox, verdict, mayWrite, now, newId }: Planning):
       mailboxId: mailbox.id,
       email: mailbox.email,
       kind: wanted,
+      targetMode: targetMode(wanted, verdict),
       state: 'planned',
       verdict,
       before: { mode: verdict.mode, status: mailbox.warmup?.answer.status ?? null, run: verdict.run },
@@ -87,6 +89,11 @@ export function planAfter({ mailbox, verdict, mayWrite, now, newId }: Planning):
     });
   }
   return changes;
+}
+
+function targetMode(kind: ActionKind, verdict: Verdict): WarmupMode | null {
+  if (kind === 'pause') return null;
+  return kind === 'recovery' ? 'recovery' : (verdict.restore?.mode ?? null);
 }
 
 export function dropped(action: Action, detail: string, now: EpochMs): Action {

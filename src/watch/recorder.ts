@@ -1,32 +1,25 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
+import { guardHeld } from '../alert/breaker-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { afterConfirmed, firstSight } from '../guard/memory.ts';
-import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import type { StatusWords } from '../guard/run-state.ts';
 import type { Action } from '../model/action.ts';
 import type { Alert, AlertChanges, Transition } from '../model/alert.ts';
-import type { MailboxList, Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
+import type { MailboxList, Observed, WarmupAnswer } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from '../model/verdict.ts';
-import type { DecisionRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
-import { judgeMailbox, type Observation, observe, sameVerdict } from './observe.ts';
-import {
-  dropped,
-  isActive,
-  isOurs,
-  nextTryAfterRefusal,
-  nextTryAfterUnconfirmed,
-  planAfter,
-  showsChange,
-} from './plan.ts';
+import type { Observation } from './observe.ts';
+import { dropped, isActive, nextTryAfterRefusal, nextTryAfterUnconfirmed } from './plan.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
+import { confirm, type TickContext, tick } from './tick.ts';
+import type { Turns } from './turns.ts';
 
 /** The rooms that a recorder works with. */
 export interface RecorderRooms {
@@ -34,6 +27,7 @@ export interface RecorderRooms {
   readonly store: Store;
   readonly fleet: Fleet;
   readonly tally: Tally;
+  readonly turns: Turns;
   /** Called after a commit that people may be told of. */
   readonly onTransitions: () => void;
 }
@@ -44,6 +38,10 @@ export interface RecorderOptions {
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
   readonly words: StatusWords;
   readonly pageUrl: string | null;
+  /** The base_url, whose breaker admits the actions. */
+  readonly api: string;
+  /** The accounts under it; the first one's name stands in the breaker's alert. */
+  readonly accountsOfApi: readonly string[];
   /** The key may write, as far as is known. */
   readonly writable: () => boolean;
   /** Statistics from before this moment are stale; -Infinity while that can't be said. */
@@ -66,7 +64,6 @@ export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
   readonly #absentSince = new Map<string, EpochMs>();
-  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
@@ -75,32 +72,39 @@ export class Recorder {
 
   /** Takes in an answer about a mailbox. null when the mailbox has left. Rejects when the store can't be written. */
   observed(mailboxId: string, observation: Observation): Promise<MailboxState | null> {
-    return this.#inTurn(async () => {
+    return this.#rooms.turns.take(async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (!before) return null;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
-      const proven = this.#proven(before, observation, now);
-      const seen = proven ? this.#confirm(before, proven, policy) : observe(before, observation);
-      const judged = this.#judge(before, seen, { observation, policy, now });
-      const changes = [...(proven && seen.action ? [seen.action] : []), ...judged.actions];
-      const mailbox = judged.mailbox;
-      const conditions = conditionsAfter(observation.route, mailbox, this.#context(policy, now));
-      const alerts = this.#alerts([...conditions, ...this.#failures(changes, policy, now)], now, [
-        ...(proven && seen.action ? [actedEvent(seen.action, now, policy, this.#options.pageUrl)] : []),
-      ]);
+      const { mailbox, verdict, decision, actions, confirmed, breaker } = tick(
+        before,
+        observation,
+        this.#tickContext(policy, now),
+      );
+      const { api, pageUrl } = this.#options;
+      const conditions = [
+        ...conditionsAfter(observation.route, mailbox, this.#context(policy, now)),
+        ...this.#failures(actions, policy, now),
+        ...(breaker ? [this.#held(breaker, policy, now)] : []),
+      ];
+      const events = confirmed ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
+      const alerts = this.#alerts(conditions, now, events);
       const answered = observation.route;
-      await this.#rooms.store.recordTick({ mailbox, answered, decision: judged.decision, actions: changes, alerts });
-      if (proven && seen.action) this.#rooms.tally.action(before.account, seen.action.kind, 'confirmed');
-      if (judged.verdict) this.#rooms.tally.decision(before.account, judged.verdict.action, judged.verdict.reason);
-      this.#show(mailbox, changes, alerts);
+      const moved = breaker && { api, state: breaker };
+      await this.#rooms.store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
+      const { fleet, tally } = this.#rooms;
+      if (breaker) fleet.putBreaker(api, breaker);
+      if (confirmed) tally.action(before.account, confirmed.kind, 'confirmed');
+      if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+      this.#show(mailbox, actions, alerts);
       return mailbox;
     });
   }
 
   /** Records the intent to POST. null when the action is no longer the one to be done. */
   opened(mailboxId: string, actionId: string): Promise<Action | null> {
-    return this.#inTurn(async () => {
+    return this.#rooms.turns.take(async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       const action = mailbox?.action;
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
@@ -125,7 +129,7 @@ export class Recorder {
 
   /** Records what came of a POST. Does nothing when a poll has settled it in the meantime. */
   settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#rooms.turns.take(async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       const open = before?.action;
       if (!before || !open || open.id !== actionId || open.state !== 'open') return;
@@ -133,7 +137,7 @@ export class Recorder {
       const policy = this.#options.policyFor(before);
       const mailbox =
         settlement.kind === 'confirmed'
-          ? this.#confirm(before, settlement.observed, policy)
+          ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
           : { ...before, action: unsuccessful(open, settlement, now) };
       const action = mailbox.action ?? open;
       const told = action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1);
@@ -148,7 +152,7 @@ export class Recorder {
 
   /** After a restart: what was planned and never sent is judged anew. */
   dropPlanned(mailboxId: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#rooms.turns.take(async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (mailbox?.action?.state !== 'planned') return;
       const action = dropped(
@@ -164,7 +168,7 @@ export class Recorder {
 
   /** Takes in a mailbox list. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges> {
-    return this.#inTurn(async () => {
+    return this.#rooms.turns.take(async () => {
       const { fleet, store } = this.#rooms;
       const { account, selects } = this.#options;
       const known = [...fleet.mailboxes()].filter((mailbox) => mailbox.account === account);
@@ -188,7 +192,7 @@ export class Recorder {
    * when the last process ended has to be seen again before its time may pass.
    */
   timePassed(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#rooms.turns.take(async () => {
       const { fleet, store, world } = this.#rooms;
       const now = world.clock.now();
       const account = fleet.account(this.#options.account);
@@ -211,54 +215,32 @@ export class Recorder {
     });
   }
 
-  /** The warm-up answer that proves our POST, when this is one. */
-  #proven(before: MailboxState, observation: Observation, now: EpochMs): Observed<WarmupAnswer> | null {
-    if (observation.route !== 'warmup' || !isOurs(before.action, now)) return null;
-    return showsChange(before.action, observation.observed.answer, this.#options.words) ? observation.observed : null;
-  }
-
-  #confirm(before: MailboxState, warmup: Observed<WarmupAnswer>, policy: Policy): MailboxState {
-    if (!before.action) return before;
-    const now = this.#rooms.world.clock.now();
-    const rows = before.stats?.answer.rows ?? null;
-    const run = runStateOf(warmup.answer.status, this.#options.words, rows, now);
-    const sight = { mode: warmup.answer.mode, run, rows, now };
-    const action: Action = {
-      ...before.action,
-      state: 'confirmed',
-      settledAt: now,
-      nextTryAt: null,
-      detail: `read back: ${before.action.kind === 'pause' ? `status ${warmup.answer.status}` : `mode ${warmup.answer.mode}`}`,
+  #tickContext(policy: Policy, now: EpochMs): TickContext {
+    const { words, startedAt, writable, api } = this.#options;
+    return {
+      policy,
+      words,
+      now,
+      startedAt,
+      mayWrite: policy.enforce && writable(),
+      breaker: this.#rooms.fleet.breaker(api),
+      running: () => this.#running(),
+      newId: () => this.#newId(now),
     };
-    const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode };
-    const memory = afterConfirmed(before.memory ?? firstSight(policy, sight), done, sight);
-    return { ...before, warmup, memory, action };
   }
 
-  #judge(
-    before: MailboxState,
-    seen: MailboxState,
-    given: { observation: Observation; policy: Policy; now: EpochMs },
-  ): {
-    readonly mailbox: MailboxState;
-    readonly verdict: Verdict | null;
-    readonly decision: DecisionRecord | null;
-    readonly actions: readonly Action[];
-  } {
-    const { observation, policy, now } = given;
-    const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-    const { words, startedAt } = this.#options;
-    const freshStats = observation.route === 'stats';
-    const judgement = judgeable ? judgeMailbox(seen, { policy, words, now, freshStats, notBefore: startedAt }) : null;
-    if (!judgement) return { mailbox: seen, verdict: null, decision: null, actions: [] };
-    const { verdict, memory } = judgement;
-    const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
-    const mayWrite = policy.enforce && this.#options.writable();
-    const actions = planAfter({ mailbox: judged, verdict, mayWrite, now, newId: () => this.#newId(now) });
-    const mailbox = { ...judged, action: actions.at(-1) ?? judged.action };
-    const unchanged = before.verdict !== null && sameVerdict(before.verdict.answer, verdict);
-    const days = daysOf(verdict, seen.stats?.answer.rows ?? []);
-    return { mailbox, verdict, decision: { verdict, unchanged, days }, actions };
+  /** Running mailboxes under the same base_url. */
+  #running(): number {
+    let running = 0;
+    for (const { account, verdict } of this.#rooms.fleet.mailboxes()) {
+      if (verdict?.answer.run === 'running' && this.#options.accountsOfApi.includes(account)) running += 1;
+    }
+    return running;
+  }
+
+  #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
+    const { api, accountsOfApi, account } = this.#options;
+    return guardHeld(breaker, { api, account: accountsOfApi[0] ?? account, windowMs: policy.breaker.windowMs, now });
   }
 
   #newId(now: EpochMs): string {
@@ -306,13 +288,6 @@ export class Recorder {
     for (const fingerprint of alerts.dropped) this.#rooms.fleet.removeAlert(fingerprint);
     if (alerts.transitions.length > 0) this.#rooms.onTransitions();
   }
-
-  /** Work waits for its turn: what is decided rests on what was committed before. */
-  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    const result = this.#turn.then(work);
-    this.#turn = result.catch(() => {});
-    return result;
-  }
 }
 
 function unsuccessful(open: Action, settlement: Exclude<Settlement, { kind: 'confirmed' }>, now: EpochMs): Action {
@@ -329,14 +304,6 @@ function unsuccessful(open: Action, settlement: Exclude<Settlement, { kind: 'con
       return { ...open, state: attempts === 0 ? 'planned' : 'unconfirmed', attempts, nextTryAt: now, detail };
     }
   }
-}
-
-function daysOf(verdict: Verdict, rows: readonly StatsRow[]): DecisionRecord['days'] {
-  const { windowFrom, windowTo } = verdict;
-  if (windowFrom === null || windowTo === null) return [];
-  return rows.flatMap(({ date, sent, bounced }) =>
-    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
-  );
 }
 
 function merge(a: AlertChanges, b: AlertChanges): AlertChanges {

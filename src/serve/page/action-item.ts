@@ -13,8 +13,16 @@ export interface ActionItemParts {
   readonly link: boolean;
 }
 
-const done: Readonly<Record<ActionKind, string>> = { recovery: 'Switched to recovery', pause: 'Paused warm-up' };
-const wanted: Readonly<Record<ActionKind, string>> = { recovery: 'Switch to recovery', pause: 'Pause warm-up' };
+const done: Readonly<Record<ActionKind, string>> = {
+  recovery: 'Switched to recovery',
+  pause: 'Paused warm-up',
+  restore: 'Restored',
+};
+const wanted: Readonly<Record<ActionKind, string>> = {
+  recovery: 'Switch to recovery',
+  pause: 'Pause warm-up',
+  restore: 'Restore',
+};
 
 /** How an action stands, as a word and as the class that colours it. */
 const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {

@@ -1,0 +1,95 @@
+// The rules about our own changes over time: contested, without effect, overdue to end.
+import type { MailboxState } from '../model/mailbox.ts';
+import { dayMs, hourMs } from '../model/time.ts';
+import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { momentText } from './phrases.ts';
+import { explainVerdict } from './wording.ts';
+
+/** Recovery lowers the daily limit to at most this (api/mailbox-api.md, warm-up modes)... */
+const recoveryMaxPerDay = 15;
+/** ...within this time of the switch. */
+const effectWithinMs = 24 * hourMs;
+/** A recovery that lasts longer than this wants a person's eye. */
+const overdueAfterMs = 45 * dayMs;
+
+type Rule = 'contested' | 'recovery_without_effect' | 'restore_overdue';
+
+/** All three after an answer or the passing of time. */
+export function claimConditions(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
+  return [contested(mailbox, context), withoutEffect(mailbox, context), overdue(mailbox, context)];
+}
+
+interface Finding {
+  readonly active: boolean | 'unknown';
+  readonly title: string;
+  readonly sentences: readonly string[];
+}
+
+function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, finding: Finding): Condition {
+  const { active, title, sentences } = finding;
+  const claim = mailbox.memory?.claim ?? null;
+  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  return {
+    subject: subjectOf(rule, mailbox),
+    severity: 'warning',
+    active,
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    facts: {
+      title: `${mailbox.email}: ${title}`,
+      sentences,
+      numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+    },
+  };
+}
+
+/** Two outside reversals within a day: the guard does not enter a quarrel. */
+function contested(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';
+  return condition('contested', mailbox, context, {
+    active,
+    title: active === true ? 'somebody takes back what Warmwarden changes' : 'no longer contested',
+    sentences:
+      active === true && verdict
+        ? [explainVerdict(verdict), 'Find out which person or tool changes it. It is judged again after a day.']
+        : [],
+  });
+}
+
+function withoutEffect(mailbox: MailboxState, context: MailboxContext): Condition {
+  const claim = mailbox.memory?.claim;
+  const limit = mailbox.warmup?.answer.dailyLimit ?? null;
+  const ripe = claim?.kind === 'recovery' && context.now - claim.since >= effectWithinMs;
+  const active = !ripe ? false : limit === null ? 'unknown' : limit > recoveryMaxPerDay;
+  return condition('recovery_without_effect', mailbox, context, {
+    active,
+    title: active === true ? 'recovery mode without effect' : 'recovery mode has its effect, or has ended',
+    sentences:
+      active === true && claim
+        ? [
+            `It is in recovery mode since ${momentText(claim.since)}, but its daily limit is still ${limit}, over ${recoveryMaxPerDay}.`,
+            'Lower the target daily limit in the mailbox app, or pause the warm-up.',
+          ]
+        : [],
+  });
+}
+
+function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
+  const claim = mailbox.memory?.claim;
+  const active = claim?.kind === 'recovery' && context.now - claim.since >= overdueAfterMs;
+  const verdict = mailbox.verdict?.answer;
+  return condition('restore_overdue', mailbox, context, {
+    active,
+    title: active ? 'in recovery for over 45 days' : 'no longer in a long recovery',
+    sentences:
+      active && claim
+        ? [
+            `Warmwarden switched it to recovery mode on ${momentText(claim.since)}, and it has not become clean enough to go back.`,
+            ...(verdict ? [explainVerdict(verdict)] : []),
+            'Look for the cause: the list it writes to, its DNS, its reputation. Or set the mode by hand.',
+          ]
+        : [],
+  });
+}

@@ -1,0 +1,28 @@
+// The breaker's memory: which mailboxes under one base_url were acted on or are held. POLICY.md, step 8.
+import type { EpochMs } from './time.ts';
+
+/** A mailbox that was acted on, or is held for an action. */
+export interface BreakerEntry {
+  /** `ACCOUNT/ID`. */
+  readonly key: string;
+  readonly account: string;
+  readonly email: string;
+  readonly domain: string;
+  /** When it was admitted, or seen to breach last. */
+  readonly at: EpochMs;
+  readonly held: boolean;
+  /** How bad it is: bounces per million over the limit's share. Only compared. */
+  readonly weight: number;
+}
+
+export interface BreakerState {
+  /** Since when everything is held; null while actions are admitted. */
+  readonly openSince: EpochMs | null;
+  /** It tripped on mailboxes that were seen for the first time: only a release opens the way. */
+  readonly atFirstSight: boolean;
+  readonly entries: readonly BreakerEntry[];
+  /** Admissions since it opened: the capped second step. */
+  readonly trickle: readonly EpochMs[];
+}
+
+export const closedBreaker: BreakerState = { openSince: null, atFirstSight: false, entries: [], trickle: [] };

@@ -1,0 +1,49 @@
+// Asks the breaker before a verdict becomes an action. Pure. POLICY.md, "The verdict", step 8.
+import { admit, withdraw } from '../guard/breaker.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import { ratePpm } from '../model/rate.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { isActive } from './plan.ts';
+
+/** A mailbox judged so few times is seen for the first time: a breaker that trips then opens by a release only. */
+const firstSightAnswers = 2;
+
+export interface Admission {
+  readonly verdict: Verdict;
+  readonly breaker: BreakerState;
+}
+
+/** The verdict after the breaker's word, and the breaker after it. A restore is no protective action: it needs no leave. */
+export function askBreaker(
+  mailbox: MailboxState,
+  verdict: Verdict,
+  given: {
+    readonly breaker: BreakerState;
+    readonly policy: Policy;
+    readonly mayWrite: boolean;
+    readonly running: () => number;
+    readonly now: EpochMs;
+  },
+): Admission {
+  const { breaker, policy, mayWrite, running, now } = given;
+  const key = mailboxKey(mailbox.account, mailbox.id);
+  const protects = verdict.action === 'recovery' || verdict.action === 'pause';
+  if (!protects) return { verdict, breaker: withdraw(breaker, key) };
+  const admittedBefore = isActive(mailbox.action) && mailbox.action.kind === verdict.action;
+  if (!mayWrite || admittedBefore) return { verdict, breaker };
+  const { account, email } = mailbox;
+  const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
+  const candidate = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight };
+  const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running: running(), now });
+  if (admitted) return { verdict, breaker: state };
+  return { verdict: { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action }, breaker: state };
+}
+
+/** The rate as a multiple of the limit; without a limit the rate itself, which is larger. */
+function weightOf(verdict: Verdict): number {
+  const rate = ratePpm(verdict.emergency ?? verdict) ?? 0;
+  return verdict.limitPpm ? rate / verdict.limitPpm : rate;
+}

@@ -1,0 +1,101 @@
+// The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
+// actions. Pure: the recorder commits what comes out.
+import { afterConfirmed, firstSight } from '../guard/memory.ts';
+import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import type { Action } from '../model/action.ts';
+import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { DecisionRecord } from '../store/records.ts';
+import { askBreaker } from './admission.ts';
+import { judgeMailbox, type Observation, observe, sameVerdict } from './observe.ts';
+import { isOurs, planAfter, showsChange } from './plan.ts';
+
+export interface TickContext {
+  readonly policy: Policy;
+  readonly words: StatusWords;
+  readonly now: EpochMs;
+  /** Answers from before this moment are shown but not judged. */
+  readonly startedAt: EpochMs;
+  readonly mayWrite: boolean;
+  readonly breaker: BreakerState;
+  /** Counts the running mailboxes under the breaker; asked only when it matters. */
+  readonly running: () => number;
+  readonly newId: () => string;
+}
+
+export interface Tick {
+  readonly mailbox: MailboxState;
+  /** null when nothing was judged. */
+  readonly verdict: Verdict | null;
+  readonly decision: DecisionRecord | null;
+  /** Actions that it confirmed, dropped or planned, in this order. */
+  readonly actions: readonly Action[];
+  /** The action whose POST the answer proves. */
+  readonly confirmed: Action | null;
+  /** The breaker after the verdict, when it moved. */
+  readonly breaker: BreakerState | null;
+}
+
+export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
+  const proof = proofIn(before, observation, context);
+  const seen = proof ? confirm(before, proof, context) : observe(before, observation);
+  const confirmed = proof ? seen.action : null;
+  const settled = confirmed ? [confirmed] : [];
+  const judgeable = observation.route === 'stats' || observation.route === 'warmup';
+  const { policy, words, now, startedAt: notBefore, mayWrite, newId } = context;
+  const freshStats = observation.route === 'stats';
+  const judgement = judgeable ? judgeMailbox(seen, { policy, words, now, freshStats, notBefore }) : null;
+  if (!judgement) return { mailbox: seen, verdict: null, decision: null, actions: settled, confirmed, breaker: null };
+  const { memory } = judgement;
+  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, context);
+  const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
+  const planned = planAfter({ mailbox: judged, verdict, mayWrite, now, newId });
+  return {
+    mailbox: { ...judged, action: planned.at(-1) ?? judged.action },
+    verdict,
+    decision: {
+      verdict,
+      unchanged: before.verdict !== null && sameVerdict(before.verdict.answer, verdict),
+      days: daysOf(verdict, seen.stats?.answer.rows ?? []),
+    },
+    actions: [...settled, ...planned],
+    confirmed,
+    breaker: breaker === context.breaker ? null : breaker,
+  };
+}
+
+/** The warm-up answer that proves our POST, when this is one. */
+function proofIn(before: MailboxState, observation: Observation, context: TickContext): Observed<WarmupAnswer> | null {
+  if (observation.route !== 'warmup' || !isOurs(before.action, context.now)) return null;
+  return showsChange(before.action, observation.observed.answer, context.words) ? observation.observed : null;
+}
+
+/** The mailbox after its action was read back: what we changed is claimed, and the evidence restarts. */
+export function confirm(
+  before: MailboxState,
+  warmup: Observed<WarmupAnswer>,
+  context: Pick<TickContext, 'policy' | 'words' | 'now'>,
+): MailboxState {
+  if (!before.action) return before;
+  const { policy, words, now } = context;
+  const { status, mode } = warmup.answer;
+  const rows = before.stats?.answer.rows ?? null;
+  const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
+  const detail = before.action.kind === 'pause' ? `read back: status ${status}` : `read back: mode ${mode}`;
+  const action: Action = { ...before.action, state: 'confirmed', settledAt: now, nextTryAt: null, detail };
+  const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode };
+  const memory = afterConfirmed(before.memory ?? firstSight(policy, sight), done, sight);
+  return { ...before, warmup, memory, action };
+}
+
+function daysOf(verdict: Verdict, rows: readonly StatsRow[]): DecisionRecord['days'] {
+  const { windowFrom, windowTo } = verdict;
+  if (windowFrom === null || windowTo === null) return [];
+  return rows.flatMap(({ date, sent, bounced }) =>
+    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
+  );
+}
