@@ -51,7 +51,10 @@ type Case = z.infer<typeof caseSchema>;
 export function decideCases(cases: readonly unknown[]): readonly object[] {
   return cases.map((raw, index) => {
     const parsed = caseSchema.safeParse(raw);
-    if (!parsed.success) throw new Error(`case ${index}: ${z.prettifyError(parsed.error)}`);
+    if (!parsed.success) {
+      const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      throw new Error(`case ${index}: ${issues.join('; ')}`);
+    }
     return decideCase(parsed.data);
   });
 }

@@ -29,11 +29,20 @@ export function decideCommand(): Command {
     .option('--config <file>', 'take the guard settings of its first account')
     .option('--cases <file>', 'judge an array of cases instead, in the format of guard/vectors.json')
     .action((options: DecideOptions) => {
-      const problem = options.cases ? printCases(options.cases) : printVerdict(options);
+      const problem = problemOf(() => (options.cases ? printCases(options.cases) : printVerdict(options)));
       if (problem === null) return;
       process.stderr.write(`warmwarden decide: ${problem}\n`);
       process.exitCode = exitUsage;
     });
+}
+
+/** Bad input is a sentence, however deep it was found. */
+function problemOf(work: () => string | null): string | null {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Reads JSON; throws an Error with one sentence. */

@@ -1,9 +1,9 @@
 // What the guard remembers of a mailbox and how events change it. POLICY.md, "Memory".
 import type { ActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
-import type { Policy } from '../model/policy.ts';
+import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
-import type { Claim, EvidenceStart, GuardMemory, RunState } from '../model/verdict.ts';
+import type { Claim, EvidenceStart, GuardMemory, Reason, RunState } from '../model/verdict.ts';
 import { readDays } from './rows.ts';
 
 /** What a look at the mailbox shows. */
@@ -33,16 +33,21 @@ function fromNextFullDay(sight: Sight): EvidenceStart {
   return { from: addDays(today(sight), 1), before: null };
 }
 
+/** Where the evidence of a mailbox begins that nobody remembers; null until a mode and a day of it were read. */
+function firstEvidence(policy: Policy, sight: Sight): EvidenceStart | null {
+  const anchor = readDays(sight.rows ?? [], sight.now).anchor;
+  if (anchor === null || !isWarmupMode(sight.mode)) return null;
+  return sight.mode === 'recovery' ? fromNow(sight) : { from: addDays(anchor, 1 - policy.windowDays), before: null };
+}
+
 /** A mailbox that nobody remembers: in recovery the evidence starts now, elsewhere with the window's last days. */
 export function firstSight(policy: Policy, sight: Sight): GuardMemory {
-  const anchor = readDays(sight.rows ?? [], sight.now).anchor;
-  const lastDays = anchor === null ? null : { from: addDays(anchor, 1 - policy.windowDays), before: null };
   return {
     firstSeenAt: sight.now,
     answersJudged: 0,
-    mode: sight.mode,
+    mode: isWarmupMode(sight.mode) ? sight.mode : null,
     run: sight.run,
-    evidence: sight.mode === 'recovery' ? fromNow(sight) : lastDays,
+    evidence: firstEvidence(policy, sight),
     emergencyEvidence: null,
     interventions: [],
     claim: null,
@@ -52,15 +57,16 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
 
 /**
  * What changed outside since the last look: another mode or a resume restarts the evidence, and a change of what we
- * claimed ends the claim. A mode or state that could not be read changes nothing.
+ * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
  */
-export function afterSight(memory: GuardMemory, sight: Sight): GuardMemory {
-  const mode = sight.mode ?? memory.mode;
+export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): GuardMemory {
+  const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
   const run = sight.run === 'unknown' ? memory.run : sight.run;
   const modeChanged = memory.mode !== null && mode !== memory.mode;
-  const resumed = memory.run === 'paused' && run === 'running';
+  const resumed = (memory.run === 'paused' || memory.run === 'not_running') && run === 'running';
+  const known = memory.evidence ? memory : { ...memory, evidence: firstEvidence(policy, sight) };
   const restarted =
-    modeChanged || resumed ? restart(memory, sight, modeChanged && mode === 'recovery' && !resumed) : memory;
+    modeChanged || resumed ? restart(known, sight, modeChanged && mode === 'recovery' && !resumed) : known;
   const claim = stands(memory.claim, mode, run) ? memory.claim : null;
   const reversed = memory.claim !== null && claim === null && !(memory.claim.kind === 'recovery' && run === 'paused');
   const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
@@ -81,9 +87,21 @@ function restart(memory: GuardMemory, sight: Sight, switchedToRecovery: boolean)
   };
 }
 
-/** One more fresh stats answer was judged. */
-export function afterJudgement(memory: GuardMemory): GuardMemory {
-  return { ...memory, answersJudged: memory.answersJudged + 1 };
+/** Reasons that say nothing about the bounces: such an answer is not one of the two that a first breach waits for. */
+const unjudged: readonly Reason[] = [
+  'already_paused',
+  'not_running',
+  'no_data',
+  'bad_payload',
+  'stale_data',
+  'unknown_mode',
+  'invalid_row',
+  'implausible_counts',
+];
+
+/** A fresh stats answer led to a verdict. */
+export function afterJudgement(memory: GuardMemory, reason: Reason): GuardMemory {
+  return unjudged.includes(reason) ? memory : { ...memory, answersJudged: memory.answersJudged + 1 };
 }
 
 /**
@@ -92,17 +110,29 @@ export function afterJudgement(memory: GuardMemory): GuardMemory {
  */
 export function afterConfirmed(
   memory: GuardMemory,
-  done: { readonly kind: ActionKind; readonly actionId: string; readonly previousMode: string | null },
+  done: {
+    readonly kind: ActionKind;
+    readonly actionId: string;
+    readonly previousMode: string | null;
+    readonly word: string | null;
+  },
   sight: Sight,
 ): GuardMemory {
-  const mode = sight.mode ?? memory.mode;
-  if (done.kind === 'restore') return { ...restart(memory, sight, false), mode, run: sight.run, claim: null };
+  const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
+  const run = sight.run === 'unknown' ? memory.run : sight.run;
+  if (done.kind === 'restore') return { ...restart(memory, sight, false), mode, run, claim: null };
   return {
     ...(done.kind === 'recovery' ? restart(memory, sight, true) : memory),
     mode,
-    run: done.kind === 'pause' ? 'paused' : sight.run,
+    run: done.kind === 'pause' ? 'paused' : run,
     interventions: [...memory.interventions, sight.now],
-    claim: { kind: done.kind, actionId: done.actionId, since: sight.now, previousMode: done.previousMode },
+    claim: {
+      kind: done.kind,
+      actionId: done.actionId,
+      since: sight.now,
+      previousMode: done.previousMode,
+      word: done.word,
+    },
   };
 }
 

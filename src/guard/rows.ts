@@ -52,7 +52,7 @@ function rateWarning(row: StatsRow, counts: Counts | null): string | null {
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = addDays(utcDate(now), 1);
   const byDate = new Map<IsoDate, Day>();
-  const warnings: string[] = [];
+  const warnings = new Set<string>();
   let undated = false;
   for (const row of rows) {
     if (row.date === null || !isIsoDate(row.date)) {
@@ -60,15 +60,15 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
       continue;
     }
     if (row.date > latest) {
-      warnings.push(`${row.date}: a day in the future is left out`);
+      warnings.add(`${row.date}: a day in the future is left out`);
       continue;
     }
     const counts = countsOf(row);
     const warning = rateWarning(row, counts);
-    if (warning) warnings.push(warning);
+    if (warning) warnings.add(warning);
     const earlier = byDate.get(row.date);
     if (earlier && (earlier.counts?.sent !== counts?.sent || earlier.counts?.bounced !== counts?.bounced)) {
-      warnings.push(`${row.date}: two rows differ; the one with more mails counts`);
+      warnings.add(`${row.date}: two rows differ; the one with more mails counts`);
     }
     byDate.set(row.date, { date: row.date, counts: earlier ? settleDouble(earlier.counts, counts) : counts });
   }
@@ -78,7 +78,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
     if (anchor === null || date > anchor) anchor = date;
     if (oldest === null || date < oldest) oldest = date;
   }
-  return { byDate, anchor, oldest, undated, warnings };
+  return { byDate, anchor, oldest, undated, warnings: [...warnings].sort() };
 }
 
 /** Whether the counts of a date could not be read. A date without a row is a day without mail. */

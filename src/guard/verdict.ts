@@ -113,7 +113,9 @@ function breachRuling(policy: Policy, recentInterventions: number, mode: WarmupM
   const response = mode === 'recovery' ? policy.onRecoveryBreach : policy.onBreach;
   const repeated = recentInterventions + 1 >= policy.maxInterventions.count;
   const reason: Reason = repeated ? 'repeat_offender' : 'bounce_rate_over_limit';
-  if (response === 'alert') return { action: 'none', reason, wanted: mode === 'recovery' ? 'pause' : 'recovery' };
+  if (response === 'alert') {
+    return { action: 'none', reason, wanted: repeated || mode === 'recovery' ? 'pause' : 'recovery' };
+  }
   return { action: repeated ? 'pause' : response, reason };
 }
 
@@ -158,9 +160,10 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
   return null;
 }
 
-function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number {
-  const overFrom = Math.floor((limitPpm * window.sent) / 1e6) + 1;
-  return Math.max(0, Math.max(overFrom, minBounces) - window.bounced);
+/** null where more bounces than mails would be needed: such counts are implausible, no breach. */
+function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
+  const needed = Math.max(Math.floor((limitPpm * window.sent) / 1e6) + 1, minBounces);
+  return Math.max(needed, window.bounced) > window.sent ? null : Math.max(0, needed - window.bounced);
 }
 
 /** The part of the fleet that acts at the same time as this mailbox. */

@@ -24,6 +24,8 @@ export function daysInclusive(from: IsoDate, to: IsoDate): number {
 /**
  * The last `windowDays` days up to the anchor, extended backwards until they hold 1/limit mails, at most `windowMaxDays`;
  * never before the evidence began, never across an unreadable day. Without a limit (unknown mode) it is not extended.
+ * When the extension would hide a breach of the last `windowDays` days behind one busy day, those days count alone
+ * (docs/decisions/0004).
  */
 export function evidenceWindow(
   days: Days,
@@ -37,7 +39,9 @@ export function evidenceWindow(
   const notBefore = evidence?.from ?? days.oldest;
   let from = addDays(to, 1 - policy.windowDays);
   if (evidence && from < evidence.from) from = evidence.from;
-  let { sent, bounced } = pool(days, { from, to }, evidence);
+  const base = pool(days, { from, to }, evidence);
+  const baseFrom = from;
+  let { sent, bounced } = base;
   const earliest = addDays(to, 1 - policy.windowMaxDays);
   while (sent < needed) {
     const next = addDays(from, -1);
@@ -47,5 +51,9 @@ export function evidenceWindow(
     bounced += counts.bounced;
     from = next;
   }
-  return { sent, bounced, from, to, days: Math.max(0, daysInclusive(from, to)) };
+  const breaches = (counts: Counts) =>
+    limitPpm !== null && counts.bounced >= policy.minBounces && counts.bounced * 1e6 > limitPpm * counts.sent;
+  const hidden = breaches(base) && !breaches({ sent, bounced });
+  const start = hidden ? baseFrom : from;
+  return { ...(hidden ? base : { sent, bounced }), from: start, to, days: Math.max(0, daysInclusive(start, to)) };
 }

@@ -16,9 +16,9 @@ export function utcDate(at: EpochMs): IsoDate {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** Whether a text is a real calendar date of the form YYYY-MM-DD. */
+/** Whether a text is a real calendar date of the form YYYY-MM-DD, of 1970 or later: nobody warmed up a mailbox before. */
 export function isIsoDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970-01-01') return false;
   const at = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(at) && utcDate(at) === text;
 }

@@ -84,6 +84,8 @@ export interface Claim {
   readonly since: EpochMs;
   /** The mode before, for a later restore. */
   readonly previousMode: string | null;
+  /** The status word that proved a pause: it means paused from then on, whether or not anybody listed it. */
+  readonly word: string | null;
 }
 
 /** What the guard remembers of a mailbox; survives restarts. */
@@ -96,7 +98,7 @@ export interface GuardMemory {
   readonly run: RunState;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
-  /** When our confirmed or unconfirmed interventions were made. */
+  /** When our interventions were confirmed. */
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;
   /** When somebody else took back what we had changed. */

@@ -1,6 +1,6 @@
 // An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
 import { afterJudgement, afterSight, firstSight, isContested, recentInterventions } from '../guard/memory.ts';
-import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import { runStateOf, type StatusWords, wordState } from '../guard/run-state.ts';
 import { judge } from '../guard/verdict.ts';
 import type {
   BlacklistAnswer,
@@ -14,7 +14,7 @@ import type {
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { GuardMemory, Verdict } from '../model/verdict.ts';
+import type { GuardMemory, RunState, Verdict } from '../model/verdict.ts';
 
 /** An answer about one mailbox with the route that it came by. */
 export type Observation =
@@ -68,9 +68,9 @@ export function judgeMailbox(
   if (!warmup || !stats || warmup.at < options.notBefore || stats.at < options.notBefore) return null;
   const { policy, words, now } = options;
   const rows = stats.answer.rows;
-  const run = runStateOf(warmup.answer.status, words, rows, now);
+  const run = runOf(mailbox, words, now);
   const sight = { mode: warmup.answer.mode, run, rows, now };
-  const memory = mailbox.memory ? afterSight(mailbox.memory, sight) : firstSight(policy, sight);
+  const memory = mailbox.memory ? afterSight(policy, mailbox.memory, sight) : firstSight(policy, sight);
   const fresh = options.freshStats || mailbox.memory === null;
   const judged = memory.answersJudged + (fresh ? 1 : 0);
   const verdict = judge(policy, {
@@ -84,7 +84,16 @@ export function judgeMailbox(
     claim: memory.claim,
     contested: isContested(memory, now),
   });
-  return { verdict, memory: fresh ? afterJudgement(memory) : memory };
+  return { verdict, memory: fresh ? afterJudgement(memory, verdict.reason) : memory };
+}
+
+/** The run state; the word that proved our pause goes on meaning paused. */
+function runOf(mailbox: MailboxState, words: StatusWords, now: EpochMs): RunState {
+  const status = mailbox.warmup?.answer.status ?? null;
+  const claim = mailbox.memory?.claim;
+  const proven = claim?.kind === 'pause' && claim.word !== null && claim.word === status;
+  if (proven && wordState(status, words) === null) return 'paused';
+  return runStateOf(status, words, mailbox.stats?.answer.rows ?? null, now);
 }
 
 /** Whether two verdicts say the same: then they are one span in the ledger. The data's age always differs. */

@@ -38,7 +38,13 @@ export function showsChange(
   if (action.kind !== 'pause') return warmup.mode === action.targetMode;
   const state = wordState(warmup.status, words);
   if (state === 'paused') return true;
-  return warmup.status !== null && warmup.status !== action.before.status && state !== 'running';
+  const [was, is] = [plainWord(action.before.status), plainWord(warmup.status)];
+  return was !== null && is !== null && is !== was && state !== 'running';
+}
+
+/** Status words are compared without case and spaces, as everywhere. */
+function plainWord(status: string | null): string | null {
+  return status?.trim().toLowerCase() || null;
 }
 
 /** Whether an answer that shows the change proves our own POST: one was sent, and not too long ago. */

@@ -63,6 +63,8 @@ export type Settlement =
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
+  /** Writes to a mailbox so far: opened and settled ones. */
+  readonly #writes = new Map<string, number>();
   readonly #absentSince = new Map<string, EpochMs>();
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
@@ -95,11 +97,26 @@ export class Recorder {
       await this.#rooms.store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
       const { fleet, tally } = this.#rooms;
       if (breaker) fleet.putBreaker(api, breaker);
-      if (confirmed) tally.action(before.account, confirmed.kind, 'confirmed');
+      if (confirmed) {
+        this.#wrote(mailboxId);
+        tally.action(before.account, confirmed.kind, 'confirmed');
+      }
       if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
       this.#show(mailbox, actions, alerts);
       return mailbox;
     });
+  }
+
+  /**
+   * A number that changes with every write to the mailbox. A warm-up answer that was asked for under another number
+   * may show the time before the write, and must not pass for somebody's change.
+   */
+  writeMark(mailboxId: string): number {
+    return this.#writes.get(mailboxId) ?? 0;
+  }
+
+  #wrote(mailboxId: string): void {
+    this.#writes.set(mailboxId, this.writeMark(mailboxId) + 1);
   }
 
   /** Records the intent to POST. null when the action is no longer the one to be done. */
@@ -121,6 +138,7 @@ export class Recorder {
         attempts: action.attempts + 1,
       };
       await this.#rooms.store.openIntent(open);
+      this.#wrote(mailboxId);
       this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
       this.#rooms.fleet.putAction(open);
       return open;
@@ -145,6 +163,7 @@ export class Recorder {
         told && settlement.kind !== 'throttled' ? [actedEvent(action, now, policy, this.#options.pageUrl)] : [];
       const alerts = this.#alerts(this.#failures([action], policy, now), now, events);
       await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+      this.#wrote(mailboxId);
       if (settlement.kind !== 'throttled') this.#rooms.tally.action(action.account, action.kind, settlement.kind);
       this.#show(mailbox, [action], alerts);
     });

@@ -87,7 +87,7 @@ export function confirm(
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
   const detail = before.action.kind === 'pause' ? `read back: status ${status}` : `read back: mode ${mode}`;
   const action: Action = { ...before.action, state: 'confirmed', settledAt: now, nextTryAt: null, detail };
-  const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode };
+  const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const memory = afterConfirmed(before.memory ?? firstSight(policy, sight), done, sight);
   return { ...before, warmup, memory, action };
 }

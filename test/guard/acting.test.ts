@@ -26,6 +26,7 @@ function action(state: ActionState, kind: ActionKind = 'recovery', change: Parti
     mailboxId: 'm1',
     email: 'a@acme.example',
     kind,
+    targetMode: kind === 'pause' ? null : kind === 'recovery' ? 'recovery' : 'balanced',
     state,
     verdict: verdict(kind),
     before: { mode: 'balanced', status: 'active', run: 'running' },

@@ -47,7 +47,11 @@ function watched() {
       const rows = mailbox.stats?.answer.rows ?? null;
       const sight = { mode, run: runStateOf(status, words, rows, at), rows, now: at };
       const previousMode = mailbox.warmup?.answer.mode ?? null;
-      const memory = afterConfirmed(look.memory(), { kind, actionId: 'action', previousMode }, sight);
+      const memory = afterConfirmed(
+        look.memory(),
+        { kind, actionId: 'action', previousMode, word: mailbox.warmup?.answer.status ?? null },
+        sight,
+      );
       mailbox = { ...mailbox, memory, warmup: { at, answer: warmupAnswer(mode, status) } };
     },
   };

@@ -12,7 +12,7 @@ import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 import { anyJudged, anyPolicy, anySituation, type Judged } from './situations.ts';
 
 const runs = { numRuns: 2_500 };
-const severity: Record<Verdict['action'], number> = { none: 0, hold: 0, recovery: 1, pause: 2 };
+const severity: Record<Verdict['action'], number> = { none: 0, hold: 0, recovery: 1, pause: 2, restore: 0 };
 const acts = (verdict: Verdict) => severity[verdict.action] > 0;
 
 function withRows(situation: Situation, rows: readonly StatsRow[] | null): Situation {
@@ -234,7 +234,7 @@ describe('judging never throws', () => {
         const rows = [...odd, ...(situation.rows ?? []).slice(0, 3)];
         judge(policy, withRows(situation, rows));
         const memory = firstSight(policy, withRows(situation, rows));
-        afterSight(memory, { ...situation, rows, mode: 'slow' });
+        afterSight(policy, memory, { ...situation, rows, mode: 'slow' });
       }),
       runs,
     );

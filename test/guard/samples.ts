@@ -34,6 +34,8 @@ export function situation(change: Partial<Situation> = {}): Situation {
     emergencyEvidence: null,
     recentInterventions: 0,
     firstSight: false,
+    claim: null,
+    contested: false,
     ...change,
   };
 }

@@ -138,6 +138,8 @@ export const anySituation: fc.Arbitrary<Situation> = moment.chain(({ day, hour }
     emergencyEvidence: fc.option(start(today), { freq: 3 }),
     recentInterventions: fc.integer({ min: 0, max: 3 }),
     firstSight: often(false, fc.boolean()),
+    claim: fc.constant(null),
+    contested: fc.constant(false),
   });
 });
 

@@ -67,6 +67,7 @@ export function verdict(changes: Partial<Verdict> = {}): Verdict {
     windowDays: 7,
     emergency: null,
     bouncesUntilBreach: 2,
+    restore: null,
     dataAgeMs: 4 * minuteMs,
     warnings: [],
     ...changes,
@@ -83,6 +84,7 @@ function memory(changes: Partial<GuardMemory> = {}): GuardMemory {
     emergencyEvidence: null,
     interventions: [],
     claim: null,
+    reversals: [],
     ...changes,
   };
 }
@@ -156,6 +158,7 @@ export function action(id: string, of: MailboxState, changes: Partial<Action> = 
     mailboxId: of.id,
     email: of.email,
     kind: 'recovery',
+    targetMode: changes.kind === 'pause' ? null : 'recovery',
     state: 'confirmed',
     verdict: verdict({ action: 'recovery', reason: 'bounce_rate_over_limit', sent: 210, bounced: 4 }),
     before: { mode: 'balanced', status: 'active', run: 'running' },
@@ -193,7 +196,7 @@ export function explain({ action: wanted, reason, sent, bounced, limitPpm }: Ver
 }
 
 function claim(kind: 'recovery' | 'pause', actionId: string) {
-  return memory({ claim: { kind, actionId, since: now - 6 * minuteMs, previousMode: 'balanced' } });
+  return memory({ claim: { kind, actionId, since: now - 6 * minuteMs, previousMode: 'balanced', word: null } });
 }
 
 function recoveryWarmup(): MailboxState['warmup'] {
