@@ -69,11 +69,13 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     teardowns.push({ name: 'notifier', stop: () => notifier.stop() });
     const onTransitions = () => notifier.wake();
     const turns = new Turns();
-    for (const account of config.accounts) {
-      const watch = watchAccount(account, config, server.url, { world, store, fleet, tally, turns, onTransitions });
-      watch.start();
-      teardowns.push({ name: `account ${account.name}`, stop: () => watch.stop() });
-    }
+    const rooms = { world, store, fleet, tally, turns, onTransitions };
+    const watches = config.accounts.map((account) => watchAccount(account, config, server.url, rooms));
+    for (const watch of watches) watch.start();
+    teardowns.push({
+      name: 'accounts',
+      stop: async () => void (await Promise.all(watches.map((watch) => watch.stop()))),
+    });
     watching = true;
     return { url: server.url, fleet, stop };
   } catch (error) {

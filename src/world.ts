@@ -113,7 +113,8 @@ export function movedClock(start: number): MovedClock {
           signal?.removeEventListener('abort', wake);
           resolve();
         };
-        const sleeper = { at: now + Math.max(ms, 0), wake };
+        // Whole milliseconds: a fraction below the precision of an epoch time would never let the clock move.
+        const sleeper = { at: now + Math.ceil(Math.max(ms, 0)), wake };
         sleepers.add(sleeper);
         signal?.addEventListener('abort', wake, { once: true });
       }),
@@ -180,6 +181,8 @@ export interface Schedule {
   readonly stepMs: number;
   /** Whether a run fell into (after, until]. Runs missed together count once. */
   dueBetween(after: number, until: number): boolean;
+  /** The newest run up to `now`; where it lies too far back to look for, the moment where the search ended. */
+  lastRun(now: number): number;
 }
 
 /** A look-back longer than this many steps (a long downtime) is answered with "due": one early poll harms nobody. */
@@ -204,6 +207,13 @@ export function cronSchedule(expression: string): Schedule {
       }
       return false;
     },
+    lastRun(now) {
+      const newest = Math.floor(now / stepMs) * stepMs;
+      const oldest = newest - maxStepsBack * stepMs;
+      let at = newest;
+      while (at > oldest && !task.match(new Date(at))) at -= stepMs;
+      return at;
+    },
   };
 }
 
@@ -213,7 +223,7 @@ export interface LogOptions {
   readonly format: 'json' | 'pretty';
 }
 
-/** A pino logger on standard output, with the time of the given clock. */
+/** A pino logger on standard output, written at once so that nothing is lost or overtaken at the end, with the time of the given clock. */
 export function createLog(options: LogOptions, clock: Clock): Log {
   const settings = {
     level: options.level,
@@ -224,7 +234,7 @@ export function createLog(options: LogOptions, clock: Clock): Log {
   };
   return options.format === 'pretty'
     ? pino(settings, pretty({ sync: true, colorize: process.stdout.isTTY === true, translateTime: 'SYS:HH:MM:ss' }))
-    : pino(settings);
+    : pino(settings, pino.destination({ dest: 1, sync: true }));
 }
 
 /** A world on the given clock, with the machine's chance. */

@@ -3,7 +3,7 @@ import type { Action } from '../model/action.ts';
 import type { AlertFacts } from '../model/alert.ts';
 import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, secondMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { counted, datesText, percentText, spanText, timeText } from './phrases.ts';
 
@@ -138,7 +138,9 @@ function emergencyText(verdict: Verdict): string {
 
 /** How old the counts were when they were judged. */
 export function dataAgeText(verdict: Verdict): string {
-  return `The counts were ${spanText(verdict.dataAgeMs)} old when judged.`;
+  return verdict.dataAgeMs < secondMs
+    ? 'The counts were just read when judged.'
+    : `The counts were ${spanText(verdict.dataAgeMs)} old when judged.`;
 }
 
 /** A verdict's numbers for machines. Shares in percent, dates as YYYY-MM-DD, ages in seconds. */
@@ -170,7 +172,7 @@ export function actionText(action: Action, now: EpochMs): string {
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {
     case 'confirmed':
-      return `${what} at ${timeText(openedAt)}, confirmed after ${since}${tries}.`;
+      return `${what} at ${timeText(openedAt)}, confirmed ${since === '0 s' ? 'at once' : `after ${since}`}${tries}.`;
     case 'refused':
       return `NOT ACTED: ${wish.toLowerCase()} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
     case 'unconfirmed':

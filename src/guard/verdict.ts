@@ -162,8 +162,11 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
 
 /** null where more bounces than mails would be needed: such counts are implausible, no breach. */
 function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
-  const needed = Math.max(Math.floor((limitPpm * window.sent) / 1e6) + 1, minBounces);
-  return Math.max(needed, window.bounced) > window.sent ? null : Math.max(0, needed - window.bounced);
+  const left = [window, window.base].flatMap(({ sent, bounced }) => {
+    const needed = Math.max(Math.floor((limitPpm * sent) / 1e6) + 1, minBounces);
+    return Math.max(needed, bounced) > sent ? [] : [Math.max(0, needed - bounced)];
+  });
+  return left.length === 0 ? null : Math.min(...left);
 }
 
 /** The part of the fleet that acts at the same time as this mailbox. */

@@ -9,6 +9,8 @@ export interface EvidenceWindow extends Counts {
   readonly to: IsoDate;
   /** Calendar days, both ends included; 0 when the evidence begins after the newest row. */
   readonly days: number;
+  /** The last `windowDays` days alone. */
+  readonly base: Counts;
 }
 
 /** Mails on which a rate of `limitPpm` can be measured at all: 1/limit, rounded up (slow 200, recovery 334). */
@@ -52,8 +54,12 @@ export function evidenceWindow(
     from = next;
   }
   const breaches = (counts: Counts) =>
-    limitPpm !== null && counts.bounced >= policy.minBounces && counts.bounced * 1e6 > limitPpm * counts.sent;
+    limitPpm !== null &&
+    counts.bounced >= policy.minBounces &&
+    counts.bounced <= counts.sent &&
+    counts.bounced * 1e6 > limitPpm * counts.sent;
   const hidden = breaches(base) && !breaches({ sent, bounced });
   const start = hidden ? baseFrom : from;
-  return { ...(hidden ? base : { sent, bounced }), from: start, to, days: Math.max(0, daysInclusive(start, to)) };
+  const counts = hidden ? base : { sent, bounced };
+  return { ...counts, from: start, to, days: Math.max(0, daysInclusive(start, to)), base };
 }

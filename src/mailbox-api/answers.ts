@@ -18,7 +18,13 @@ import { quote } from './failure.ts';
 /** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
 function readDecimal(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+  const read = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+  return read !== null && Number.isFinite(read) ? read : null;
+}
+
+/** A record's fields; of anything else (a list, PHP's empty object `[]`) none. */
+function fieldsOf(value: unknown): object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
 const decimal = z.unknown().optional().transform(readDecimal);
@@ -107,7 +113,7 @@ export const readDetail: Reader<MailboxDetail> = reader(
 );
 
 const warmupConfig = z.preprocess(
-  (value) => (typeof value === 'object' && value !== null ? value : {}),
+  fieldsOf,
   z
     .object({
       target_daily_limit: decimal,
@@ -152,7 +158,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
 );
 
 const statsRow = z.preprocess(
-  (value) => (typeof value === 'object' && value !== null ? value : {}),
+  fieldsOf,
   z.object({
     date: z
       .unknown()
@@ -208,20 +214,22 @@ export const readDns: Reader<DnsAnswer> = reader(z.looseObject({ domain: text, c
   records: Object.fromEntries(dnsRecords.map((name) => [name, readRecord(body[name])])) as DnsAnswer['records'],
 }));
 
-/** Names of the lists, whatever shape they come in (S5): texts, objects with a name, or a map. */
+/** Names of the lists, whatever shape they come in (S5): texts, objects with a name, a map, or only their number. */
 function readLists(value: unknown): { readonly lists: readonly string[]; readonly found: number | null } {
-  if (typeof value === 'number') return { lists: [], found: value };
+  if (typeof value === 'number') return { lists: [], found: Number.isInteger(value) && value >= 0 ? value : null };
   if (typeof value !== 'object' || value === null) return { lists: [], found: null };
   const items: readonly unknown[] = Array.isArray(value) ? value : Object.keys(value);
-  const lists = items.map((item) => {
-    if (typeof item === 'string') return quote(item);
-    const named = z.looseObject({}).safeParse(item);
-    const fields = named.success ? named.data : {};
-    return quote(
-      String(fields['name'] ?? fields['list'] ?? fields['blacklist'] ?? fields['host'] ?? JSON.stringify(item)),
-    );
-  });
+  const lists = items.map((item) => quote(listName(item)));
   return { lists, found: lists.length };
+}
+
+function listName(item: unknown): string {
+  if (typeof item === 'string') return item;
+  const fields = Object.entries(fieldsOf(item));
+  const named = fields.find(
+    ([key, name]) => ['name', 'list', 'blacklist', 'host'].includes(key) && typeof name === 'string',
+  );
+  return typeof named?.[1] === 'string' ? named[1] : JSON.stringify(item);
 }
 
 export const readBlacklist: Reader<BlacklistAnswer> = reader(

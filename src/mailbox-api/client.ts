@@ -70,6 +70,7 @@ export class MailboxApi {
   readonly #world: World;
   readonly #tally: Tally;
   readonly #agent: Agent;
+  readonly #stopping = new AbortController();
 
   constructor(options: ClientOptions, world: World, tally: Tally) {
     this.#options = options;
@@ -94,7 +95,7 @@ export class MailboxApi {
 
   mailbox(id: string): Answered<MailboxDetail> {
     const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
-    return this.#call({ route: 'mailbox', method: 'GET', path, read: readDetail });
+    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id, read: readDetail });
   }
 
   warmup(id: string): Answered<WarmupAnswer> {
@@ -123,6 +124,11 @@ export class MailboxApi {
     return this.#write(id, { mailbox_id: id, action: 'pause' });
   }
 
+  /** Ends every poll under way; writes go on. */
+  stopPolls(): void {
+    this.#stopping.abort();
+  }
+
   /** Ends the connections; requests under way fail as unavailable. */
   async close(): Promise<void> {
     await this.#agent.destroy();
@@ -148,15 +154,20 @@ export class MailboxApi {
     if (!result.ok && result.failure.kind === 'throttled') {
       this.budget.throttled(result.failure.retryAfterMs, clock.monotonic(), this.#world.random);
     }
-    return result.ok ? { ok: true, value: { at: clock.now(), answer: result.value } } : result;
+    if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
+    const { failure } = result;
+    const what = `${call.method} ${call.path.split('?')[0]}: `;
+    return failed({ ...failure, detail: withoutKeys(what + failure.detail, this.#options.apiKey) });
   }
 
   async #send<Answer>(call: Call<Answer>): Promise<{ result: Result<Answer>; status: number | null }> {
+    const total = AbortSignal.timeout(totalDeadlineMs);
     try {
       const response = await request(`${this.#options.baseUrl}${call.path}`, {
         method: call.method,
         dispatcher: this.#agent,
-        signal: AbortSignal.timeout(totalDeadlineMs),
+        // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
+        signal: call.method === 'GET' ? AbortSignal.any([total, this.#stopping.signal]) : total,
         headers: {
           ...(call.route === 'health' ? {} : { authorization: `Bearer ${this.#options.apiKey}` }),
           accept: 'application/json',
@@ -164,15 +175,18 @@ export class MailboxApi {
         },
         body: call.body ? JSON.stringify(call.body) : null,
       });
-      const status = response.statusCode;
-      this.#noteLimits(response.headers);
-      const good = status >= 200 && status < 300;
-      const text = await readText(response.body, good ? maxBodyBytes : maxErrorBytes);
-      if (text === null) return { status, result: malformed(status, 'the answer is larger than we accept') };
-      const contentType = String(response.headers['content-type'] ?? '');
-      if (good) return { status, result: interpret(call, status, text) };
-      const retryAfterMs = readRetryAfter(response.headers, this.#world.clock.now(), longestStopMs);
-      return { status, result: failed(classify({ status, contentType, text }, retryAfterMs)) };
+      const { statusCode: status, headers, body } = response;
+      this.#noteLimits(headers);
+      if (status >= 200 && status < 300) {
+        const text = await readText(body, maxBodyBytes);
+        if (text === null) return { status, result: malformed(status, 'the answer is larger than we accept') };
+        return { status, result: interpret(call, status, text, saysNextPage(headers)) };
+      }
+      // The status and the headers of an error count, whatever becomes of its body (FAULTS.md H1, H17).
+      const text = await readText(body, maxErrorBytes).catch(() => '');
+      const retryAfterMs = readRetryAfter(headers, this.#world.clock.now(), longestStopMs);
+      const location = typeof headers['location'] === 'string' ? headers['location'] : null;
+      return { status, result: failed(classify({ status, text: text ?? '', location }, retryAfterMs)) };
     } catch (error) {
       return { status: null, result: failed(unavailable(error, this.#options.baseUrl)) };
     }
@@ -192,6 +206,16 @@ function malformed(status: number, detail: string): { readonly ok: false; readon
   return failed({ kind: 'malformed', status, detail: `HTTP ${status}, but ${detail}`, retryAfterMs: null });
 }
 
+/** A Link header to a next page says the same as `has_more` in the body (FAULTS.md S8). */
+function saysNextPage(headers: Dispatcher.ResponseData['headers']): boolean {
+  return /rel="?next\b/i.test(String(headers['link'] ?? ''));
+}
+
+/** Whoever echoes our key must not bring it into a log or a message. */
+function withoutKeys(text: string, apiKey: string): string {
+  return text.replaceAll(apiKey, '[key]').replace(/sk_live_[\w-]+/g, '[key]');
+}
+
 /** null when the body is longer than `maxBytes`. */
 async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = [];
@@ -208,7 +232,8 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
 }
 
 /** A 2xx answer: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5). */
-function interpret<Answer>(call: Call<Answer>, status: number, text: string): Result<Answer> {
+function interpret<Answer>(call: Call<Answer>, status: number, raw: string, nextPage: boolean): Result<Answer> {
+  const text = raw.replace(/^\uFEFF/, '');
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -228,10 +253,12 @@ function interpret<Answer>(call: Call<Answer>, status: number, text: string): Re
       retryAfterMs: null,
     });
   }
-  if (call.mailboxId !== undefined && 'mailbox_id' in body && String(body.mailbox_id) !== call.mailboxId) {
+  const named = call.route === 'mailbox' ? 'id' : 'mailbox_id';
+  const about = (body as Record<string, unknown>)[named] ?? null;
+  if (call.mailboxId !== undefined && about !== null && String(about) !== call.mailboxId) {
     return malformed(status, 'the answer is about another mailbox');
   }
-  const answer = call.read(body);
+  const answer = call.read(nextPage ? { ...body, has_more: true } : body);
   if (answer === null) return malformed(status, `the body is not what the document describes: ${quote(text)}`);
   return { ok: true, value: answer };
 }

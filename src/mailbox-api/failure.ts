@@ -28,8 +28,9 @@ export function failed(failure: Failure): { readonly ok: false; readonly failure
 /** What the answer's head and text tell when it is no success. */
 export interface RawAnswer {
   readonly status: number;
-  readonly contentType: string;
   readonly text: string;
+  /** Where a redirect leads; null without one. */
+  readonly location: string | null;
 }
 
 const quotedCharacters = 200;
@@ -37,7 +38,8 @@ const quotedCharacters = 200;
 /** At most 200 characters of a foreign text on one line, without control characters. */
 export function quote(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  return line.length > quotedCharacters ? `${line.slice(0, quotedCharacters)}...` : line;
+  const characters = [...line];
+  return characters.length > quotedCharacters ? `${characters.slice(0, quotedCharacters).join('')}...` : line;
 }
 
 /** The `error` of an error answer; null when it is not JSON, as with a proxy's page (FAULTS.md H1, H3). */
@@ -52,12 +54,18 @@ function errorText(answer: RawAnswer): string | null {
   }
 }
 
+/** Of an HTML page its title: the rest helps nobody. */
+function titleOf(text: string): string {
+  return /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;
+}
+
 /** Classifies an answer whose status is not 2xx. Only the status decides; the text is for people. */
 export function classify(answer: RawAnswer, retryAfterMs: number | null): Failure {
   const { status } = answer;
   const error = errorText(answer);
-  const said = quote(error ?? answer.text);
-  const detail = said === '' ? `HTTP ${status} without a text` : `HTTP ${status}: ${said}`;
+  const said = quote(error ?? titleOf(answer.text));
+  const redirect = status >= 300 && status < 400 ? ` to ${quote(answer.location ?? 'nowhere')}` : '';
+  const detail = said === '' ? `HTTP ${status}${redirect} without a text` : `HTTP ${status}${redirect}: ${said}`;
   const kind = kindOf(status, error !== null);
   return { kind, status, detail, retryAfterMs: kind === 'throttled' ? retryAfterMs : null };
 }

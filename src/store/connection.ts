@@ -1,11 +1,11 @@
 // node:sqlite behind Kysely, and the lock that admits one process per file.
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import type { EpochMs } from '../model/time.ts';
-import { setMeta } from './migrations.ts';
+import { NewerStoreError, setMeta } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
@@ -50,10 +50,10 @@ export interface Connection {
 export function connect(path: string): Connection {
   let lock: DatabaseSync | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    lock = new DatabaseSync(`${path}.lock`);
-    holdLock(lock, path);
-    const database = new DatabaseSync(path);
+    const file = preparedFile(path);
+    lock = new DatabaseSync(`${file}.lock`);
+    holdLock(lock, file);
+    const database = new DatabaseSync(file);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000');
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
     const held = lock;
@@ -66,12 +66,32 @@ export function connect(path: string): Connection {
     };
   } catch (error) {
     lock?.close();
-    if (error instanceof StoreError) throw error;
-    const said = error instanceof Error ? error.message : String(error);
-    throw new StoreError(
-      `The store ${path} can't be opened: ${said}. Set store.url to a file in a folder that can be written.`,
-    );
+    throw storeError(path, error);
   }
+}
+
+/** The file itself, in a folder that is there: a link to it must find the same lock. */
+function preparedFile(path: string): string {
+  const folder = dirname(path);
+  if (existsSync(folder) && !statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder`);
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(path)) return path;
+  const file = realpathSync(path);
+  if (statSync(file).isDirectory()) throw new Error('it is a folder');
+  return file;
+}
+
+/** One sentence with a remedy, whatever went wrong with the file. */
+export function storeError(path: string, error: unknown): Error {
+  if (error instanceof StoreError || error instanceof NewerStoreError) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const foreign =
+    /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');
+  return new StoreError(
+    foreign
+      ? `The store ${path} can't be used: it is no store of Warmwarden, or it is damaged (${said}). Move it away, or set store.url to another file.`
+      : `The store ${path} can't be opened: ${said}. Set store.url to a file in a folder that can be written.`,
+  );
 }
 
 function holdLock(lock: DatabaseSync, path: string): void {

@@ -9,9 +9,17 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-/** Every mailbox that has not left. */
-export async function loadMailboxes(db: Db): Promise<readonly MailboxState[]> {
-  const rows = await db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null).execute();
+/** Every mailbox that has not left; or those that have left one account. */
+export async function loadMailboxes(
+  db: Db,
+  only: { readonly departedFrom: string } | null = null,
+): Promise<readonly MailboxState[]> {
+  const here = db.selectFrom('mailboxes').selectAll();
+  const asked = only
+    ? here.where('left_at', 'is not', null).where('account', '=', only.departedFrom)
+    : here.where('left_at', 'is', null);
+  const rows = await asked.execute();
+  if (rows.length === 0) return [];
   const observations = await loadObservations(db);
   const verdicts = await loadVerdicts(db);
   const actions = await loadActions(db);

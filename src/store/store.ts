@@ -6,7 +6,7 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { type Connection, connect, nameHolder } from './connection.ts';
+import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { migrate } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
@@ -41,7 +41,7 @@ export class Store {
       await nameHolder(connection.db, now);
     } catch (error) {
       await connection.close();
-      throw error;
+      throw storeError(path, error);
     }
     return new Store(connection);
   }
@@ -88,10 +88,22 @@ export class Store {
     await this.#db.transaction().execute((trx) => writeAction(trx, action));
   }
 
+  /** An action that will not be sent. */
+  async dropIntent(action: Action): Promise<void> {
+    await this.#db.transaction().execute((trx) => writeAction(trx, action));
+  }
+
+  /** The mailboxes that have left, as they were then: one that comes back is no stranger. */
+  departed(account: string): Promise<readonly MailboxState[]> {
+    return loadMailboxes(this.#db, { departedFrom: account });
+  }
+
   /** The outcome of an action, the memory after it, and what people are told of it. */
   async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       await writeMailbox(trx, record.mailbox);
+      // A confirmed action was read back: the answer that showed it is kept with it.
+      if (record.action.state === 'confirmed') await writeObservation(trx, record.mailbox, 'warmup');
       await writeAction(trx, record.action);
       await writeAlerts(trx, record.alerts);
     });

@@ -2,12 +2,26 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import type { Failure } from '../mailbox-api/failure.ts';
+import type { Route } from '../model/answers.ts';
 import type { AccountState } from '../model/mailbox.ts';
-import { hourMs } from '../model/time.ts';
+import { hourMs, minuteMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 
 /** A key without write permission is tried again after this. */
 const readOnlyForMs = hourMs;
+
+/** While requests succeeded within this time, one mailbox that is not answered is no outage. */
+const silenceMs = minuteMs;
+
+/** What a request was for. mailbox is the address; null for the list. */
+export interface RequestAbout {
+  readonly route: Route;
+  readonly mailbox: string | null;
+}
+
+function keyOf({ route, mailbox }: RequestAbout): string {
+  return `${route} ${mailbox ?? ''}`;
+}
 
 export interface AccountHealthParts {
   readonly account: string;
@@ -21,6 +35,8 @@ export interface AccountHealthParts {
 export class AccountHealth {
   readonly #parts: AccountHealthParts;
   #state: AccountState;
+  /** The last failure of a mailbox's route that was said, so that it is said once. */
+  readonly #saidOf = new Map<string, string>();
   /** Monotonic time until which the key counts as read-only. */
   #readOnlyUntil = Number.NEGATIVE_INFINITY;
 
@@ -65,22 +81,26 @@ export class AccountHealth {
   }
 
   /** A request with the key succeeded. True when the account was failing before. */
-  succeeded(): boolean {
+  succeeded(about: RequestAbout): boolean {
     const was = this.#state;
     const { clock, log } = this.#parts.world;
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, keyRejected: false };
+    if (this.#saidOf.delete(keyOf(about))) log.info({ account: was.name, ...about }, 'answered again');
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
     return true;
   }
 
-  /** Only failures that say something about the whole account count: a mailbox that is missing is an answer. */
-  failed(failure: Failure): void {
+  /** A request failed. What one mailbox answers is told of that mailbox; the rest speaks for the account. */
+  failed(failure: Failure, about: RequestAbout): void {
+    if (!this.#speaksForAccount(failure, about)) {
+      this.#sayOnce(failure, about);
+      return;
+    }
     const was = this.#state;
-    if (was.listed && (failure.kind === 'missing' || failure.kind === 'refused')) return;
     const { clock, log } = this.#parts.world;
-    const said = failureText(failure);
+    const said = failureText(failure, was.listed);
     this.#state = {
       ...was,
       failingSince: was.failingSince ?? clock.now(),
@@ -90,6 +110,22 @@ export class AccountHealth {
     if (was.lastFailure === said) return;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
     this.publish();
+  }
+
+  #speaksForAccount(failure: Failure, { mailbox }: RequestAbout): boolean {
+    if (mailbox === null || failure.kind === 'unauthorized' || failure.kind === 'throttled') return true;
+    const { lastSuccessAt } = this.#state;
+    const silentForMs =
+      lastSuccessAt === null ? Number.POSITIVE_INFINITY : this.#parts.world.clock.now() - lastSuccessAt;
+    return failure.kind === 'unavailable' && silentForMs > silenceMs;
+  }
+
+  #sayOnce(failure: Failure, about: RequestAbout): void {
+    const key = keyOf(about);
+    if (this.#saidOf.get(key) === failure.detail) return;
+    this.#saidOf.set(key, failure.detail);
+    const { name: account } = this.#state;
+    this.#parts.world.log.warn({ account, ...about, failure: failure.kind, status: failure.status }, failure.detail);
   }
 
   /** A POST was refused for want of permission, or one succeeded. */
@@ -115,19 +151,23 @@ export class AccountHealth {
   }
 }
 
-function failureText(failure: Failure): string {
-  switch (failure.kind) {
+/** What is wrong, and where to look. An address that never gave a list is the first suspect. */
+function failureText({ kind, status, detail }: Failure, listed: boolean): string {
+  const address = listed ? '' : '; check base_url';
+  switch (kind) {
     case 'unauthorized':
-      return `the API refuses the key (${failure.detail}); check the api_key of this account`;
+      return `the API refuses the key (${detail}); check the api_key of this account`;
     case 'missing':
-      return `the API does not know the mailbox list (${failure.detail}); check base_url`;
+      return `the API does not know the mailbox list (${detail})${address}`;
     case 'malformed':
-      return `the API's answer can't be read (${failure.detail}); check base_url`;
+      return `the API's answer can't be read (${detail})${address}`;
     case 'refused':
-      return `the API refuses to answer (${failure.detail}); check the plan and the key's read permission`;
+      return status !== null && status >= 300 && status < 400
+        ? `the API redirects, which is not followed (${detail}); check base_url`
+        : `the API refuses to answer (${detail}); check the plan and the key's read permission`;
     case 'throttled':
-      return `the API says that there are too many requests (${failure.detail}); check plan or requests_per_minute`;
+      return `the API says that there are too many requests (${detail}); check plan or requests_per_minute`;
     case 'unavailable':
-      return `the API does not answer (${failure.detail})`;
+      return `the API does not answer (${detail})${listed ? '' : '; check base_url, and that the API is up'}`;
   }
 }

@@ -11,7 +11,7 @@ import type { Tally } from '../model/tally.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { Schedule, World } from '../world.ts';
-import { AccountHealth } from './account-health.ts';
+import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Actor } from './actor.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
@@ -62,6 +62,8 @@ const ruleSeenTwice: Partial<Record<Route, AlertRule>> = {
 };
 
 const mailboxRoutes = ['warmup', 'stats', 'mailbox', 'dns', 'blacklist'] as const;
+type MailboxRoute = (typeof mailboxRoutes)[number];
+type LastRuns = Readonly<Record<MailboxRoute, EpochMs>>;
 
 export class AccountWatch {
   readonly #rooms: WatchRooms;
@@ -84,7 +86,7 @@ export class AccountWatch {
     this.#options = options;
     const { world, api, fleet } = rooms;
     const { account, words } = options;
-    const startedAt = world.clock.now();
+    const startedAt = world.clock.monotonic();
     const backlog = (now: number) => this.#queue.backlog(now);
     this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog });
     this.#lane = new Lane({
@@ -97,19 +99,17 @@ export class AccountWatch {
     });
     this.#recorder = new Recorder(rooms, {
       ...options,
-      startedAt,
       writable: () => this.#health.writable,
       staleBefore: () => this.#staleBefore(),
-      seenAgain: () => this.#statsRuns.length > 0 && world.clock.now() - startedAt > this.#roundMs(),
+      seenAgain: () => this.#statsRuns.length > 0 && world.clock.monotonic() - startedAt > this.#roundMs(),
     });
     this.#actor = new Actor(
       { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
       {
         account,
         words,
-        startedAt,
         onWritable: (writable) => this.#health.wrote(writable),
-        onFailure: (failure) => this.#health.failed(failure),
+        onFailure: (failure, poll) => this.#health.failed(failure, this.#about(poll)),
       },
     );
   }
@@ -124,6 +124,7 @@ export class AccountWatch {
   /** Ends polls and actions at their next step, and resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#rooms.api.stopPolls();
     await this.#running;
     await this.#actor.idle();
     await this.#rooms.api.close();
@@ -134,7 +135,16 @@ export class AccountWatch {
     this.#queue.add({ route: 'health', mailboxId: null }, now);
     this.#queue.add({ route: 'mailboxes', mailboxId: null }, now);
     for (const mailbox of this.#mailboxes()) {
-      await this.#recorder.dropPlanned(mailbox.id);
+      // What the configuration no longer selects leaves with the first list; nothing is written to it before.
+      if (!this.#options.selects(mailbox)) continue;
+      try {
+        await this.#recorder.dropPlanned(mailbox.id);
+      } catch (error) {
+        this.#rooms.world.log.error(
+          { account: mailbox.account, mailbox: mailbox.email, err: error },
+          'a plan could not be dropped',
+        );
+      }
       this.#actor.attend(mailbox.id, this.#stop.signal);
     }
   }
@@ -193,15 +203,21 @@ export class AccountWatch {
       const key = `${poll.route} ${poll.mailboxId ?? ''}`;
       if (!failure) {
         this.#failures.delete(key);
-        if (poll.route !== 'health' && this.#health.succeeded()) this.#lane.wake();
+        if (poll.route !== 'health' && this.#health.succeeded(this.#about(poll))) this.#lane.wake();
         return;
       }
       if (poll.route === 'health') this.#health.healthSaid(null);
-      else this.#health.failed(failure);
+      else this.#health.failed(failure, this.#about(poll));
       this.#retry(poll, failure, key);
     } catch (error) {
       log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
     }
+  }
+
+  #about({ route, mailboxId }: Poll): RequestAbout {
+    const id = mailboxId ?? '';
+    const email = this.#rooms.fleet.mailbox(this.#options.account, id)?.email;
+    return { route, mailbox: mailboxId === null ? null : (email ?? id) };
   }
 
   /** Makes the request and takes the answer in; the failure if there was one. */
@@ -254,10 +270,10 @@ export class AccountWatch {
     const mailbox = await this.#recorder.observed(mailboxId, taken);
     if (!mailbox) return null;
     this.#actor.attend(mailboxId, this.#stop.signal);
-    if (this.#wantsSecondLook(mailbox, taken.route)) {
-      this.#queue.add({ route: taken.route, mailboxId }, this.#rooms.world.clock.monotonic() + secondLookAfterMs);
-      this.#lane.wake();
-    }
+    const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
+    if (this.#isFirstHold(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
+    if (this.#wantsSecondLook(mailbox, taken.route)) this.#queue.add({ route: taken.route, mailboxId }, again);
+    this.#lane.wake();
     return null;
   }
 
@@ -266,7 +282,8 @@ export class AccountWatch {
     const { arrived, left, stirred } = await this.#recorder.listed(list);
     const now = this.#rooms.world.clock.monotonic();
     const fresh = first ? this.#mailboxes() : arrived;
-    for (const mailbox of fresh) for (const route of mailboxRoutes) this.#queueFirst(mailbox, route, now);
+    const due = { now, lastRuns: this.#lastRuns() };
+    for (const mailbox of fresh) for (const route of mailboxRoutes) this.#queueFirst(mailbox, route, due);
     for (const id of stirred)
       for (const route of ['stats', 'mailbox'] as const) this.#queue.add({ route, mailboxId: id }, now);
     for (const mailbox of left) this.#queue.remove(mailbox.id);
@@ -278,19 +295,26 @@ export class AccountWatch {
     this.#health.listRead();
   }
 
+  /** When each kind was due last: computed once a list, not once a mailbox. */
+  #lastRuns(): LastRuns {
+    const now = this.#rooms.world.clock.now();
+    const last = (route: MailboxRoute) => this.#options.schedules[route].lastRun(now);
+    return Object.fromEntries(mailboxRoutes.map((route) => [route, last(route)])) as LastRuns;
+  }
+
   /** A first sweep: warm-up and stats in any case, the slow kinds only when their last run was missed. */
-  #queueFirst(mailbox: MailboxState, route: (typeof mailboxRoutes)[number], now: number): void {
+  #queueFirst(mailbox: MailboxState, route: MailboxRoute, due: { now: number; lastRuns: LastRuns }): void {
+    const { now, lastRuns } = due;
     const known = route === 'mailbox' ? mailbox.detail : mailbox[route];
     const judged = route === 'warmup' || route === 'stats';
-    const missed = !known || this.#options.schedules[route].dueBetween(known.at, this.#rooms.world.clock.now());
+    const missed = judged || !known || known.at < lastRuns[route];
     // All are due now; a warm-up would wait behind every stats poll if it kept its usual patience.
     if (judged || missed)
       this.#queue.add({ route, mailboxId: mailbox.id }, route === 'warmup' ? now - 2 * minuteMs : now);
   }
 
-  /** A breach at first sight, or an alert that waits for another observation, should not wait for the cadence. */
+  /** An alert that waits for another observation should not wait for the cadence. */
   #wantsSecondLook(mailbox: MailboxState, route: Route): boolean {
-    if (route === 'stats') return this.#isFirstHold(mailbox);
     const rule = ruleSeenTwice[route];
     if (!rule) return false;
     for (const alert of this.#rooms.fleet.alerts()) {

@@ -9,6 +9,7 @@ import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import type { Lane } from './lane.ts';
 import { actionKind, isActive, showsChange } from './plan.ts';
+import type { Poll } from './queue.ts';
 import type { Recorder, Settlement } from './recorder.ts';
 
 /** Waits between the looks after a POST; the change may show only seconds later (FAULTS.md H8). */
@@ -31,11 +32,10 @@ export interface ActorRooms {
 export interface ActorOptions {
   readonly account: string;
   readonly words: StatusWords;
-  readonly startedAt: EpochMs;
   /** A POST was refused for want of permission, or one succeeded. */
   readonly onWritable: (writable: boolean) => void;
-  /** A look was answered or failed: the account's own state. */
-  readonly onFailure: (failure: Failure) => void;
+  /** A look failed: that may say something about the account. */
+  readonly onFailure: (failure: Failure, poll: Poll) => void;
 }
 
 /** Works on the actions that verdicts plan: one at a time a mailbox, as many mailboxes as there are. */
@@ -136,9 +136,9 @@ export class Actor {
       if (look.ok) {
         await recorder.observed(action.mailboxId, { route: 'warmup', observed: look.value });
         const stats = fleet.mailbox(action.account, action.mailboxId)?.stats;
-        const oldest = Math.max(this.#options.startedAt, world.clock.now() - statsMaxAgeMs);
+        const known = stats && recorder.hasRead(action.mailboxId, 'stats');
         if (!this.#isCurrent(action)) return false;
-        if (stats && stats.at >= oldest) return this.#isWanted(action);
+        if (known && world.clock.now() - stats.at <= statsMaxAgeMs) return this.#isWanted(action);
         await lane.actionSlot(signal);
         if (signal.aborted) return false;
         const fresh = await api.stats(action.mailboxId);
@@ -146,9 +146,9 @@ export class Actor {
           await recorder.observed(action.mailboxId, { route: 'stats', observed: fresh.value });
           return this.#isWanted(action);
         }
-        this.#options.onFailure(fresh.failure);
+        this.#options.onFailure(fresh.failure, { route: 'stats', mailboxId: action.mailboxId });
       } else {
-        this.#options.onFailure(look.failure);
+        this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: action.mailboxId });
       }
       await world.clock.sleep(lookWaitsMs[Math.min(tries, lookWaitsMs.length - 1)] ?? minuteMs, signal);
     }
@@ -189,7 +189,7 @@ export class Actor {
       await lane.actionSlot(signal);
       if (signal.aborted) return null;
       const look = await api.warmup(open.mailboxId);
-      if (!look.ok) this.#options.onFailure(look.failure);
+      if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
       else if (showsChange(open, look.value.answer, this.#options.words)) {
         return { kind: 'confirmed', observed: look.value };
       }

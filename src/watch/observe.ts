@@ -55,8 +55,6 @@ export interface JudgeOptions {
   readonly now: EpochMs;
   /** A new stats answer is judged, not the old one beside a new warm-up answer. */
   readonly freshStats: boolean;
-  /** Answers from before this moment are not judged: after a restart both are read anew. */
-  readonly notBefore: EpochMs;
 }
 
 /** The verdict on what is believed, and the memory after it; null until stats and warm-up were both read. */
@@ -65,7 +63,7 @@ export function judgeMailbox(
   options: JudgeOptions,
 ): { readonly verdict: Verdict; readonly memory: GuardMemory } | null {
   const { warmup, stats } = mailbox;
-  if (!warmup || !stats || warmup.at < options.notBefore || stats.at < options.notBefore) return null;
+  if (!warmup || !stats) return null;
   const { policy, words, now } = options;
   const rows = stats.answer.rows;
   const run = runOf(mailbox, words, now);

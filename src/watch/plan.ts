@@ -58,24 +58,31 @@ export function actionKind(verdict: Verdict): ActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
+/** Why an action is dropped that the configuration no longer allows. */
+export const notEnforced = 'enforcing is switched off';
+
 export interface Planning {
   readonly mailbox: MailboxState;
   readonly verdict: Verdict;
-  readonly mayWrite: boolean;
+  /** false: the configuration says to write nothing, whatever was begun before. */
+  readonly enforce: boolean;
+  /** The key may write, as far as is known; a refused action goes on being tried hourly. */
+  readonly writable: boolean;
   readonly now: EpochMs;
   readonly newId: () => string;
 }
 
 /** The actions that a new verdict changes: one that is no longer wanted is dropped, one that is wanted is planned. */
-export function planAfter({ mailbox, verdict, mayWrite, now, newId }: Planning): readonly Action[] {
+export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: Planning): readonly Action[] {
   const current = mailbox.action;
   const wanted = actionKind(verdict);
   // While a POST may be under way nothing is decided about it: its outcome comes first.
   if (current?.state === 'open') return [];
-  if (isActive(current) && current.kind === wanted) return [];
+  if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
-  if (isActive(current)) changes.push(dropped(current, `no longer wanted: ${verdict.reason}`, now));
-  if (wanted && mayWrite) {
+  const why = enforce ? `no longer wanted: ${verdict.reason}` : notEnforced;
+  if (isActive(current)) changes.push(dropped(current, why, now));
+  if (wanted && enforce && writable) {
     changes.push({
       id: newId(),
       account: mailbox.account,

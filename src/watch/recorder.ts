@@ -16,7 +16,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Observation } from './observe.ts';
-import { dropped, isActive, nextTryAfterRefusal, nextTryAfterUnconfirmed } from './plan.ts';
+import { dropped, isActive, nextTryAfterRefusal, nextTryAfterUnconfirmed, notEnforced } from './plan.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import type { Turns } from './turns.ts';
@@ -49,7 +49,6 @@ export interface RecorderOptions {
   /** What was believed at the start was asked for again: a pending alert from before may fire now. */
   readonly seenAgain: () => boolean;
   /** Answers from before this moment are shown but not judged. */
-  readonly startedAt: EpochMs;
 }
 
 /** What came of a POST and its read-back. */
@@ -65,6 +64,8 @@ export class Recorder {
   readonly #options: RecorderOptions;
   /** Writes to a mailbox so far: opened and settled ones. */
   readonly #writes = new Map<string, number>();
+  /** `ROUTE MAILBOX`: what this process has read. */
+  readonly #read = new Set<string>();
   readonly #absentSince = new Map<string, EpochMs>();
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
@@ -79,10 +80,11 @@ export class Recorder {
       if (!before) return null;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
+      this.#read.add(`${observation.route} ${mailboxId}`);
       const { mailbox, verdict, decision, actions, confirmed, breaker } = tick(
         before,
         observation,
-        this.#tickContext(policy, now),
+        this.#tickContext(mailboxId, policy, now),
       );
       const { api, pageUrl } = this.#options;
       const conditions = [
@@ -107,6 +109,11 @@ export class Recorder {
     });
   }
 
+  /** Whether this process, not an earlier one, has read that answer of the mailbox. */
+  hasRead(mailboxId: string, route: 'stats' | 'warmup'): boolean {
+    return this.#read.has(`${route} ${mailboxId}`);
+  }
+
   /**
    * A number that changes with every write to the mailbox. A warm-up answer that was asked for under another number
    * may show the time before the write, and must not pass for somebody's change.
@@ -129,6 +136,10 @@ export class Recorder {
       const status = warmup?.status ?? null;
       const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
       const now = this.#rooms.world.clock.now();
+      if (!this.#options.policyFor(mailbox).enforce) {
+        await this.#drop(mailbox, action, notEnforced);
+        return null;
+      }
       const open: Action = {
         ...action,
         before,
@@ -174,15 +185,14 @@ export class Recorder {
     return this.#rooms.turns.take(async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (mailbox?.action?.state !== 'planned') return;
-      const action = dropped(
-        mailbox.action,
-        'the daemon stopped before anything was sent',
-        this.#rooms.world.clock.now(),
-      );
-      await this.#rooms.store.openIntent(action);
-      this.#rooms.fleet.putMailbox({ ...mailbox, action });
-      this.#rooms.fleet.putAction(action);
+      await this.#drop(mailbox, mailbox.action, 'the daemon stopped before anything was sent');
     });
+  }
+
+  async #drop(mailbox: MailboxState, action: Action, why: string): Promise<void> {
+    const end = dropped(action, why, this.#rooms.world.clock.now());
+    await this.#rooms.store.dropIntent(end);
+    this.#show({ ...mailbox, action: end }, [end], { changed: [], dropped: [], transitions: [] });
   }
 
   /** Takes in a mailbox list. */
@@ -192,7 +202,8 @@ export class Recorder {
       const { account, selects } = this.#options;
       const known = [...fleet.mailboxes()].filter((mailbox) => mailbox.account === account);
       const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
-      const { arrived, changed, absent, left } = changes;
+      const { changed, absent, left } = changes;
+      const arrived = await this.#remembering(changes.arrived);
       const alerts = this.#rosterAlerts(changes, list.at);
       if (arrived.length + changed.length + absent.length + left.length > 0) {
         await store.recordList({ account, present: [...arrived, ...changed], absent, left, leftAt: list.at, alerts });
@@ -200,9 +211,23 @@ export class Recorder {
       for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
       for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
       for (const mailbox of [...arrived, ...changed, ...absent]) fleet.putMailbox(mailbox);
-      for (const mailbox of left) fleet.removeMailbox(account, mailbox.id);
+      for (const { id } of left) {
+        fleet.removeMailbox(account, id);
+        for (const route of ['stats', 'warmup']) this.#read.delete(`${route} ${id}`);
+      }
       this.#showAlerts(alerts);
-      return changes;
+      return { ...changes, arrived };
+    });
+  }
+
+  /** A mailbox that was here before comes back as it was: nothing that a person undid is forgotten. */
+  async #remembering(arrived: readonly MailboxState[]): Promise<readonly MailboxState[]> {
+    if (arrived.length === 0) return arrived;
+    const departed = await this.#rooms.store.departed(this.#options.account);
+    const known = new Map(departed.map((mailbox) => [mailbox.id, mailbox]));
+    return arrived.map((mailbox) => {
+      const before = known.get(mailbox.id);
+      return before ? { ...before, email: mailbox.email, missingLists: 0, entry: mailbox.entry } : mailbox;
     });
   }
 
@@ -234,14 +259,14 @@ export class Recorder {
     });
   }
 
-  #tickContext(policy: Policy, now: EpochMs): TickContext {
-    const { words, startedAt, writable, api } = this.#options;
+  #tickContext(mailboxId: string, policy: Policy, now: EpochMs): TickContext {
+    const { words, writable, api } = this.#options;
     return {
       policy,
       words,
       now,
-      startedAt,
-      mayWrite: policy.enforce && writable(),
+      hasRead: (route) => this.hasRead(mailboxId, route),
+      writable: writable(),
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),
       newId: () => this.#newId(now),

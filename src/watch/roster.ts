@@ -6,9 +6,12 @@ import { newMailbox } from './observe.ts';
 
 /** A mailbox is gone when this many lists in a row were without it. */
 const listsUntilGone = 2;
-/** A list that lost a larger share of this account's mailboxes is not believed until the loss lasted for an hour. */
+/**
+ * A list that lost a larger share of this account's mailboxes, or all of them, is not believed until the loss lasted
+ * for an hour. One that is missing is always believed.
+ */
 const believableLossShare = 0.2;
-const believableLossCount = 2;
+const believableLossCount = 1;
 const lossHoldMs = hourMs;
 
 export interface RosterChanges {
@@ -40,10 +43,15 @@ export interface Roster {
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }
 
-/** What a list changes. A truncated list says nothing about those who are not in it. */
+/**
+ * What a list changes. A truncated list says nothing about those who are not in it. A mailbox that the configuration
+ * no longer selects has left, whatever the list says.
+ */
 export function compareRoster({ account, known, list, selects, absentSince }: Roster): RosterChanges {
   const at = list.at;
-  const unseen = new Map(known.map((mailbox) => [mailbox.id, mailbox]));
+  const ours = known.filter(selects);
+  const excluded = known.filter((mailbox) => !selects(mailbox));
+  const unseen = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
   const [arrived, changed]: [MailboxState[], MailboxState[]] = [[], []];
   const stirred: string[] = [];
   for (const entry of list.answer.mailboxes) {
@@ -59,16 +67,17 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
       changed.push({ ...before, email: entry.email, missingLists: 0, entry: { at, answer: entry } });
     }
   }
-  if (list.answer.truncated) return { arrived, changed, absent: [], left: [], stirred };
+  if (list.answer.truncated) return { arrived, changed, absent: [], left: excluded, stirred };
   const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
-  const doubtful = missing.length > Math.max(believableLossCount, known.length * believableLossShare);
+  const all = missing.length === ours.length;
+  const doubtful = all || missing.length > Math.max(believableLossCount, ours.length * believableLossShare);
   const isGone = (mailbox: MailboxState) =>
     mailbox.missingLists >= listsUntilGone && (!doubtful || at - (absentSince.get(mailbox.id) ?? at) >= lossHoldMs);
   return {
     arrived,
     changed,
     absent: missing.filter((mailbox) => !isGone(mailbox)),
-    left: missing.filter(isGone),
+    left: [...excluded, ...missing.filter(isGone)],
     stirred,
   };
 }

@@ -18,9 +18,10 @@ export interface TickContext {
   readonly policy: Policy;
   readonly words: StatusWords;
   readonly now: EpochMs;
-  /** Answers from before this moment are shown but not judged. */
-  readonly startedAt: EpochMs;
-  readonly mayWrite: boolean;
+  /** Whether this process has read that answer of the mailbox: what an earlier one read is shown but not judged. */
+  readonly hasRead: (route: 'stats' | 'warmup') => boolean;
+  /** The key may write, as far as is known. */
+  readonly writable: boolean;
   readonly breaker: BreakerState;
   /** Counts the running mailboxes under the breaker; asked only when it matters. */
   readonly running: () => number;
@@ -46,14 +47,18 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const confirmed = proof ? seen.action : null;
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-  const { policy, words, now, startedAt: notBefore, mayWrite, newId } = context;
+  const { policy, words, now, hasRead, writable, newId } = context;
   const freshStats = observation.route === 'stats';
-  const judgement = judgeable ? judgeMailbox(seen, { policy, words, now, freshStats, notBefore }) : null;
+  const readable = judgeable && hasRead('stats') && hasRead('warmup');
+  const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
   if (!judgement) return { mailbox: seen, verdict: null, decision: null, actions: settled, confirmed, breaker: null };
   const { memory } = judgement;
-  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, context);
+  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, {
+    ...context,
+    mayWrite: policy.enforce && writable,
+  });
   const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
-  const planned = planAfter({ mailbox: judged, verdict, mayWrite, now, newId });
+  const planned = planAfter({ mailbox: judged, verdict, enforce: policy.enforce, writable, now, newId });
   return {
     mailbox: { ...judged, action: planned.at(-1) ?? judged.action },
     verdict,

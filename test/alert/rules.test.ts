@@ -22,7 +22,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
     sentences: [
       "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
       'Switched to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
-      'The counts were 0.4 s old when judged.',
+      'The counts were just read when judged.',
       'To take it back, set the mode to balanced in the mailbox app.',
     ],
     numbers: {
@@ -92,7 +92,7 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
   expect(condition?.facts.sentences).toEqual([
     "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
     'NOT ACTED: enforcing is switched off (guard.enforce).',
-    'The counts were 0.4 s old when judged.',
+    'The counts were just read when judged.',
     'Set the mode to recovery in the mailbox app, or let Warmwarden act.',
   ]);
 });

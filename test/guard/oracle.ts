@@ -99,6 +99,17 @@ function windowLength(history: History, policy: Policy, limitPpm: number | null)
   return days;
 }
 
+/** docs/decisions/0004: where the longer window would hide a breach of the base window, the base window counts. */
+function unhidden(history: History, policy: Policy, limitPpm: number | null, length: number): number {
+  if (limitPpm === null) return length;
+  const isBreach = (days: number) => {
+    const [sent, bounced] = total(history, days);
+    const enough = bounced >= BigInt(policy.minBounces) && bounced <= sent;
+    return enough && bounced * million > BigInt(limitPpm) * sent;
+  };
+  return isBreach(policy.windowDays) && !isBreach(length) ? policy.windowDays : length;
+}
+
 /** Days on which the mailbox would have sent, after the newest row and up to today. */
 function missedDays(newest: number, todayNumber: number, weekdaysOnly: boolean): number {
   let missed = 0;
@@ -125,7 +136,7 @@ export function oracle(policy: Policy, situation: Situation): OracleVerdict {
   const { newest, history, undated } = read(situation.rows ?? [], todayNumber);
   const limitPpm = new Map<string | null, number>(Object.entries(policy.limitsPpm)).get(situation.mode) ?? null;
   const evidence = newest === null ? [] : since(history, newest, situation.evidence);
-  const length = windowLength(evidence, policy, limitPpm);
+  const length = unhidden(evidence, policy, limitPpm, windowLength(evidence, policy, limitPpm));
   const [sent, bounced] = total(evidence, length);
   const told = { sent: Number(sent), bounced: Number(bounced), limitPpm };
   const hold = (reason: string, wanted = 'hold'): OracleVerdict => ({ action: 'hold', reason, wanted, ...told });

@@ -24,20 +24,25 @@ test.each([
   [400, { error: 'days must be an integer' }, 'refused', 'HTTP 400: days must be an integer'],
   [401, { error: 'the API key is missing or invalid' }, 'unauthorized', 'HTTP 401: the API key is missing or invalid'],
   [403, { error: 'the key lacks a permission' }, 'refused', 'HTTP 403: the key lacks a permission'],
-  [403, page, 'unavailable', `HTTP 403: ${page}`],
+  [403, page, 'unavailable', `HTTP 403: Just a moment...`],
   [403, '', 'unavailable', 'HTTP 403 without a text'],
   [404, { error: 'mailbox not found' }, 'missing', 'HTTP 404: mailbox not found'],
   [408, { error: 'timeout' }, 'unavailable', 'HTTP 408: timeout'],
-  [410, page, 'refused', `HTTP 410: ${page}`],
+  [410, page, 'refused', `HTTP 410: Just a moment...`],
   [429, { error: 'too many requests' }, 'throttled', 'HTTP 429: too many requests'],
-  [429, page, 'throttled', `HTTP 429: ${page}`],
+  [429, page, 'throttled', `HTTP 429: Just a moment...`],
   [500, { error: { code: 17 } }, 'unavailable', 'HTTP 500: {"code":17}'],
   [500, { message: 'oops' }, 'unavailable', 'HTTP 500: {"message":"oops"}'],
-  [502, page, 'unavailable', `HTTP 502: ${page}`],
+  [502, page, 'unavailable', `HTTP 502: Just a moment...`],
   [503, '', 'unavailable', 'HTTP 503 without a text'],
-  [520, page, 'unavailable', `HTTP 520: ${page}`],
+  [520, page, 'unavailable', `HTTP 520: Just a moment...`],
 ] as const)('HTTP %i with %j is %s', async (status, body, kind, detail) => {
-  expect(await failureOf(answer(status, body))).toEqual({ kind, status, detail, retryAfterMs: null });
+  expect(await failureOf(answer(status, body))).toEqual({
+    kind,
+    status,
+    detail: `GET /v1/warmup: ${detail}`,
+    retryAfterMs: null,
+  });
 });
 
 test.each([
@@ -172,7 +177,7 @@ test('a refused connection and an unknown host name are said in words', async ()
   await using client = clientOf(`http://127.0.0.1:${port}`);
   const refused = await client.api.health();
   expect(refused).toMatchObject({
-    failure: { kind: 'unavailable', detail: `http://127.0.0.1:${port}: the connection was refused` },
+    failure: { kind: 'unavailable', detail: `GET /v1/health: http://127.0.0.1:${port}: the connection was refused` },
   });
   expect(client.counted).toEqual([{ account: 'acme', route: 'health', code: 'unavailable' }]);
 });

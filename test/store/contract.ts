@@ -1,5 +1,6 @@
 // What every store promises, as one suite: run it on each kind of store there is.
 import { describe, expect, test } from 'vitest';
+import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
@@ -22,7 +23,7 @@ export interface Opened extends AsyncDisposable {
 }
 
 const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts };
-const tick = { answered: 'stats', decision: null, actions: [], alerts: noAlerts } as const;
+const tick = { answered: 'stats', decision: null, actions: [], alerts: noAlerts, breaker: null } as const;
 const delivery = (id: string, channel = 'ops') => ({ id, channel, group: 'g', payload: `{"id":"${id}"}`, title: id });
 
 async function known(store: Store, ...mailboxes: readonly MailboxState[]): Promise<void> {
@@ -33,7 +34,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
   describe(name, () => {
     test('a store that is new is empty', async () => {
       await using opened = await open();
-      expect(await opened.store.loadPicture()).toEqual({ mailboxes: [], alerts: [], actions: [] });
+      expect(await opened.store.loadPicture()).toEqual({ mailboxes: [], alerts: [], actions: [], breakers: [] });
     });
 
     test('the picture after a reopen is what was put, field by field', async () => {
@@ -53,11 +54,13 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         decision: { verdict: verdict.answer, unchanged: false, days: [['2026-03-10', 12, 1]] },
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
+        breaker: { api: 'https://api.example', state: closedBreaker },
       });
       const store = await opened.reopen();
       const picture = await store.loadPicture();
       expect(picture.mailboxes.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([mailbox, other]);
       expect([picture.alerts, picture.actions]).toEqual([[alert], [action]]);
+      expect(picture.breakers).toEqual([{ api: 'https://api.example', state: closedBreaker }]);
     });
 
     test('a tick is recorded as a whole or not at all', async () => {
@@ -73,9 +76,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         decision: { verdict: verdictOf(), unchanged: false, days: [] },
         actions: [actionOf('m1')],
         alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },
+        breaker: null,
       };
       await expect(opened.store.recordTick(record)).rejects.toThrow();
-      const nothing = { mailboxes: [before], alerts: [], actions: [] };
+      const nothing = { mailboxes: [before], alerts: [], actions: [], breakers: [] };
       expect(await opened.store.loadPicture()).toEqual(nothing);
       expect(await opened.store.decisionsOf('acme', 'm1', 10)).toEqual([]);
       const store = await opened.reopen();

@@ -21,6 +21,7 @@ export function verdictOf(changes: Partial<Verdict> = {}): Verdict {
     windowTo: '2026-03-10',
     windowDays: 7,
     emergency: { sent: 20, bounced: 3, from: '2026-03-09' },
+    restore: null,
     bouncesUntilBreach: 1,
     dataAgeMs: 250,
     warnings: ['2026-03-09: two rows differ; the one with more mails counts'],
@@ -36,7 +37,8 @@ export const memory: GuardMemory = {
   evidence: { from: '2026-03-04', before: { sent: 2, bounced: 1 } },
   emergencyEvidence: { from: '2026-03-05', before: null },
   interventions: [now - 900, now - 800],
-  claim: { kind: 'recovery', actionId: 'a1', since: now - 800, previousMode: 'balanced' },
+  claim: { kind: 'recovery', actionId: 'a1', since: now - 800, previousMode: 'balanced', word: null },
+  reversals: [],
 };
 
 /** A mailbox as the first list shows it. */
@@ -148,6 +150,7 @@ export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Acti
     mailboxId,
     email: `${mailboxId}@one.example`,
     kind: 'recovery',
+    targetMode: 'recovery',
     state: 'planned',
     verdict: verdictOf({ action: 'recovery', reason: 'bounce_rate_over_limit', wanted: 'recovery' }),
     before: { mode: 'balanced', status: 'active', run: 'running' },

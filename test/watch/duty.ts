@@ -17,6 +17,7 @@ import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
 import { AccountWatch } from '../../src/watch/account-watch.ts';
+import { Turns } from '../../src/watch/turns.ts';
 import { cronSchedule, movedClock } from '../../src/world.ts';
 import { startGoBetween } from './go-between.ts';
 
@@ -69,9 +70,7 @@ function chance(): () => number {
 }
 
 export async function goOnDuty(options: DutyOptions = {}) {
-  const moved = movedClock(scenarioStart);
-  // Whole milliseconds, as timers have them.
-  const clock = { ...moved, sleep: (ms: number, signal?: AbortSignal) => moved.sleep(Math.ceil(ms), signal) };
+  const clock = movedClock(scenarioStart);
   const world = { clock, random: chance(), log: pino({ level: process.env['DUTY_LOG'] ?? 'silent' }) };
   // How far the daemon's wall clock is behind; the simulator's is right.
   const behind = { ms: 0 };
@@ -108,7 +107,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;
     const watch = new AccountWatch(
-      { world: daemonsWorld, api, store, fleet, tally, onTransitions: () => {} },
+      { world: daemonsWorld, api, store, fleet, tally, turns: new Turns(), onTransitions: () => {} },
       {
         account: 'agency',
         schedules,
@@ -116,6 +115,8 @@ export async function goOnDuty(options: DutyOptions = {}) {
         selects,
         words,
         pageUrl: null,
+        api: between.url,
+        accountsOfApi: ['agency'],
       },
     );
     watch.start();

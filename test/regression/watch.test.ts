@@ -1,0 +1,102 @@
+// What a review of the watch loop broke, each named for what happened.
+import { describe, expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { movedClock } from '../../src/world.ts';
+import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+
+const [marco, claire] = ['marco.rossi@cedarlane.example', 'claire.dubois@harborlight.example'];
+const five = stormOf(amelia, oliver, jonas, marco, claire);
+const isPost = ({ method }: { readonly method: string }) => method === 'POST';
+
+describe('the configuration has the last word', () => {
+  test.each([
+    ['unconfirmed', 'swallow' as const],
+    ['refused', { status: 403, body: { error: 'no' } }],
+  ])('enforce switched off at a restart ends the tries of an action that was %s', async (state, fate) => {
+    await using duty = await goOnDuty();
+    duty.between.meddle = (request) => (isPost(request) ? fate : 'pass');
+    await duty.until(() => duty.action()?.state === state);
+    await duty.restart({ policy: { enforce: false } });
+    const before = duty.posts().length;
+    await duty.run(6 * hourMs);
+    expect(duty.posts().length).toBe(before);
+    expect(duty.action()?.state).toBe('dropped');
+  });
+
+  test('mailboxes excluded at a restart are neither polled nor acted upon any more', async () => {
+    await using duty = await goOnDuty({ scenario: five });
+    await duty.run(10 * minuteMs);
+    await duty.restart({ selects: ({ email }) => email === oliver });
+    const from = duty.between.requests.length;
+    await duty.run(3 * hourMs);
+    const asked = duty.between.requests.slice(from).flatMap(({ path }) => /mailbox_id=([^&]+)/.exec(path)?.[1] ?? []);
+    expect([new Set(asked).size, duty.fleet().mailboxCount(), duty.posts().length]).toEqual([1, 1, 0]);
+  });
+});
+
+describe('a mailbox that the list lacks for a while', () => {
+  test('comes back with its memory: a person who took it out of recovery is not overruled', async () => {
+    const poll = { ...rarePoll, mailboxes: '* * * * *' };
+    await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver, jonas), poll });
+    await duty.until(() => duty.action()?.state === 'confirmed');
+    duty.simulator.fleet.setMode(amelia, 'balanced');
+    await duty.run(2 * hourMs);
+    const id = duty.mailbox()?.id;
+    const others = [...duty.fleet().mailboxes()].filter((mailbox) => mailbox.id !== id);
+    const mailboxes = others.map((mailbox) => ({ id: mailbox.id, email: mailbox.email, status: 'active' }));
+    duty.between.meddle = ({ path }) => (path === '/v1/mailboxes' ? { status: 200, body: { mailboxes } } : 'pass');
+    await duty.run(10 * minuteMs);
+    expect(duty.mailbox()).toBeUndefined();
+    duty.between.meddle = () => 'pass';
+    await duty.run(hourMs);
+    expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
+    expect(duty.posts().filter((body) => body.mailbox_id === id)).toHaveLength(1);
+  });
+
+  test('is not given up with all the others when the list is empty', async () => {
+    await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+    await duty.run(10 * minuteMs);
+    duty.between.meddle = ({ path }) => (path === '/v1/mailboxes' ? { status: 200, body: { mailboxes: [] } } : 'pass');
+    await duty.run(30 * minuteMs);
+    expect(duty.fleet().mailboxCount()).toBe(2);
+  });
+});
+
+test('a breach at first sight is read again after a minute, also when the warm-up answer came last', async () => {
+  await using duty = await goOnDuty({ afterMs: 3 * hourMs });
+  let failed = false;
+  duty.between.meddle = ({ path }) => {
+    if (failed || !path.startsWith('/v1/warmup')) return 'pass';
+    failed = true;
+    return { status: 500, body: {} };
+  };
+  const from = duty.clock.now();
+  await duty.until(() => duty.posts().length > 0, 2 * hourMs);
+  expect(duty.clock.now() - from).toBeLessThan(3 * minuteMs);
+});
+
+test('a wall clock that is set back by hours does not blind the guard', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  duty.behind.ms = 3 * hourMs;
+  await duty.run(2.5 * hourMs);
+  expect(duty.posts()).toHaveLength(1);
+});
+
+test('the stored picture is the shown one right after a confirmed action', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.action()?.state === 'confirmed');
+  expect((await duty.store().loadPicture()).mailboxes[0]).toEqual(duty.mailbox());
+});
+
+test('a sleep that is shorter than a moved clock can tell still ends', async () => {
+  const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
+  const due = 400 / 3;
+  let turns = 0;
+  const loop = async () => {
+    for (; clock.monotonic() < due && turns < 1_000; turns += 1) await clock.sleep(due - clock.monotonic());
+  };
+  void loop();
+  await clock.advance(1_000);
+  expect(turns).toBeLessThan(5);
+});
