@@ -193,7 +193,7 @@ describe.concurrent('a place that can’t be had', () => {
       const { code, lines } = await runToEnd(workplace.configure(configOf('http://127.0.0.1:1', { store })));
       expect(code).toBe(1);
       expect(lines).toHaveLength(1);
-      expect(lines[0]).toMatch(/^warmwarden: The store .* can't be opened: /);
+      expect(lines[0]).toMatch(/^warmwarden: The store .* can't be (opened|used): /);
       expect(lines[0]).toContain(workplace.path(path));
       expect(lines[0]).toContain('store.url');
     }

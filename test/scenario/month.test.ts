@@ -80,17 +80,21 @@ describe('a month at an agency', () => {
   }, 120_000);
   afterAll(() => end(month));
 
-  it('writes twice: one switch to recovery, one pause, each by one POST', () => {
+  it('writes three times: a switch to recovery, a pause, and the way back after clean weeks, each by one POST', () => {
     const id = (email: string) => month.simulator.fleet.find(email)?.id;
     const posts = requests.filter((request) => request.method === 'POST');
     expect(posts.map((request) => request.body)).toEqual([
       { mailbox_id: id(breaching), action: 'update_config', config: { warmup_mode: 'recovery' } },
       { mailbox_id: id(emergency), action: 'pause' },
+      { mailbox_id: id(breaching), action: 'update_config', config: { warmup_mode: 'balanced' } },
     ]);
   });
 
-  it('acts on the morning of the incidents, not on old bounces afterwards', () => {
-    const actions = month.daemon.fleet.recentActions();
+  it('acts on the morning of the incidents, never on old bounces, and restores on clean volume', () => {
+    const [back, ...actions] = month.daemon.fleet.recentActions();
+    expect(back).toMatchObject({ email: breaching, kind: 'restore', state: 'confirmed' });
+    expect(back?.verdict.restore?.cleanMails).toBeGreaterThanOrEqual(100);
+    expect(back?.verdict.restore?.cleanDays).toBeGreaterThanOrEqual(7);
     expect(actions.map(({ email, kind, state, verdict }) => ({ email, kind, state, reason: verdict.reason }))).toEqual([
       { email: emergency, kind: 'pause', state: 'confirmed', reason: 'emergency' },
       { email: breaching, kind: 'recovery', state: 'confirmed', reason: 'bounce_rate_over_limit' },
@@ -118,10 +122,10 @@ describe('a month at an agency', () => {
     ).toEqual([breaching, emergency]);
   });
 
-  it('keeps the paused mailbox paused and the other one in recovery', () => {
+  it('keeps the paused mailbox paused, and claims the other one no longer', () => {
     const state = (email: string) => [...month.daemon.fleet.mailboxes()].find((mailbox) => mailbox.email === email);
     expect(state(emergency)?.verdict?.answer.reason).toBe('already_paused');
-    expect(state(breaching)?.warmup?.answer.mode).toBe('recovery');
+    expect(state(breaching)?.memory).toMatchObject({ mode: 'balanced', claim: null });
     expect(state(breaching)?.verdict?.answer.reason).toBe('ok');
   });
 
