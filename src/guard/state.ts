@@ -3,11 +3,6 @@ import type { GuardState, MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 
-/** Whether a verdict's rate is over its limit, with or without enough bounces to act. */
-export function overLimit(verdict: Verdict): boolean {
-  return verdict.limitPpm !== null && verdict.bounced * 1e6 > verdict.limitPpm * verdict.sent;
-}
-
 /** The state of a mailbox. Before the first verdict it is blind: nothing can be said yet. */
 export function guardStateOf(mailbox: MailboxState, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
@@ -24,7 +19,7 @@ export function guardStateOf(mailbox: MailboxState, nearLimitPpm: Ppm): GuardSta
 }
 
 /** rate >= nearLimitPpm of the limit; one bounce in a handful of mails counts too (insufficient evidence). */
-export function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
+function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
   if (verdict.limitPpm === null || verdict.bounced === 0) return false;
   return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;
 }

@@ -9,7 +9,7 @@ import { NewerStoreError, setMeta } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
-export class StoreError extends Error {
+class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 

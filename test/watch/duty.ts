@@ -37,7 +37,7 @@ export function stormOf(...emails: readonly string[]): Scenario {
 const words = { paused: ['paused'], running: ['active'], notRunning: ['finished'] };
 
 /** The daemon's own cadence. */
-export const usualPoll: Readonly<Record<Route, string>> = {
+const usualPoll: Readonly<Record<Route, string>> = {
   health: '* * * * *',
   mailboxes: '* * * * *',
   stats: '*/15 * * * *',
