@@ -5,16 +5,19 @@ import { policyOf, resolvePolicy, selects } from './config/mailbox-rules.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { MailboxApi } from './mailbox-api/client.ts';
 import { routes } from './model/answers.ts';
+import type { Hands } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
 import type { Ppm } from './model/policy.ts';
 import type { Tally } from './model/tally.ts';
 import { createChannels } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
+import { type HandsServer, startHands } from './serve/hands.ts';
 import { createMetrics } from './serve/metrics.ts';
 import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
 import { version } from './version.ts';
 import { AccountWatch, type AccountWatchOptions } from './watch/account-watch.ts';
+import { createHands } from './watch/hands.ts';
 import { Turns } from './watch/turns.ts';
 import { cronSchedule, systemClock, type World } from './world.ts';
 
@@ -72,6 +75,8 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     const rooms = { world, store, fleet, tally, turns, onTransitions };
     const watches = config.accounts.map((account) => watchAccount(account, config, server.url, rooms));
     for (const watch of watches) watch.start();
+    const hands = await openHands(config.store.path, createHands(watches, fleet), world);
+    if (hands) teardowns.push({ name: 'hands', stop: () => hands.close() });
     teardowns.push({
       name: 'accounts',
       stop: async () => void (await Promise.all(watches.map((watch) => watch.stop()))),
@@ -81,6 +86,16 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** A daemon without hands still guards: the reason is said, and the rest goes on. */
+async function openHands(storePath: string, hands: Hands, world: World): Promise<HandsServer | null> {
+  try {
+    return await startHands(storePath, hands);
+  } catch (error) {
+    world.log.warn(error instanceof Error ? error.message : String(error));
+    return null;
   }
 }
 

@@ -28,7 +28,16 @@ export const permissions: Readonly<Record<string, Permission>> = {
   watch: only(['model', 'guard', 'alert', 'fleet', 'mailbox-api', 'world', 'store']),
   serve: only(
     ['model', 'guard', 'fleet', 'world'],
-    ['hono', '@hono/node-server', 'prom-client', 'node:http', 'node:net', 'node:crypto', 'node:zlib'],
+    [
+      'hono',
+      '@hono/node-server',
+      'prom-client',
+      'node:http',
+      'node:net',
+      'node:crypto',
+      'node:fs',
+      'node:stream/consumers',
+    ],
   ),
   simulator: only(['world'], ['node:http', 'node:crypto', 'node:net']),
 };

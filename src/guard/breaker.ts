@@ -26,17 +26,28 @@ export function admit(
 ): Admission {
   const { policy, running, now } = given;
   const { firstSight, ...about } = candidate;
-  const others = state.entries.filter(({ key, at }) => key !== candidate.key && now - at < policy.windowMs);
+  const { key } = candidate;
+  if (state.released.includes(key)) {
+    return { state: { ...state, released: state.released.filter((one) => one !== key) }, admitted: true };
+  }
+  // What is held stays until it is acted on or withdrawn, however seldom it is looked at; only deeds grow old.
+  const others = state.entries.filter((entry) => entry.key !== key && (entry.held || now - entry.at < policy.windowMs));
   const next = (held: boolean): BreakerState => ({ ...state, entries: [...others, { ...about, at: now, held }] });
   if (state.openSince !== null) {
     const admitted = mayTrickle(state, others, candidate, given);
     const trickle = admitted ? [...recentTrickle(state, now), now] : state.trickle;
-    return { state: { ...next(!admitted), trickle }, admitted };
+    return { state: closedWhenFree({ ...next(!admitted), trickle }), admitted };
   }
   const domains = new Set([candidate.domain, ...others.map(({ domain }) => domain)]);
   const pressure = { active: running, pending: others.length + 1, distinctDomains: domains.size };
   if (!breakerTrips(policy, pressure)) return { state: next(false), admitted: true };
   return { state: { ...next(true), openSince: now, atFirstSight: firstSight, trickle: [] }, admitted: false };
+}
+
+/** A breaker that holds nobody any more is closed; what was done stays and counts for the window. */
+function closedWhenFree(state: BreakerState): BreakerState {
+  if (state.openSince === null || state.entries.some(({ held }) => held)) return state;
+  return { ...closedBreaker, entries: state.entries, released: state.released };
 }
 
 function recentTrickle(state: BreakerState, now: EpochMs): readonly EpochMs[] {
@@ -57,16 +68,22 @@ function mayTrickle(
   return worse < room;
 }
 
-/** A mailbox no longer wants an action. The breaker closes when nobody is held any more. */
+/** A mailbox no longer wants an action, or has left. The breaker closes when nobody is held any more. */
 export function withdraw(state: BreakerState, key: string): BreakerState {
-  if (!state.entries.some((entry) => entry.key === key && entry.held)) return state;
-  const entries = state.entries.filter((entry) => entry.key !== key);
-  return entries.some(({ held }) => held) ? { ...state, entries } : { ...closedBreaker, entries };
+  const isHeld = state.entries.some((entry) => entry.key === key && entry.held);
+  const isReleased = state.released.includes(key);
+  if (!isHeld && !isReleased) return closedWhenFree(state);
+  return closedWhenFree({
+    ...state,
+    entries: state.entries.filter((entry) => entry.key !== key || !entry.held),
+    released: state.released.filter((one) => one !== key),
+  });
 }
 
 /** A person says that the held actions are right: they go ahead, and what follows is admitted as before. */
 export function release(state: BreakerState): BreakerState {
-  return { ...closedBreaker, entries: state.entries.filter(({ held }) => !held) };
+  const released = state.entries.filter(({ held }) => held).map(({ key }) => key);
+  return { ...closedBreaker, entries: state.entries.filter(({ held }) => !held), released };
 }
 
 /** The mailboxes that are held, the worst first. */

@@ -23,6 +23,14 @@ export interface BreakerState {
   readonly entries: readonly BreakerEntry[];
   /** Admissions since it opened: the capped second step. */
   readonly trickle: readonly EpochMs[];
+  /** Keys that a person released: they are acted on without being counted. */
+  readonly released: readonly string[];
 }
 
-export const closedBreaker: BreakerState = { openSince: null, atFirstSight: false, entries: [], trickle: [] };
+export const closedBreaker: BreakerState = {
+  openSince: null,
+  atFirstSight: false,
+  entries: [],
+  trickle: [],
+  released: [],
+};

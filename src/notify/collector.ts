@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type DueGroup, dueGroups, type GroupMessage, messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
+import type { Alert, Transition } from '../model/alert.ts';
 import type { NewDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock, Log } from '../world.ts';
@@ -22,6 +23,8 @@ export interface CollectorParts {
   readonly store: OutboxStore;
   readonly channels: readonly Channel[];
   readonly settings: NotifySettings;
+  /** The alert as it is believed now: what fired is told with the newest facts. */
+  readonly current: (fingerprint: string) => Alert | undefined;
   /** Called after deliveries were recorded. */
   readonly recorded: () => void;
 }
@@ -99,7 +102,7 @@ export class Collector {
     }));
     return channels.flatMap((channel) => {
       const wanted = routed.filter(({ to }) => to.includes(channel.name)).map(({ stored }) => stored);
-      const transitions = wanted.map(({ transition }) => transition);
+      const transitions = wanted.map(({ transition }) => this.#withNewestFacts(transition));
       const message = messageOf(group, transitions, now);
       const rendered = message && this.#render(channel, message);
       if (!rendered) return [];
@@ -109,6 +112,13 @@ export class Collector {
         { id: deliveryId([channel.name, group, ids.join(), payload]), channel: channel.name, group, payload, title },
       ];
     });
+  }
+
+  /** While a message waited for its group its alert may have grown: a list got longer, a count rose. */
+  #withNewestFacts(transition: Transition): Transition {
+    const now = transition.kind === 'firing' ? this.#parts.current(transition.alert.fingerprint) : undefined;
+    const same = now?.status === 'firing' && now.firingAt === transition.alert.firingAt;
+    return same ? { ...transition, alert: { ...transition.alert, facts: now.facts } } : transition;
   }
 
   /** A channel that can't write a message down must not keep the others from being told. */

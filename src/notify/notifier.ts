@@ -34,7 +34,15 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const collecting = createBell(clock);
   const senders = channels.map((channel) => ({ sender: new Sender(channel, parts), bell: createBell(clock) }));
   const recorded = () => senders.forEach(({ bell }) => void bell.ring());
-  const collector = new Collector({ clock, log: world.log, store, channels, settings, recorded });
+  const collector = new Collector({
+    clock,
+    log: world.log,
+    store,
+    channels,
+    settings,
+    current: (fingerprint) => parts.fleet.alert(fingerprint),
+    recorded,
+  });
   let stopping = false;
   let loops: Promise<unknown> = Promise.resolve();
 

@@ -90,6 +90,15 @@ async function ledgerTables(db: Db): Promise<void> {
     .addColumn('action', 'text', (column) => column.notNull())
     .execute();
   await schema
+    .createTable('hands')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('by', 'text', (column) => column.notNull())
+    .addColumn('wish', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text', (column) => column.notNull())
+    .addColumn('outcome', 'text', (column) => column.notNull())
+    .execute();
+  await schema
     .createTable('breakers')
     .addColumn('api', 'text', (column) => column.primaryKey())
     .addColumn('state', 'text', (column) => column.notNull())

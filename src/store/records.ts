@@ -34,6 +34,20 @@ export interface BreakerRecord {
   readonly state: BreakerState;
 }
 
+/** A person ended a hold. */
+export interface ReleaseRecord {
+  readonly at: number;
+  readonly by: string;
+  readonly reason: string;
+  /** What was asked, in a few words. */
+  readonly wish: string;
+  readonly outcome: string;
+  /** The mailbox whose memory changed by it. */
+  readonly mailbox: MailboxState | null;
+  readonly breaker: BreakerRecord | null;
+  readonly alerts: AlertChanges;
+}
+
 /** What changed by a mailbox list. */
 export interface ListRecord {
   readonly account: string;
@@ -43,4 +57,6 @@ export interface ListRecord {
   readonly left: readonly MailboxState[];
   readonly leftAt: number;
   readonly alerts: AlertChanges;
+  /** The breaker, when those who left were held by it. */
+  readonly breaker: BreakerRecord | null;
 }

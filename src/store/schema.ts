@@ -38,6 +38,8 @@ export interface Tables {
     planned_at: number;
     action: string;
   };
+  /** What people asked for: who, when, what and why. */
+  hands: { id: Generated<number>; at: number; by: string; wish: string; reason: string; outcome: string };
   /** By base_url. */
   breakers: { api: string; state: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };

@@ -10,7 +10,7 @@ import { type Connection, connect, nameHolder, storeError } from './connection.t
 import { migrate } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
-import type { BreakerRecord, ListRecord, TickRecord } from './records.ts';
+import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import type { Tables } from './schema.ts';
 import { writeAction, writeAlerts, writeBreaker, writeDecision, writeMailbox, writeObservation } from './writes.ts';
 
@@ -119,12 +119,24 @@ export class Store {
       for (const mailbox of record.absent) await writeMailbox(trx, mailbox);
       for (const mailbox of record.left) await writeMailbox(trx, mailbox, record.leftAt);
       await writeAlerts(trx, record.alerts);
+      if (record.breaker) await writeBreaker(trx, record.breaker);
     });
   }
 
   /** Alerts that time or an account's state moved. */
   async recordAlerts(changes: AlertChanges): Promise<void> {
     await this.#db.transaction().execute((trx) => writeAlerts(trx, changes));
+  }
+
+  /** A person's release, with who asked and why. */
+  async recordRelease(record: ReleaseRecord): Promise<void> {
+    const { at, by, wish, reason, outcome } = record;
+    await this.#db.transaction().execute(async (trx) => {
+      await trx.insertInto('hands').values({ at, by, wish, reason, outcome }).execute();
+      if (record.mailbox) await writeMailbox(trx, record.mailbox);
+      if (record.breaker) await writeBreaker(trx, record.breaker);
+      await writeAlerts(trx, record.alerts);
+    });
   }
 
   /** The newest decisions on a mailbox, newest first. */

@@ -17,6 +17,7 @@ import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
 import { type Poll, PollQueue } from './queue.ts';
 import { Recorder } from './recorder.ts';
+import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
 import type { Turns } from './turns.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
@@ -128,6 +129,32 @@ export class AccountWatch {
     await this.#running;
     await this.#actor.idle();
     await this.#rooms.api.close();
+  }
+
+  get account(): string {
+    return this.#options.account;
+  }
+
+  /** The base_url, whose breaker is shared by the accounts under it. */
+  get api(): string {
+    return this.#options.api;
+  }
+
+  releaseBreaker(releaser: Releaser): Promise<readonly string[]> {
+    const { api, account, accountsOfApi } = this.#options;
+    return releaseBreaker(this.#rooms, { api, account: accountsOfApi[0] ?? account }, releaser);
+  }
+
+  releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {
+    return releaseContest(this.#rooms, mailbox, releaser);
+  }
+
+  /** Judges a mailbox on what is believed already, and does what that wants. */
+  async judgeAgain(mailboxId: string): Promise<void> {
+    const warmup = this.#rooms.fleet.mailbox(this.#options.account, mailboxId)?.warmup;
+    if (!warmup) return;
+    await this.#recorder.observed(mailboxId, { route: 'warmup', observed: warmup });
+    this.#actor.attend(mailboxId, this.#stop.signal);
   }
 
   async #begin(): Promise<void> {

@@ -33,7 +33,9 @@ export function askBreaker(
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
   if (!protects) return { verdict, breaker: withdraw(breaker, key) };
   const admittedBefore = isActive(mailbox.action) && mailbox.action.kind === verdict.action;
-  if (!mayWrite || admittedBefore) return { verdict, breaker };
+  // Where nothing may be written, nothing waits for leave.
+  if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
+  if (admittedBefore) return { verdict, breaker };
   const { account, email } = mailbox;
   const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
   const candidate = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight };

@@ -4,12 +4,13 @@ import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { withdraw } from '../guard/breaker.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Action } from '../model/action.ts';
 import type { Alert, AlertChanges, Transition } from '../model/alert.ts';
 import type { MailboxList, Observed, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
-import type { MailboxState } from '../model/mailbox.ts';
+import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -204,9 +205,14 @@ export class Recorder {
       const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
       const arrived = await this.#remembering(changes.arrived);
-      const alerts = this.#rosterAlerts(changes, list.at);
+      const breaker = this.#withoutLeft(left);
+      const alerts = this.#rosterAlerts(changes, breaker, list.at);
       if (arrived.length + changed.length + absent.length + left.length > 0) {
-        await store.recordList({ account, present: [...arrived, ...changed], absent, left, leftAt: list.at, alerts });
+        const present = [...arrived, ...changed];
+        const { api } = this.#options;
+        const moved = breaker && { api, state: breaker };
+        await store.recordList({ account, present, absent, left, leftAt: list.at, alerts, breaker: moved });
+        if (breaker) fleet.putBreaker(api, breaker);
       }
       for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
       for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
@@ -308,10 +314,19 @@ export class Recorder {
     return { ...changes, transitions: [...events, ...changes.transitions] };
   }
 
-  #rosterAlerts({ changed, left }: RosterChanges, now: EpochMs): AlertChanges {
+  /** The breaker without those who left; null when that changes nothing. */
+  #withoutLeft(left: readonly MailboxState[]): BreakerState | null {
+    const before = this.#rooms.fleet.breaker(this.#options.api);
+    const after = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    return after === before ? null : after;
+  }
+
+  #rosterAlerts({ changed, left }: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
     const conditions = changed.flatMap((mailbox) =>
       conditionsAfter('mailboxes', mailbox, this.#context(this.#options.policyFor(mailbox), now)),
     );
+    const [anyone] = left;
+    if (breaker && anyone) conditions.push(this.#held(breaker, this.#options.policyFor(anyone), now));
     const gone = new Set(left.map((mailbox) => mailbox.id));
     const theirs = this.#ownAlerts().filter((alert) => alert.mailboxId !== null && gone.has(alert.mailboxId));
     return merge(this.#alerts(conditions, now, []), leave(theirs, now));

@@ -22,7 +22,7 @@ export interface Opened extends AsyncDisposable {
   reopen(): Promise<Store>;
 }
 
-const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts };
+const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
 const tick = { answered: 'stats', decision: null, actions: [], alerts: noAlerts, breaker: null } as const;
 const delivery = (id: string, channel = 'ops') => ({ id, channel, group: 'g', payload: `{"id":"${id}"}`, title: id });
 

@@ -1,0 +1,58 @@
+// What a person's release changes: the breaker that holds a fleet, or the quarrel over one mailbox. In the ledger with
+// who asked and why.
+import { guardHeld } from '../alert/breaker-rule.ts';
+import { step } from '../alert/engine.ts';
+import { heldEntries, release } from '../guard/breaker.ts';
+import { afterRelease } from '../guard/memory.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { RecorderRooms } from './recorder.ts';
+
+/** Who ends a hold, and why. */
+export interface Releaser {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held. */
+export function releaseBreaker(
+  rooms: RecorderRooms,
+  about: { readonly api: string; readonly account: string },
+  { by, reason }: Releaser,
+): Promise<readonly string[]> {
+  return rooms.turns.take(async () => {
+    const { fleet, store, world } = rooms;
+    const before = fleet.breaker(about.api);
+    if (before.openSince === null) return [];
+    const held = heldEntries(before).map(({ key }) => key);
+    const state = release(before);
+    const at = world.clock.now();
+    const condition = guardHeld(state, { ...about, windowMs: 0, now: at });
+    const alerts = step([condition], (fingerprint) => fleet.alert(fingerprint), at);
+    const breaker = { api: about.api, state };
+    const outcome = `${held.length} mailboxes released`;
+    await store.recordRelease({ at, by, reason, wish: 'release the breaker', outcome, mailbox: null, breaker, alerts });
+    fleet.putBreaker(about.api, state);
+    for (const alert of alerts.changed) fleet.putAlert(alert);
+    if (alerts.transitions.length > 0) rooms.onTransitions();
+    return held;
+  });
+}
+
+/** The guard may act on a mailbox again although others took its changes back. False when nothing was contested. */
+export function releaseContest(
+  rooms: RecorderRooms,
+  mailbox: MailboxState,
+  { by, reason }: Releaser,
+): Promise<boolean> {
+  return rooms.turns.take(async () => {
+    const { fleet, store, world } = rooms;
+    const before = fleet.mailbox(mailbox.account, mailbox.id);
+    if (!before?.memory || before.memory.reversals.length === 0) return false;
+    const after = { ...before, memory: afterRelease(before.memory) };
+    const alerts = { changed: [], dropped: [], transitions: [] };
+    const record = { at: world.clock.now(), by, reason, wish: `release ${before.email}`, outcome: 'released' };
+    await store.recordRelease({ ...record, mailbox: after, breaker: null, alerts });
+    fleet.putMailbox(after);
+    return true;
+  });
+}
