@@ -5,6 +5,7 @@ import { policyOf, resolvePolicy, selects } from './config/mailbox-rules.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { MailboxApi } from './mailbox-api/client.ts';
 import { routes } from './model/answers.ts';
+import { closedBreaker } from './model/breaker.ts';
 import type { Hands } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
 import type { Ppm } from './model/policy.ts';
@@ -139,10 +140,12 @@ function statsDaysOf(account: AccountConfig): number {
 async function loadFleet(store: Store, config: Config): Promise<Fleet> {
   const fleet = new Fleet();
   const picture = await store.loadPicture();
+  const apis = new Set(config.accounts.map((account) => account.baseUrl));
   const configured = new Set(config.accounts.map((account) => account.name));
   for (const mailbox of picture.mailboxes) if (configured.has(mailbox.account)) fleet.putMailbox(mailbox);
   for (const alert of picture.alerts) if (configured.has(alert.account)) fleet.putAlert(alert);
-  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
+  for (const { baseUrl } of config.accounts) fleet.putBreaker(baseUrl, closedBreaker);
+  for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
   for (const action of picture.actions) if (configured.has(action.account)) fleet.putAction(action);
   return fleet;
 }

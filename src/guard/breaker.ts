@@ -6,7 +6,8 @@ import { type EpochMs, minuteMs } from '../model/time.ts';
 import { breakerTrips } from './verdict.ts';
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
-  readonly firstSight: boolean;
+  /** When the statistics were read that say so. */
+  readonly statsAt: EpochMs;
 }
 
 /** The second step: this share of the running mailboxes in each stretch of this length. */
@@ -25,7 +26,7 @@ export function admit(
   given: { readonly policy: Policy['breaker']; readonly running: number; readonly now: EpochMs },
 ): Admission {
   const { policy, running, now } = given;
-  const { firstSight, ...about } = candidate;
+  const { statsAt: _, ...about } = candidate;
   const { key } = candidate;
   if (state.released.includes(key)) {
     return { state: { ...state, released: state.released.filter((one) => one !== key) }, admitted: true };
@@ -41,7 +42,10 @@ export function admit(
   const domains = new Set([candidate.domain, ...others.map(({ domain }) => domain)]);
   const pressure = { active: running, pending: others.length + 1, distinctDomains: domains.size };
   if (!breakerTrips(policy, pressure)) return { state: next(false), admitted: true };
-  return { state: { ...next(true), openSince: now, atFirstSight: firstSight, trickle: [] }, admitted: false };
+  const opened = next(true);
+  const strangers = opened.entries.filter(({ firstSight }) => firstSight).length;
+  const atFirstSight = strangers * 2 > opened.entries.length;
+  return { state: { ...opened, openSince: now, atFirstSight, trickle: [] }, admitted: false };
 }
 
 /** A breaker that holds nobody any more is closed; what was done stays and counts for the window. */
@@ -62,7 +66,10 @@ function mayTrickle(
   given: { readonly policy: Policy['breaker']; readonly running: number; readonly now: EpochMs },
 ): boolean {
   const { policy, running, now } = given;
-  if (state.openSince === null || state.atFirstSight || now - state.openSince < policy.windowMs) return false;
+  if (state.openSince === null || state.atFirstSight) return false;
+  const waitedUntil = state.openSince + policy.windowMs;
+  // The statistics, too, must be from after the wait: "on fresh data that still says so".
+  if (now < waitedUntil || candidate.statsAt < waitedUntil) return false;
   const room = Math.max(1, Math.floor(running * trickleShare)) - recentTrickle(state, now).length;
   const worse = others.filter(({ held, weight }) => held && weight > candidate.weight).length;
   return worse < room;

@@ -97,7 +97,9 @@ function rule({ policy, situation, days, window, emergency, restore }: Findings)
   }
   if (window.bounced > window.sent) return { action: 'hold', reason: 'implausible_counts' };
   const onRate = ruleOnRate(policy, situation, window, situation.mode);
-  return onRate.reason === 'ok' && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
+  // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
+  const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
+  return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
 }
 
 function ruleOnRate(policy: Policy, situation: Situation, window: EvidenceWindow, mode: WarmupMode): Ruling {

@@ -11,6 +11,8 @@ export interface BreakerEntry {
   /** When it was admitted, or seen to breach last. */
   readonly at: EpochMs;
   readonly held: boolean;
+  /** It was judged for the first or second time. */
+  readonly firstSight: boolean;
   /** How bad it is: bounces per million over the limit's share. Only compared. */
   readonly weight: number;
 }
@@ -18,7 +20,7 @@ export interface BreakerEntry {
 export interface BreakerState {
   /** Since when everything is held; null while actions are admitted. */
   readonly openSince: EpochMs | null;
-  /** It tripped on mailboxes that were seen for the first time: only a release opens the way. */
+  /** It tripped mostly on mailboxes that were seen for the first time: only a release opens the way. */
   readonly atFirstSight: boolean;
   readonly entries: readonly BreakerEntry[];
   /** Admissions since it opened: the capped second step. */

@@ -24,6 +24,7 @@ export function fleetFamilies(fleet: Fleet, options: FleetSeriesOptions, now: Ep
     ...mailboxFamilies(fleet, options, now),
     mailboxCounts(fleet, options),
     ...accountFamilies(fleet, options, now),
+    breakerOpen(fleet),
     alertsFiring(fleet),
     ...channelFamilies(fleet),
   ];
@@ -91,6 +92,15 @@ function accountFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs
       (account) => (account.oldestDueAt === null ? 0 : Math.max(0, now - account.oldestDueAt) / 1_000),
     ),
   ];
+}
+
+/** Known from the daemon's start: every API's breaker is put into the picture then. */
+function breakerOpen(fleet: Fleet): Family {
+  return gauge(
+    'guard_breaker_open',
+    'Whether the breaker holds every action under this base_url, 0 or 1.',
+    [...fleet.breakers()].map(([api, { openSince }]) => ({ labels: { api }, value: openSince === null ? 0 : 1 })),
+  );
 }
 
 function alertsFiring(fleet: Fleet): Family {

@@ -32,13 +32,14 @@ export function askBreaker(
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
   if (!protects) return { verdict, breaker: withdraw(breaker, key) };
-  const admittedBefore = isActive(mailbox.action) && mailbox.action.kind === verdict.action;
   // Where nothing may be written, nothing waits for leave.
   if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
-  if (admittedBefore) return { verdict, breaker };
+  // An action of ours that is under way was admitted; a worse verdict only makes it another one.
+  if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;
+  const statsAt = now - verdict.dataAgeMs;
   const firstSight = (mailbox.memory?.answersJudged ?? 0) <= firstSightAnswers;
-  const candidate = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight };
+  const candidate = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
   const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running: running(), now });
   if (admitted) return { verdict, breaker: state };
   return { verdict: { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action }, breaker: state };
