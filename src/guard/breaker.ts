@@ -71,8 +71,11 @@ function mayTrickle(
   // The statistics, too, must be from after the wait: "on fresh data that still says so".
   if (now < waitedUntil || candidate.statsAt < waitedUntil) return false;
   const room = Math.max(1, Math.floor(running * trickleShare)) - recentTrickle(state, now).length;
-  const worse = others.filter(({ held, weight }) => held && weight > candidate.weight).length;
-  return worse < room;
+  // A worse one that nobody could look at lately must not keep the others waiting.
+  const before = others.filter(
+    ({ held, weight, at }) => held && weight > candidate.weight && now - at < policy.windowMs,
+  );
+  return before.length < room;
 }
 
 /** A mailbox no longer wants an action, or has left. The breaker closes when nobody is held any more. */

@@ -71,6 +71,9 @@ describe.concurrent('people around the daemon', () => {
     const breach = api.add('breach@a.example', { days: week(40, 4) });
     stage.start();
     await until('the action', () => outcomes(stage, breach).length > 0);
+    await until('the refusal', () =>
+      stage.daemon.log.some((line) => line['account'] === 'wrong' && line.level === 'error'),
+    );
     expect(api.posts()).toHaveLength(1);
     const metrics = await stage.metrics();
     expect(metrics.value('api_up', { account: 'right' })).toBe(1);
