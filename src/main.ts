@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { checkCommand } from './commands/check.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
+import { explainCommand } from './commands/explain.ts';
 import { releaseCommand } from './commands/release.ts';
 import { runCommand } from './commands/run.ts';
 import { simulatorCommand } from './commands/simulator.ts';
@@ -15,7 +16,15 @@ export async function main(argv: readonly string[]): Promise<void> {
     .version(version)
     .showHelpAfterError('Try `warmwarden --help`.')
     .exitOverride();
-  const commands = [runCommand(), checkCommand(), demoCommand(), simulatorCommand(), decideCommand(), releaseCommand()];
+  const commands = [
+    runCommand(),
+    checkCommand(),
+    demoCommand(),
+    simulatorCommand(),
+    decideCommand(),
+    explainCommand(),
+    releaseCommand(),
+  ];
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {
     await program.parseAsync(argv);

@@ -71,6 +71,8 @@ export class MailboxApi {
   readonly #tally: Tally;
   readonly #agent: Agent;
   readonly #stopping = new AbortController();
+  /** The smaller limit that was said last, so that it is said once. */
+  #saidLimit: number | null = null;
 
   constructor(options: ClientOptions, world: World, tally: Tally) {
     this.#options = options;
@@ -199,6 +201,11 @@ export class MailboxApi {
     };
     const limits = { limit: read('x-ratelimit-limit'), remaining: read('x-ratelimit-remaining') };
     this.budget.told(limits, this.#world.clock.monotonic());
+    const { account, requestsPerMinute: configured } = this.#options;
+    if (limits.limit === null || limits.limit >= configured || limits.limit === this.#saidLimit) return;
+    this.#saidLimit = limits.limit;
+    const said = `the API allows ${limits.limit} requests a minute, the configuration says ${configured}: the smaller number is kept`;
+    this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
 }
 

@@ -25,6 +25,13 @@ export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
+/** Whether people mean this mailbox by a name: its address, its id, or ACCOUNT/ADDRESS. */
+export function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
+  const { account, id, email } = mailbox;
+  const wanted = name.toLowerCase();
+  return id === name || email.toLowerCase() === wanted || `${account}/${email}`.toLowerCase() === wanted;
+}
+
 /** One mailbox as it is believed to be. Immutable: a tick replaces it. */
 export interface MailboxState {
   readonly account: string;

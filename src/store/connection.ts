@@ -9,7 +9,7 @@ import { NewerStoreError, setMeta } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
-class StoreError extends Error {
+export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
@@ -66,6 +66,16 @@ export function connect(path: string): Connection {
     };
   } catch (error) {
     lock?.close();
+    throw storeError(path, error);
+  }
+}
+
+/** Opens the file for reading beside the process that writes it. Throws StoreError. */
+export function connectReadOnly(path: string): Kysely<Tables> {
+  try {
+    const database = new DatabaseSync(path, { readOnly: true });
+    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
+  } catch (error) {
     throw storeError(path, error);
   }
 }

@@ -1,7 +1,7 @@
 // People's wishes, carried out on the accounts that they are about.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { HandOutcome, Hands, ReleaseRequest } from '../model/hand.ts';
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { isCalled, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { AccountWatch } from './account-watch.ts';
 
 /** The hands over all accounts of a daemon. */
@@ -29,12 +29,13 @@ export function createHands(watches: readonly AccountWatch[], fleet: Fleet): Han
   return {
     async release(wish) {
       if (wish.mailbox === null) return releaseBreakers(wish);
-      const found = named(wish.mailbox, fleet);
+      const name = wish.mailbox;
+      const found = [...fleet.mailboxes()].filter((mailbox) => isCalled(name, mailbox));
       const [mailbox] = found;
-      if (!mailbox) return { done: false, said: [`No mailbox is called ${wish.mailbox}.`] };
+      if (!mailbox) return { done: false, said: [`No mailbox is called ${name}.`] };
       if (found.length > 1) {
         const names = found.map(({ account, email }) => `${account}/${email}`);
-        return { done: false, said: [`${wish.mailbox} stands for several: name one of ${names.join(', ')}.`] };
+        return { done: false, said: [`${name} stands for several: name one of ${names.join(', ')}.`] };
       }
       const released = await watchOf(mailbox.account)?.releaseContest(mailbox, wish);
       if (!released)
@@ -43,12 +44,4 @@ export function createHands(watches: readonly AccountWatch[], fleet: Fleet): Han
       return { done: true, said: [`Released: the guard may act on ${mailbox.email} again.`] };
     },
   };
-}
-
-/** By address, by id, or by ACCOUNT/ADDRESS. */
-function named(name: string, fleet: Fleet): readonly MailboxState[] {
-  const wanted = name.toLowerCase();
-  return [...fleet.mailboxes()].filter(({ account, id, email }) => {
-    return id === name || email.toLowerCase() === wanted || `${account}/${email}`.toLowerCase() === wanted;
-  });
 }

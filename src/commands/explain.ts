@@ -1,0 +1,85 @@
+// `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
+import { Command } from 'commander';
+import { momentText } from '../alert/phrases.ts';
+import { actionText, explainVerdict, sentence } from '../alert/wording.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import { isCalled, type MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import { Ledger, type LedgerEntries } from '../store/ledger.ts';
+import { systemClock } from '../world.ts';
+
+const exitUsage = 2;
+const entriesShown = 20;
+
+interface ExplainOptions {
+  readonly config: string;
+  readonly at?: string;
+  readonly json?: boolean;
+}
+
+export function explainCommand(): Command {
+  return new Command('explain')
+    .description('why a mailbox is as it is: every decision with its counts, and what was done')
+    .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
+    .option('--config <file>', 'the configuration of the daemon', 'config.yaml')
+    .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
+    .option('--json', 'for programs')
+    .action(explain);
+}
+
+async function explain(name: string, options: ExplainOptions): Promise<void> {
+  const loaded = loadConfig(options.config, process.env);
+  const at = options.at === undefined ? systemClock().now() : Date.parse(options.at);
+  if (!loaded.ok || Number.isNaN(at)) {
+    const problems = loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(options.config, problem));
+    if (Number.isNaN(at)) problems.push(`--at ${options.at} is no time: write it as 2026-03-20T10:02Z`);
+    for (const problem of problems) process.stderr.write(`${problem}\n`);
+    process.exitCode = exitUsage;
+    return;
+  }
+  const ledger = Ledger.open(loaded.config.store.path);
+  try {
+    const mailbox = onlyOne(name, await ledger.mailboxes());
+    // A fleet on another clock (a simulation) may be ahead of ours.
+    const until = options.at === undefined ? Number.MAX_SAFE_INTEGER : at;
+    const entries = await ledger.entriesOf(mailbox, until, entriesShown);
+    const lines = options.json ? [JSON.stringify({ mailbox, ...entries }, null, 2)] : story(mailbox, entries);
+    process.stdout.write(`${lines.join('\n')}\n`);
+  } finally {
+    await ledger.close();
+  }
+}
+
+function onlyOne(name: string, mailboxes: readonly MailboxState[]): MailboxState {
+  const [found, ...others] = mailboxes.filter((mailbox) => isCalled(name, mailbox));
+  if (!found) throw new Error(`No guarded mailbox is called ${name}.`);
+  if (others.length === 0) return found;
+  const names = [found, ...others].map(({ account, email }) => `${account}/${email}`);
+  throw new Error(`${name} stands for several: name one of ${names.join(', ')}.`);
+}
+
+/** Newest first; an action stands with the time at which it was planned. */
+function story(mailbox: MailboxState, { decisions, actions }: LedgerEntries): readonly string[] {
+  const told = [
+    ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
+    ...actions.map((action) => ({
+      at: action.plannedAt,
+      lines: [`  ${sentence(actionText(action, action.plannedAt))}`],
+    })),
+  ].sort((a, b) => b.at - a.at);
+  const head = `${mailbox.email} on account ${mailbox.account}, mode ${mailbox.warmup?.answer.mode ?? 'unknown'}`;
+  const claim = mailbox.memory?.claim;
+  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${momentText(claim.since)}` : '';
+  if (told.length === 0) return [`${head}${claimed}`, 'Nothing was decided on it by then.'];
+  return [`${head}${claimed}`, ...told.flatMap(({ lines }) => lines)];
+}
+
+function decisionLines({ since, until, count, verdict }: RecordedDecision): readonly string[] {
+  return [`${spanOf(since, until, count)}: ${verdict.action}, ${verdict.reason}`, `  ${explainVerdict(verdict)}`];
+}
+
+function spanOf(since: EpochMs, until: EpochMs, count: number): string {
+  return count === 1 ? momentText(since) : `${momentText(since)} to ${momentText(until)}, ${count} answers`;
+}
