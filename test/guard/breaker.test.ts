@@ -1,0 +1,299 @@
+// The breaker: how many actions a fleet is allowed at once, what is held, and how the held ones get their turn.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { admit, type Candidate, heldEntries, release, withdraw } from '../../src/guard/breaker.ts';
+import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+
+const policy = defaultPolicy.breaker;
+const start = Date.parse('2026-03-20T10:00:00Z');
+const threeDomains = ['a.example', 'b.example', 'c.example'];
+
+/** A breaker over a fleet, with a clock of its own. */
+function breakerOver(running: number) {
+  let state: BreakerState = closedBreaker;
+  let now = start;
+  const ask = (number: number, change: Partial<Candidate> = {}): boolean => {
+    const domain = threeDomains[number % 3] ?? '';
+    const about = { key: `acme/${number}`, account: 'acme', email: `m${number}@${domain}`, domain };
+    const usual = { weight: 2, firstSight: false, statsAt: now };
+    const answer = admit(state, { ...about, ...usual, ...change }, { policy, running, now });
+    state = answer.state;
+    return answer.admitted;
+  };
+  return {
+    ask,
+    /** Asks for all of them; the numbers of those that were admitted. */
+    askAll: (numbers: readonly number[], change: (number: number) => Partial<Candidate> = () => ({})) =>
+      numbers.filter((number) => ask(number, change(number))),
+    later: (ms: number) => {
+      now += ms;
+    },
+    withdraw: (number: number) => {
+      state = withdraw(state, `acme/${number}`);
+    },
+    release: () => {
+      state = release(state);
+    },
+    now: () => now,
+    open: () => state.openSince !== null,
+    held: () => heldEntries(state).map(({ key }) => Number(key.slice('acme/'.length))),
+    state: () => state,
+  };
+}
+
+function numbers(count: number, from = 0): readonly number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
+}
+
+describe('admission', () => {
+  test.each([
+    { running: 0, threshold: 5 },
+    { running: 12, threshold: 5 },
+    { running: 50, threshold: 5 },
+    { running: 51, threshold: 6 },
+    { running: 60, threshold: 6 },
+    { running: 130, threshold: 13 },
+    { running: 131, threshold: 14 },
+    { running: 250, threshold: 25 },
+    { running: 10_000, threshold: 25 },
+  ])('of $running running mailboxes the one that makes it $threshold is held, and all after it', (fleet) => {
+    const breaker = breakerOver(fleet.running);
+    expect(breaker.askAll(numbers(40))).toEqual(numbers(fleet.threshold - 1));
+    expect(breaker.open()).toBe(true);
+    expect(breaker.held()).toHaveLength(40 - fleet.threshold + 1);
+  });
+
+  test('two domains never trip it, and the third does when it comes, this mailbox included', () => {
+    const breaker = breakerOver(60);
+    const twoDomains = (number: number) => ({ domain: threeDomains[number % 2] ?? '' });
+    expect(breaker.askAll(numbers(20), twoDomains)).toHaveLength(20);
+    expect(breaker.ask(20, { domain: 'c.example' })).toBe(false);
+    expect(breaker.ask(21, { domain: 'a.example' })).toBe(false);
+    expect(breaker.held().sort()).toEqual([20, 21]);
+  });
+
+  test('the same mailbox counts once, however often it asks', () => {
+    const breaker = breakerOver(60);
+    for (let round = 0; round < 9; round += 1) expect(breaker.askAll(numbers(5))).toHaveLength(5);
+    expect(breaker.open()).toBe(false);
+  });
+
+  test('an hour later earlier actions count no longer, not a moment before', () => {
+    const breaker = breakerOver(60);
+    breaker.askAll(numbers(5));
+    breaker.later(policy.windowMs - 1);
+    expect(breaker.ask(5)).toBe(false);
+    breaker.withdraw(5);
+    breaker.later(1);
+    expect(breaker.ask(5)).toBe(true);
+  });
+
+  test('earlier actions stand: what was admitted is not held afterwards', () => {
+    const breaker = breakerOver(60);
+    breaker.askAll(numbers(9));
+    expect(breaker.held().sort()).toEqual([5, 6, 7, 8]);
+  });
+
+  test('never admits the threshold within a window over three domains before it trips', () => {
+    const asked = fc.record({
+      number: fc.nat({ max: 80 }),
+      domain: fc.constantFrom('a.example', 'b.example', 'c.example', 'd.example'),
+      waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20 * minuteMs }), fc.constant(policy.windowMs)),
+      withdraws: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 400 }), fc.array(asked, { maxLength: 120 }), (running, steps) => {
+        const breaker = breakerOver(running);
+        const threshold = Math.max(5, Math.min(running / 10, 25));
+        const admitted: { at: number; number: number; domain: string }[] = [];
+        let now = 0;
+        for (const { number, domain, waitMs, withdraws } of steps) {
+          breaker.later(waitMs);
+          now += waitMs;
+          if (withdraws) breaker.withdraw(number);
+          const wasOpen = breaker.open();
+          if (!breaker.ask(number, { domain }) || wasOpen) continue;
+          admitted.push({ at: now, number, domain });
+          const recent = admitted.filter(({ at }) => now - at < policy.windowMs);
+          const latest = new Map(recent.map((one) => [one.number, one.domain]));
+          expect(latest.size >= threshold && new Set(latest.values()).size >= 3).toBe(false);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('while it is open', () => {
+  function tripped(running = 60, change: (number: number) => Partial<Candidate> = () => ({})) {
+    const breaker = breakerOver(running);
+    breaker.askAll(numbers(running), change);
+    return breaker;
+  }
+
+  test('everything is held for the window, also new mailboxes and domains', () => {
+    const breaker = tripped();
+    breaker.later(policy.windowMs - 1);
+    expect(breaker.askAll(numbers(60))).toEqual([]);
+    expect(breaker.ask(99, { domain: 'new.example' })).toBe(false);
+  });
+
+  test('after the window a tenth of the running mailboxes goes each 15 minutes, the worst first', () => {
+    const weight = (number: number) => ({ weight: (number * 7) % 60 });
+    const breaker = tripped(60, weight);
+    const heldAtFirst = breaker.held();
+    breaker.later(policy.windowMs - 1);
+    expect(breaker.askAll(heldAtFirst, weight)).toEqual([]);
+    breaker.later(1);
+    const gone: number[] = [];
+    for (let round = 1; round <= 9; round += 1) {
+      const waiting = numbers(60).filter((number) => heldAtFirst.includes(number) && !gone.includes(number));
+      const worst = [...waiting].sort((one, other) => weight(other).weight - weight(one).weight).slice(0, 6);
+      const admitted = breaker.askAll(waiting, weight);
+      expect(admitted.toSorted()).toEqual(worst.toSorted());
+      expect(
+        breaker.askAll(
+          waiting.filter((number) => !admitted.includes(number)),
+          weight,
+        ),
+      ).toEqual([]);
+      gone.push(...admitted);
+      breaker.later(15 * minuteMs);
+    }
+    expect(gone).toHaveLength(54);
+  });
+
+  test('never more than a tenth (at least one) within 15 minutes, in whatever order they ask', () => {
+    const steps = fc.array(
+      fc.record({
+        number: fc.nat({ max: 99 }),
+        weight: fc.integer({ min: 1, max: 9 }),
+        waitMs: fc.nat({ max: 6 * minuteMs }),
+      }),
+      { minLength: 20, maxLength: 200 },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 120 }), steps, (running, asked) => {
+        const breaker = breakerOver(running);
+        breaker.askAll(numbers(30, 200));
+        breaker.later(policy.windowMs - 5 * minuteMs);
+        const admitted: number[] = [];
+        let now = 0;
+        for (const { number, weight, waitMs } of asked) {
+          breaker.later(waitMs);
+          now += waitMs;
+          if (!breaker.open()) break;
+          if (!breaker.ask(number, { weight })) continue;
+          admitted.push(now);
+          const recent = admitted.filter((at) => now - at < 15 * minuteMs);
+          expect(recent.length).toBeLessThanOrEqual(Math.max(1, Math.floor(running / 10)));
+          expect(now).toBeGreaterThanOrEqual(5 * minuteMs);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('one that tripped at first sight never lets a second step through', () => {
+    const breaker = tripped(60, () => ({ firstSight: true }));
+    for (let hours = 0; hours < 30; hours += 1) {
+      expect(breaker.askAll(numbers(54, 6))).toEqual([]);
+      breaker.later(hourMs);
+    }
+    expect(breaker.open()).toBe(true);
+  });
+
+  test('the second step takes statistics from after the window only', () => {
+    const breaker = tripped();
+    breaker.later(policy.windowMs + 20 * minuteMs);
+    const readBefore = { statsAt: breaker.now() - 20 * minuteMs - 1 };
+    expect(breaker.askAll(numbers(54, 6), () => readBefore)).toEqual([]);
+    expect(breaker.ask(6, { statsAt: breaker.now() - 20 * minuteMs })).toBe(true);
+  });
+
+  test('worse mailboxes that nobody could read for an hour hold nobody back', () => {
+    const worse = (number: number) => ({ weight: number < 30 ? 9 : 2 });
+    const breaker = tripped(60, worse);
+    breaker.later(policy.windowMs);
+    expect(breaker.askAll(numbers(30, 30), worse)).toHaveLength(6);
+  });
+
+  test('one newcomer that trips it does not make a jump of known mailboxes a first sight', () => {
+    const newcomer = (number: number) => ({ firstSight: number === 5 });
+    const breaker = tripped(60, newcomer);
+    expect(breaker.state().atFirstSight).toBe(false);
+    breaker.later(policy.windowMs);
+    expect(breaker.askAll(breaker.held(), newcomer)).toHaveLength(6);
+  });
+
+  test('it closes when the last held mailbox wants nothing any more, and admits as before', () => {
+    const breaker = tripped(12);
+    const held = breaker.held();
+    for (const number of held.slice(1)) breaker.withdraw(number);
+    expect(breaker.open()).toBe(true);
+    breaker.withdraw(held[0] ?? 0);
+    expect(breaker.state()).toMatchObject({ openSince: null, trickle: [] });
+    breaker.later(policy.windowMs);
+    expect(breaker.ask(50)).toBe(true);
+  });
+
+  test('a mailbox that was acted on and now wants nothing changes nothing', () => {
+    const breaker = tripped();
+    const before = breaker.state();
+    breaker.withdraw(0);
+    breaker.withdraw(999);
+    expect(breaker.state()).toBe(before);
+  });
+
+  test('it closes when the second step has let the last one through', () => {
+    const breaker = tripped(12);
+    for (let round = 0; round < 12 && breaker.open(); round += 1) {
+      breaker.later(policy.windowMs);
+      breaker.askAll(breaker.held());
+    }
+    expect(breaker.held()).toEqual([]);
+    expect(breaker.open()).toBe(false);
+  });
+
+  test('it closes also when the last held mailbox was not read for longer than the window', () => {
+    const breaker = tripped(12);
+    const held = breaker.held();
+    breaker.later(3 * policy.windowMs);
+    // One that still breaches is asked first: nothing of the others may be forgotten.
+    breaker.ask(held[0] ?? 0);
+    expect(breaker.held().length).toBeGreaterThanOrEqual(held.length - 1);
+    for (const number of held) breaker.withdraw(number);
+    expect(breaker.open()).toBe(false);
+  });
+});
+
+describe('a release', () => {
+  test('lets all go that were held, at once, however many', () => {
+    const breaker = breakerOver(60);
+    const admitted = breaker.askAll(numbers(60));
+    expect(admitted).toHaveLength(5);
+    breaker.release();
+    const rest = numbers(60).filter((number) => !admitted.includes(number));
+    expect(breaker.askAll(rest)).toEqual(rest);
+    expect(breaker.open()).toBe(false);
+  });
+
+  test('speaks for the held ones only: what breaches next is counted as before', () => {
+    const breaker = breakerOver(60);
+    breaker.askAll(numbers(20));
+    breaker.release();
+    breaker.askAll(numbers(20));
+    breaker.later(policy.windowMs);
+    expect(breaker.askAll(numbers(20, 30))).toHaveLength(5);
+    expect(breaker.open()).toBe(true);
+  });
+
+  test('opens the way also for one that tripped at first sight', () => {
+    const breaker = breakerOver(60);
+    breaker.askAll(numbers(20), () => ({ firstSight: true }));
+    breaker.release();
+    expect(breaker.askAll(numbers(15, 5))).toHaveLength(15);
+  });
+});

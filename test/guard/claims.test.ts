@@ -1,0 +1,233 @@
+// Whose change it was: what we claim, what others take back, and when that is a quarrel. Through tick, as the watch does.
+import { describe, expect, test } from 'vitest';
+import { afterRelease, isContested } from '../../src/guard/memory.ts';
+import type { StatusWords } from '../../src/guard/run-state.ts';
+import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
+import { closedBreaker } from '../../src/model/breaker.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/model/time.ts';
+import type { GuardMemory } from '../../src/model/verdict.ts';
+import { newMailbox } from '../../src/watch/observe.ts';
+import { confirm, tick } from '../../src/watch/tick.ts';
+import { daysUpTo, now, row, times, today } from './samples.ts';
+
+const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
+const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
+const quiet: readonly (readonly [number, number])[] = times(30, 40);
+
+/** A mailbox on duty: people and we change it, its mails bounce or not, and each look is a tick. */
+function onDuty(mode = 'balanced') {
+  let at = now;
+  let ids = 0;
+  let rows: readonly StatsRow[] = daysUpTo(today, ...quiet);
+  const warmup = { mode, status: 'active' };
+  const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
+  let mailbox: MailboxState = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
+  const answer = (): WarmupAnswer => {
+    const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
+    return { ...warmup, ...untold, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
+  };
+  const read = (route: 'stats' | 'warmup') => {
+    const observation =
+      route === 'stats'
+        ? ({ route, observed: { at, answer: { rows } } } as const)
+        : ({ route, observed: { at, answer: answer() } } as const);
+    const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, writable: true };
+    const newId = () => `a${++ids}`;
+    mailbox = tick(mailbox, observation, { ...context, breaker: closedBreaker, running: () => 100, newId }).mailbox;
+  };
+  const look = () => {
+    read('warmup');
+    read('stats');
+    return mailbox.verdict?.answer;
+  };
+  look();
+  look();
+  return {
+    look,
+    later: (ms: number) => {
+      at += ms;
+    },
+    /** A person, or another tool. */
+    set: (change: Partial<typeof warmup>) => Object.assign(warmup, change),
+    /** A day without bounces goes by. */
+    quietDay: () => {
+      at += dayMs;
+      rows = [...rows, row(utcDate(at), 40, 0)];
+      return look();
+    },
+    /** So many of today's mails bounced, beside 60 that did not, after quiet days. */
+    bounce: (bounced: number, quietDays = 29) => {
+      rows = daysUpTo(utcDate(at), ...times(quietDays, 40), [60 + bounced, bounced]);
+      return look();
+    },
+    /** The planned action is sent and read back. */
+    act: () => {
+      const { action } = mailbox;
+      if (action?.state !== 'planned') throw new Error('nothing is planned');
+      if (action.kind === 'pause') warmup.status = 'paused';
+      else warmup.mode = action.targetMode ?? '';
+      at += secondMs;
+      mailbox = { ...mailbox, action: { ...action, state: 'open', openedAt: at, attempts: 1 } };
+      mailbox = confirm(mailbox, { at, answer: answer() }, { policy: defaultPolicy, words, now: at });
+      look();
+      return action.kind;
+    },
+    release: () => {
+      if (mailbox.memory) mailbox = { ...mailbox, memory: afterRelease(mailbox.memory) };
+    },
+    now: () => at,
+    memory: (): GuardMemory => {
+      if (!mailbox.memory) throw new Error('nothing is remembered yet');
+      return mailbox.memory;
+    },
+  };
+}
+
+/** An emergency of ours that was paused, and that a person resumed. */
+function pausedAndResumed(mailbox: ReturnType<typeof onDuty>, bounced: number): void {
+  mailbox.bounce(bounced);
+  expect(mailbox.act()).toBe('pause');
+  mailbox.later(hourMs);
+  mailbox.set({ status: 'active' });
+  mailbox.look();
+}
+
+describe('a claim', () => {
+  test('comes with our confirmed change, and remembers the mode before', () => {
+    const mailbox = onDuty('aggressive');
+    // The window of 300 mails has 2 % at six bounces.
+    expect(mailbox.bounce(7)?.reason).toBe('bounce_rate_over_limit');
+    mailbox.act();
+    expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'aggressive', actionId: 'a1' });
+    expect(mailbox.look()).toMatchObject({ action: 'none', restore: { mode: 'aggressive' } });
+  });
+
+  test('ends with any other mode, and counts as taken back', () => {
+    const mailbox = onDuty();
+    mailbox.bounce(4);
+    mailbox.act();
+    mailbox.later(minuteMs);
+    mailbox.set({ mode: 'slow' });
+    mailbox.look();
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
+  });
+
+  test('ends with a pause by a person in a recovery of ours, but that takes nothing back', () => {
+    const mailbox = onDuty();
+    mailbox.bounce(4);
+    mailbox.act();
+    mailbox.set({ status: 'paused' });
+    expect(mailbox.look()?.reason).toBe('already_paused');
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [] });
+    mailbox.set({ status: 'active' });
+    mailbox.look();
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [] });
+  });
+
+  test('outlives answers that say nothing: an unknown mode or status', () => {
+    const mailbox = onDuty();
+    mailbox.bounce(4);
+    mailbox.act();
+    for (const change of [{ mode: 'turbo' }, { mode: 'recovery', status: 'what' }]) {
+      mailbox.set(change);
+      mailbox.look();
+      expect(mailbox.memory()).toMatchObject({ claim: { kind: 'recovery' }, reversals: [] });
+    }
+  });
+
+  test('ends with our own restore, which nobody took back', () => {
+    const mailbox = onDuty();
+    mailbox.bounce(4);
+    mailbox.act();
+    mailbox.later(10 * dayMs);
+    expect(mailbox.bounce(0)?.action).toBe('restore');
+    expect(mailbox.act()).toBe('restore');
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [], mode: 'balanced' });
+    expect(mailbox.memory().interventions).toHaveLength(1);
+  });
+
+  test('is none on what a person changed: their recovery is not ended by us', () => {
+    const mailbox = onDuty();
+    mailbox.set({ mode: 'recovery' });
+    mailbox.look();
+    mailbox.later(20 * dayMs);
+    expect(mailbox.bounce(0)).toMatchObject({ action: 'none', reason: 'ok', restore: null });
+  });
+});
+
+describe('what others take back', () => {
+  test('is not done again on the same bounces', () => {
+    const mailbox = onDuty();
+    mailbox.bounce(4);
+    mailbox.act();
+    mailbox.later(minuteMs);
+    mailbox.set({ mode: 'balanced' });
+    for (let day = 0; day < 9; day += 1) {
+      expect(mailbox.quietDay()).toMatchObject({ action: 'none', reason: 'ok' });
+    }
+    expect(mailbox.memory().interventions).toHaveLength(1);
+  });
+
+  test('twice within a day is a quarrel: the next action is held, until a day after the first', () => {
+    const mailbox = onDuty();
+    pausedAndResumed(mailbox, 20);
+    expect(isContested(mailbox.memory(), mailbox.now())).toBe(false);
+    pausedAndResumed(mailbox, 40);
+    expect(isContested(mailbox.memory(), mailbox.now())).toBe(true);
+    const held = mailbox.bounce(60);
+    expect(held).toMatchObject({ action: 'hold', reason: 'contested', wanted: 'pause' });
+    const [first = 0] = mailbox.memory().reversals;
+    expect(isContested(mailbox.memory(), first + dayMs - 1)).toBe(true);
+    expect(isContested(mailbox.memory(), first + dayMs)).toBe(false);
+    mailbox.later(first + dayMs - mailbox.now());
+    expect(mailbox.look()).toMatchObject({ action: 'pause' });
+  });
+
+  test('is no quarrel when a day lies between', () => {
+    const mailbox = onDuty();
+    pausedAndResumed(mailbox, 20);
+    mailbox.later(dayMs);
+    pausedAndResumed(mailbox, 40);
+    expect(mailbox.memory().reversals).toHaveLength(2);
+    expect(isContested(mailbox.memory(), mailbox.now())).toBe(false);
+  });
+
+  test('in a quarrel only actions are held: a quiet mailbox stays ok', () => {
+    const mailbox = onDuty();
+    pausedAndResumed(mailbox, 20);
+    pausedAndResumed(mailbox, 40);
+    expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
+  });
+
+  test('is forgotten when a person releases the mailbox', () => {
+    const mailbox = onDuty();
+    pausedAndResumed(mailbox, 20);
+    pausedAndResumed(mailbox, 40);
+    mailbox.bounce(60);
+    mailbox.release();
+    expect(mailbox.look()).toMatchObject({ action: 'pause' });
+  });
+});
+
+test('a person who pauses a mailbox that breaches is never answered, and its resume starts anew', () => {
+  const mailbox = onDuty();
+  mailbox.set({ status: 'paused' });
+  for (const bounced of [4, 20, 50]) expect(mailbox.bounce(bounced)).toMatchObject({ reason: 'already_paused' });
+  mailbox.later(hourMs);
+  mailbox.set({ status: 'active' });
+  expect(mailbox.look()).toMatchObject({ action: 'none', reason: 'ok' });
+  expect(mailbox.memory().evidence?.from).toBe(addDays(today, 1));
+});
+
+test('three interventions in 60 days end with a pause', () => {
+  const mailbox = onDuty();
+  for (const kind of ['recovery', 'recovery', 'pause']) {
+    mailbox.later(3 * dayMs);
+    expect(mailbox.bounce(4, 1)?.reason).toBe(kind === 'pause' ? 'repeat_offender' : 'bounce_rate_over_limit');
+    expect(mailbox.act()).toBe(kind);
+    mailbox.set({ mode: 'balanced' });
+    mailbox.look();
+  }
+});

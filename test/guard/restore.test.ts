@@ -1,0 +1,174 @@
+// The way back from recovery: clean days and clean mails since the later of the switch and the last bounce.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isRestoreDue, restoreProgress } from '../../src/guard/restore.ts';
+import { readDays } from '../../src/guard/rows.ts';
+import { judge, type Situation } from '../../src/guard/verdict.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { addDays, dayMs } from '../../src/model/time.ts';
+import type { Claim } from '../../src/model/verdict.ts';
+import { daysUpTo, now, row, situation, times, today } from './samples.ts';
+
+const claim: Claim = {
+  kind: 'recovery',
+  actionId: 'a1',
+  since: now - 20 * dayMs,
+  previousMode: 'balanced',
+  word: 'active',
+};
+
+/** In a recovery of ours since 20 days, 15 clean mails a day since. */
+function recovering(change: Partial<Situation> = {}): Situation {
+  const evidence = { from: addDays(today, -19), before: null };
+  return situation({ mode: 'recovery', claim, evidence, rows: daysUpTo(today, ...times(20, 15)), ...change });
+}
+
+function verdictOn(change: Partial<Situation> = {}, policy = defaultPolicy) {
+  const { action, reason } = judge(policy, recovering(change));
+  return { action, reason };
+}
+
+const restored = { action: 'restore', reason: 'clean_volume' };
+
+describe('a recovery of ours', () => {
+  test('ends after clean days and clean mails, and says how far it has come', () => {
+    expect(verdictOn()).toEqual(restored);
+    expect(judge(defaultPolicy, recovering()).restore).toEqual({
+      mode: 'balanced',
+      cleanDays: 19,
+      neededDays: 7,
+      cleanMails: 300,
+      neededMails: 100,
+    });
+  });
+
+  test.each([
+    { previousMode: 'slow', mails: 200 },
+    { previousMode: 'balanced', mails: 100 },
+    { previousMode: 'aggressive', mails: 50 },
+  ])('to $previousMode needs $mails clean mails, not one less', ({ previousMode, mails }) => {
+    const enough = daysUpTo(today, [mails, 0], ...times(9, 0));
+    const short = daysUpTo(today, [mails - 1, 0], ...times(9, 0));
+    const change = { claim: { ...claim, previousMode }, evidence: { from: addDays(today, -9), before: null } };
+    expect(verdictOn({ ...change, rows: enough })).toEqual(restored);
+    expect(verdictOn({ ...change, rows: short })).toEqual({ action: 'none', reason: 'ok' });
+  });
+
+  test('needs seven whole days since the switch: today is none of them', () => {
+    const since = (days: number) => ({
+      rows: daysUpTo(today, ...times(20, 40)),
+      evidence: { from: addDays(today, -days), before: null },
+      claim: { ...claim, since: now - days * dayMs },
+    });
+    expect(verdictOn(since(6))).toEqual({ action: 'none', reason: 'ok' });
+    expect(verdictOn(since(7))).toEqual(restored);
+  });
+
+  test('counts no day before the switch although the rows are older', () => {
+    const fresh = { claim: { ...claim, since: now - 3 * dayMs } };
+    expect(judge(defaultPolicy, recovering(fresh)).restore?.cleanDays).toBe(3);
+    expect(verdictOn(fresh)).toEqual({ action: 'none', reason: 'ok' });
+  });
+
+  test('is set back by a bounce, and ends although that bounce is still in the window', () => {
+    const withBounce = (daysAgo: number, sent = 15) => {
+      const rows = daysUpTo(today, ...times(20, sent));
+      return rows.map((one) => (one.date === addDays(today, -daysAgo) ? { ...one, bounced: 1 } : one));
+    };
+    const progress = judge(defaultPolicy, recovering({ rows: withBounce(5) })).restore;
+    expect(progress).toMatchObject({ cleanDays: 4, cleanMails: 75 });
+    expect(verdictOn({ rows: withBounce(5, 40) }).action).toBe('none');
+    expect(verdictOn({ rows: withBounce(8) })).toEqual(restored);
+  });
+
+  test('is not set back by bounces from before the switch', () => {
+    const rows = [...daysUpTo(addDays(today, -20), ...times(5, 40, 4)), ...daysUpTo(today, ...times(20, 15))];
+    expect(verdictOn({ rows })).toEqual(restored);
+  });
+
+  test('ends on no data that is old, broken or on hold', () => {
+    const rows = daysUpTo(today, ...times(20, 15));
+    expect(verdictOn({ rows: daysUpTo(addDays(today, -3), ...times(20, 15)) }).reason).toBe('stale_data');
+    expect(verdictOn({ rows: null }).reason).toBe('bad_payload');
+    expect(verdictOn({ rows: [] }).reason).toBe('no_data');
+    expect(verdictOn({ rows: [...rows, row(null, 5, 0)] }).reason).toBe('invalid_row');
+    expect(verdictOn({ rows: [...rows, row(addDays(today, -2), 5, null)] }).reason).toBe('invalid_row');
+    // Outside the window, but inside the clean time: what is unknown is not clean.
+    expect(verdictOn({ rows: [...rows, row(addDays(today, -15), 5, null)] })).toEqual({ action: 'none', reason: 'ok' });
+    expect(verdictOn({ run: 'unknown' })).toEqual({ action: 'hold', reason: 'unknown_status' });
+    expect(verdictOn({ contested: true })).toEqual({ action: 'hold', reason: 'contested' });
+    for (const run of ['paused', 'not_running'] as const) expect(verdictOn({ run }).action).toBe('none');
+  });
+
+  test('ends only with a claim on a recovery, and a mode to go back to', () => {
+    const others: (Claim | null)[] = [
+      null,
+      { ...claim, kind: 'pause' },
+      ...[null, 'turbo', 'recovery'].map((previousMode) => ({ ...claim, previousMode })),
+    ];
+    for (const other of others) expect(verdictOn({ claim: other })).toEqual({ action: 'none', reason: 'ok' });
+    const { restore } = defaultPolicy;
+    const never = { ...defaultPolicy, restore: { ...restore, enabled: false } };
+    expect(verdictOn({}, never)).toEqual({ action: 'none', reason: 'ok' });
+  });
+
+  test('takes as many days and mails as the policy says', () => {
+    const slower = { ...defaultPolicy, restore: { enabled: true, days: 21, cleanVolume: 3 } };
+    expect(verdictOn({}, slower).action).toBe('none');
+    expect(judge(slower, recovering()).restore).toMatchObject({ neededDays: 21, neededMails: 300 });
+  });
+});
+
+const counts = fc.record({ sent: fc.nat({ max: 40 }), bounced: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2) });
+
+test('a restore is due exactly when the days since the switch and the last bounce say so', () => {
+  const past = fc.record({
+    days: fc.array(counts, { minLength: 1, maxLength: 30 }),
+    evidenceDaysAgo: fc.integer({ min: 0, max: 29 }),
+    previousMode: fc.constantFrom('slow', 'balanced', 'aggressive' as const),
+  });
+  fc.assert(
+    fc.property(past, ({ days, evidenceDaysAgo, previousMode }) => {
+      const rows = days.map(({ sent, bounced }, daysAgo) => row(addDays(today, -daysAgo), sent, bounced));
+      const given = {
+        claim: { ...claim, previousMode, since: now - (evidenceDaysAgo + 1) * dayMs },
+        evidenceFrom: addDays(today, -evidenceDaysAgo),
+        now,
+      };
+      const progress = restoreProgress(readDays(rows, now), defaultPolicy, given);
+      // Counted another way: back from today until a bounce or the switch ends it.
+      let [wholeDays, mails] = [-1, 0];
+      for (let daysAgo = 0; daysAgo <= evidenceDaysAgo; daysAgo += 1) {
+        const day = days[daysAgo];
+        if (day && day.bounced > 0) break;
+        wholeDays += 1;
+        mails += day?.sent ?? 0;
+      }
+      const needed = { slow: 200, balanced: 100, aggressive: 50 }[previousMode] ?? 0;
+      expect(progress).toMatchObject({ cleanDays: Math.max(0, wholeDays), cleanMails: mails, neededMails: needed });
+      expect(isRestoreDue(progress)).toBe(wholeDays >= 7 && mails >= needed);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('one more bounce never brings a restore nearer, one more clean mail never moves it away', () => {
+  const past = fc.record({ days: fc.array(counts, { minLength: 1, maxLength: 25 }), at: fc.nat({ max: 24 }) });
+  fc.assert(
+    fc.property(past, ({ days, at }) => {
+      const daysAgo = at % days.length;
+      const due = (more: { sent: number; bounced: number }) => {
+        const rows = days.map(({ sent, bounced }, age) => {
+          const extra = age === daysAgo ? more : { sent: 0, bounced: 0 };
+          return row(addDays(today, -age), sent + extra.sent, bounced + extra.bounced);
+        });
+        const evidence = { claim, evidenceFrom: addDays(today, -19), now };
+        return isRestoreDue(restoreProgress(readDays(rows, now), defaultPolicy, evidence));
+      };
+      const as = due({ sent: 0, bounced: 0 });
+      if (!as) expect(due({ sent: 0, bounced: 1 })).toBe(false);
+      if (as) expect(due({ sent: 1, bounced: 0 })).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});

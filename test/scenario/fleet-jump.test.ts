@@ -1,0 +1,132 @@
+// A fleet of 60 in three domains: what the whole daemon does when all of it, or one domain, jumps over the limit at once.
+import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { startMovedDaemon } from './moved-daemon.ts';
+
+const domains = ['northbeam.example', 'brightpath.example', 'cedarlane.example'];
+const poll = {
+  health: '7 * * * *',
+  mailboxes: '3 * * * *',
+  stats: '*/15 * * * *',
+  warmup: '*/30 * * * *',
+  mailbox: '20 15 * * *',
+  dns: '25 19 * * *',
+  blacklist: '35 15 * * *',
+};
+
+/** Settled mailboxes that send 40 mails a working day from 9 to 17: about five an hour. */
+function settled(number: number, mode: MailboxSpec['mode'] = 'balanced'): MailboxSpec {
+  return { email: `m${number}@${domains[number % 3]}`, provider: 'google', mode, startedDaysAgo: 60 };
+}
+
+const sixty = Array.from({ length: 60 }, (_, number) => settled(number));
+
+/** From 10 to 11 three or four of every five mails bounce: over the limit of 1 % on 210 mails, and no emergency. */
+function jump(mailbox: string): Incident {
+  return { kind: 'bounce', mailbox, rate: 0.75, from: 1.5 * hourMs, until: 2.5 * hourMs };
+}
+
+function scenarioOf(fleet: readonly MailboxSpec[], incidents: readonly Incident[]) {
+  return { name: 'jump', summary: 'Many mailboxes bounce at once.', fleet, incidents };
+}
+
+describe.concurrent('a fleet of 60 in three domains', () => {
+  it('jumps at once: fewer than six are acted upon, one message, a tenth each 15 minutes later, a release for the rest', async () => {
+    await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump('*')]), poll });
+    const held = () => stage.breaker().entries.filter((entry) => entry.held).length;
+    await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
+    const openSince = stage.breaker().openSince ?? 0;
+    await stage.run(50 * minuteMs);
+    const first = stage.posts.length;
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(6);
+    expect(held()).toBe(60 - first);
+    expect(stage.told('guard_held')).toEqual(['firing']);
+    expect(stage.told('bounce_over_limit')).toEqual([]);
+    const reasons = new Set([...stage.fleet().mailboxes()].map(({ verdict }) => verdict?.answer.reason));
+    expect([...reasons].sort()).toEqual(['circuit_breaker', 'ok']);
+
+    // Another process finds it open: nothing is acted upon, and nothing is told again.
+    await stage.restart();
+    expect(stage.breaker()).toMatchObject({ openSince, atFirstSight: false });
+    await stage.run(openSince + hourMs - stage.clock.now() - 1);
+    expect(stage.posts).toHaveLength(first);
+    expect(held()).toBe(60 - first);
+
+    const weights = new Map(stage.breaker().entries.map(({ email, weight }) => [email, weight]));
+    await stage.run(hourMs);
+    const second = stage.posts.slice(first);
+    expect(second.length).toBeGreaterThan(12);
+    for (const { at } of second) {
+      expect(at - openSince).toBeGreaterThanOrEqual(hourMs);
+      // The POST follows its admission by the looks that it takes, some seconds.
+      const near = second.filter((other) => other.at >= at && other.at - at < 14 * minuteMs);
+      expect(near.length).toBeLessThanOrEqual(6);
+    }
+    const weightOf = (email: string) => weights.get(email) ?? 0;
+    const waiting = [...weights.keys()].filter((email) => !stage.posts.some((post) => post.email === email));
+    const average = (emails: readonly string[]) =>
+      emails.reduce((sum, email) => sum + weightOf(email), 0) / emails.length;
+    expect(average(second.map(({ email }) => email))).toBeGreaterThan(average(waiting));
+    expect(stage.told('guard_held')).toEqual(['firing']);
+
+    expect((await stage.release()).done).toBe(true);
+    await stage.run(10 * minuteMs);
+    expect(stage.posts.map(({ change }) => change)).toEqual(Array.from({ length: 60 }, () => 'recovery'));
+    expect(new Set(stage.posts.map(({ email }) => email)).size).toBe(60);
+    await stage.run(hourMs);
+    expect(stage.posts).toHaveLength(60);
+    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.breaker()).toMatchObject({ openSince: null });
+  });
+
+  it('jumps in one domain: that is a cause of its own, and all 20 are acted upon', async () => {
+    await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump(`*@${domains[0]}`)]), poll });
+    await stage.run(4 * hourMs);
+    expect(stage.posts).toHaveLength(20);
+    expect(stage.posts.every(({ email, change }) => email.endsWith(`@${domains[0]}`) && change === 'recovery')).toBe(
+      true,
+    );
+    expect(stage.told('guard_held')).toEqual([]);
+    expect(stage.breaker().openSince).toBeNull();
+  });
+});
+
+describe.concurrent('a daemon that begins on a fleet in trouble', () => {
+  const before = (mailbox: string): Incident => ({
+    kind: 'bounce',
+    mailbox,
+    rate: 0.2,
+    from: -5 * dayMs,
+    until: -4 * dayMs,
+  });
+  const over = [0, 1, 2, 3, 4, 5].map((number) => settled(number));
+  const recovering = [6, 7, 8, 9].map((number) => settled(number, 'recovery'));
+  const calm = Array.from({ length: 50 }, (_, number) => settled(number + 10));
+  const troubled = scenarioOf(
+    [...over, ...recovering, ...calm],
+    [...over, ...recovering].map(({ email }) => before(email)),
+  );
+
+  it('pauses nobody in recovery on old bounces, and holds at first sight until a release', async () => {
+    await using stage = await startMovedDaemon({ scenario: troubled, poll });
+    await stage.run(8 * hourMs);
+    const emails = (specs: readonly MailboxSpec[]) => specs.map(({ email }) => email);
+    expect(stage.posts.length).toBe(5);
+    for (const { email, change } of stage.posts) {
+      expect(emails(over)).toContain(email);
+      expect(change).toBe('recovery');
+    }
+    for (const email of emails(recovering)) {
+      expect(stage.mailbox(email).verdict?.answer).toMatchObject({ action: 'none', reason: 'ok' });
+      expect(stage.mailbox(email).memory).toMatchObject({ claim: null, interventions: [] });
+    }
+    expect(stage.breaker()).toMatchObject({ atFirstSight: true });
+    expect(stage.told('guard_held')).toEqual(['firing']);
+    expect((await stage.release()).done).toBe(true);
+    await stage.run(5 * minuteMs);
+    expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
+    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+  });
+});

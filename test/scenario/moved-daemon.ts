@@ -1,0 +1,139 @@
+// The whole daemon with a simulator and a receiver on one clock that is moved by hand; it can be started again.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { secondMs } from '../../src/model/time.ts';
+import { askDaemon } from '../../src/serve/hands.ts';
+import type { LoggedRequest } from '../../src/simulator/http.ts';
+import { demoKey } from '../../src/simulator/keys.ts';
+import type { Scenario } from '../../src/simulator/scenario.ts';
+import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { Store } from '../../src/store/store.ts';
+import { movedClock, worldOn } from '../../src/world.ts';
+import { Receiver } from '../support/receiver.ts';
+
+export interface MovedOptions {
+  readonly scenario: Scenario;
+  /** The `poll` section. */
+  readonly poll: Readonly<Record<string, string>>;
+}
+
+/** A change that the daemon made, as the API took it. */
+export interface Post {
+  readonly at: number;
+  readonly email: string;
+  /** pause, or the mode that was set. */
+  readonly change: string;
+}
+
+/** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
+export async function startMovedDaemon({ scenario, poll }: MovedOptions) {
+  const clock = movedClock(scenarioStart);
+  const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
+  // Durability has tests of its own; in memory the many commits cost no fsync.
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-moved-'));
+  const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
+  const simulator = await startSimulator({ world, scenario, keys });
+  const receiver = await Receiver.start();
+  const file = join(folder, 'config.yaml');
+  const hook = { name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      accounts: [{ name: 'agency', base_url: simulator.url, api_key: demoKey, plan: 'enterprise' }],
+      poll,
+      alerts: { channels: [hook] },
+      server: { listen: '127.0.0.1:0' },
+    }),
+  );
+  const loaded = loadConfig(file, {});
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const { config } = loaded;
+  const posts: Post[] = [];
+  let seen = clock.now() - 1;
+  let daemon: Daemon = await startDaemon(config, world);
+
+  /** The simulator keeps the newest requests only, so they are taken over after every stretch. */
+  const takePosts = () => {
+    const emails = new Map(simulator.fleet.mailboxes().map(({ id, email }) => [id, email]));
+    const fresh = (request: LoggedRequest) => request.at > seen && request.method === 'POST' && request.status === 200;
+    for (const { at, body } of simulator.requests.filter(fresh)) {
+      const {
+        mailbox_id: id,
+        action,
+        config: change,
+      } = body as Record<string, string> & {
+        config?: { warmup_mode: string };
+      };
+      posts.push({ at, email: emails.get(id ?? '') ?? '', change: change?.warmup_mode ?? action ?? '' });
+    }
+    seen = clock.now();
+  };
+  /** Stops while the clock goes on: the last steps may wait on it. */
+  const stop = async () => {
+    let stopped = false;
+    const stopping = daemon.stop().then(() => {
+      stopped = true;
+    });
+    while (!stopped) await clock.advance(secondMs);
+    await stopping;
+  };
+
+  return {
+    clock,
+    simulator,
+    receiver,
+    posts,
+    fleet: () => daemon.fleet,
+    breaker: () => daemon.fleet.breaker(simulator.url),
+    mailbox(email: string): MailboxState {
+      const found = [...daemon.fleet.mailboxes()].find((one) => one.email === email);
+      if (!found) throw new Error(`the daemon knows no ${email}`);
+      return found;
+    },
+    async run(ms: number): Promise<void> {
+      await clock.advance(ms);
+      takePosts();
+    },
+    /** Runs until it holds; an error when it does not within the time. */
+    async until(what: string, met: () => boolean, withinMs: number): Promise<void> {
+      if (!(await clock.advanceUntil(met, withinMs))) throw new Error(`${what}: not within ${withinMs / secondMs} s`);
+      takePosts();
+    },
+    /** `warmwarden release`, of the breaker. */
+    release: () => askDaemon(config.store.path, { mailbox: null, by: 'a test', reason: 'the bounces are real' }),
+    /** What was told of a rule, in order: firing, resolved or event. */
+    told: (rule: string) =>
+      receiver
+        .alerts()
+        .filter((alert) => alert.rule === rule)
+        .map(({ status }) => status),
+    async restart(): Promise<void> {
+      await stop();
+      daemon = await startDaemon(config, world);
+    },
+    /** The ledger's reasons of a mailbox, oldest first, each as it changed. */
+    async ledger(email: string): Promise<readonly string[]> {
+      const { account, id } = this.mailbox(email);
+      await stop();
+      const store = await Store.open(config.store.path, clock.now());
+      const decisions = (await store.decisionsOf(account, id, 10_000)).toReversed();
+      await store.close();
+      daemon = await startDaemon(config, world);
+      const reasons = decisions.map(({ verdict }) => `${verdict.action} ${verdict.reason}`);
+      return reasons.filter((reason, index) => reason !== reasons[index - 1]);
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await stop();
+      await simulator.close();
+      await receiver[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type MovedDaemon = Awaited<ReturnType<typeof startMovedDaemon>>;
