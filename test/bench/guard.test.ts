@@ -1,0 +1,99 @@
+// The guard's benchmark on small cells: the simulation is the study's, and its short cuts lose no alarm.
+import { expect, test } from 'vitest';
+import { defaultPolicy, literalProfile, warmupModes } from '../../src/model/policy.ts';
+import { acceptance, isWithin } from '../../tools/bench/guard/acceptance.ts';
+import { alarmsOf } from '../../tools/bench/guard/alarms.ts';
+import { runCell } from '../../tools/bench/guard/cell.ts';
+import { seededChance, seedOf } from '../../tools/bench/guard/chance.ts';
+import { type Column, columns } from '../../tools/bench/guard/columns.ts';
+import { simulateHistory } from '../../tools/bench/guard/history.ts';
+import { figuresOf } from '../../tools/bench/guard.ts';
+
+const literal = { ...defaultPolicy, ...literalProfile };
+
+function column(name: string): Column {
+  const found = columns.find((one) => one.name === name);
+  if (!found) throw new Error(`no column ${name}`);
+  return found;
+}
+
+const historyOf = (name: string, index: number, mode = 'slow' as (typeof warmupModes)[number], days = 90) =>
+  simulateHistory(mode, column(name), days, seededChance(seedOf(7, mode, name, index)));
+
+const sum = (counts: Uint16Array) => counts.reduce((total, count) => total + count, 0);
+
+test('a slow mailbox sends the 1,423 mails of the study in 90 days, and 0.1 % of them bounce', () => {
+  const histories = Array.from({ length: 400 }, (_, index) => historyOf('fp_0.1pct', index));
+  const mean = (counts: (index: number) => number) => histories.reduce((all, _, index) => all + counts(index), 0) / 400;
+  expect(mean((index) => sum(histories[index]?.sent ?? new Uint16Array()))).toBeCloseTo(1423, -1);
+  expect(mean((index) => sum(histories[index]?.bounced ?? new Uint16Array()))).toBeCloseTo(1.42, 0);
+});
+
+test('the literal rule raises 1.42 alarms on a slow mailbox of 0.1 %, as the study says', () => {
+  const [result] = runCell({ mode: 'slow', column: column('fp_0.1pct'), mailboxes: 1_000, seed: 3 }, [literal]);
+  expect(result).toMatchObject({ kind: 'steady' });
+  expect(result?.kind === 'steady' && Math.abs(result.interventionsPer90Days - 1.42)).toBeLessThan(0.15);
+});
+
+test('the measured rule raises less than a quarter of them', () => {
+  const cell = { mode: 'slow', column: column('fp_0.1pct'), mailboxes: 1_000, seed: 3 } as const;
+  const [ours, bare] = runCell(cell, [defaultPolicy, literal]);
+  if (ours?.kind !== 'steady' || bare?.kind !== 'steady') throw new Error('the column is steady');
+  expect(ours.interventionsPer90Days).toBeLessThan(bare.interventionsPer90Days / 4);
+  expect(ours.interventionsPer90Days).toBeGreaterThan(0);
+});
+
+test('the same seed gives the same figures', () => {
+  const cell = { mode: 'recovery', column: column('dns_day'), mailboxes: 50, seed: 5 } as const;
+  expect(runCell(cell, [defaultPolicy])).toEqual(runCell(cell, [defaultPolicy]));
+});
+
+test('asking the judge only where bounces came or a day began finds the alarms of every single poll', () => {
+  for (const mode of warmupModes) {
+    for (const { name } of columns) {
+      for (const policy of [defaultPolicy, literal]) {
+        const history = historyOf(name, 1, mode, 60);
+        const watch = { policy, mode, history, stopFrom: Number.POSITIVE_INFINITY, polls: history.sent.length };
+        const every = alarmsOf({ ...watch, judgeAll: true }).map(({ poll }) => poll);
+        expect(alarmsOf({ ...watch, judgeAll: false }).map(({ poll }) => poll)).toEqual(every);
+      }
+    }
+  }
+});
+
+test('every mail of a block is lost from the onset on, and none before', () => {
+  const history = historyOf('block', 2, 'balanced', 120);
+  const onset = history.onset * 8;
+  expect(sum(history.lost.slice(0, onset))).toBe(0);
+  expect(history.lost.slice(onset)).toEqual(history.sent.slice(onset));
+});
+
+test('a mailbox that nobody stops is missed, and its delay counts as 30 days', () => {
+  const blind = { ...defaultPolicy, minBounces: 1_000, emergency: { ...defaultPolicy.emergency, minBounces: 1_000 } };
+  const [result] = runCell({ mode: 'slow', column: column('3x'), mailboxes: 50, seed: 5 }, [blind]);
+  expect(result).toMatchObject({ kind: 'incident', medianDays: 30, missedShare: 1, pauseFirstShare: 0 });
+});
+
+test('the tolerance is 25 % or 0.05 of a rate, 25 % or 0.3 days, and 15 % of the bounces', () => {
+  expect([isWithin('rate', 1.25, 1), isWithin('rate', 1.26, 1)]).toEqual([true, false]);
+  expect([isWithin('rate', 0.05, 0), isWithin('rate', 0.06, 0)]).toEqual([true, false]);
+  expect([isWithin('days', 0.4, 0.1), isWithin('days', 0.41, 0.1)]).toEqual([true, false]);
+  expect([isWithin('bounces', 2.3, 2), isWithin('bounces', 2.31, 2)]).toEqual([true, false]);
+});
+
+test('a guard that needs three bounces misses the targets that it should miss', () => {
+  const lazy = { ...defaultPolicy, minBounces: 3 };
+  const cell = { mode: 'slow', column: column('3x'), mailboxes: 300, seed: 5 } as const;
+  const [ours, bare] = runCell(cell, [lazy, literal]);
+  if (!ours || !bare) throw new Error('two policies, two results');
+  const missed = figuresOf({ ...cell, ours, literal: bare }).filter(({ holds }) => !holds);
+  expect(missed.map(({ figure }) => figure)).toEqual(['slow/3x/median_days', 'slow/3x/mean_bounces']);
+});
+
+test('every column of every mode has its figure in the table of the study', () => {
+  const steady = columns.filter(({ kind }) => kind === 'steady').length;
+  for (const mode of warmupModes) {
+    expect(acceptance[mode].rates).toHaveLength(steady);
+    expect(acceptance[mode].incidents).toHaveLength(columns.length - steady);
+  }
+});

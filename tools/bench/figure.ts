@@ -1,0 +1,28 @@
+// What every benchmark hands back: figures with their peer and target, one JSON line each.
+
+/** One measured number. Key order is the order of the printed line (PERFORMANCE.md, top). */
+export interface Figure {
+  readonly bench: string;
+  /** What was measured, with its unit at the end. */
+  readonly figure: string;
+  readonly ours: number;
+  /** The same measure of what it is compared with; null without a peer. */
+  readonly peer: number | null;
+  /** ours / peer; null where that says nothing. */
+  readonly ratio: number | null;
+  readonly target: number;
+  readonly holds: boolean;
+}
+
+/** A benchmark: works, may tell people what it does on stderr, and hands back its figures. */
+export type Benchmark = () => Promise<readonly Figure[]>;
+
+/** Four significant digits: more would be noise. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+/** ours / peer, rounded; null without a peer, or where it is 0. */
+export function ratioOf(ours: number, peer: number | null): number | null {
+  return peer === null || peer === 0 ? null : rounded(ours / peer);
+}
