@@ -1,5 +1,6 @@
 // argv, exit code. Nothing else.
 import { Command, CommanderError } from 'commander';
+import { backtestCommand } from './commands/backtest.ts';
 import { checkCommand } from './commands/check.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';

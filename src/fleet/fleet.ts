@@ -2,7 +2,7 @@
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
-import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** A delivery channel as its loop finds it. */
@@ -19,10 +19,13 @@ export interface ChannelState {
 /** How many finished actions the picture keeps for the page; the store has them all. */
 const recentActionsKept = 100;
 
+const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
+
 /** Everything that readers may ask without touching the store. Values are immutable; putting one replaces it. */
 export class Fleet {
   readonly #accounts = new Map<string, AccountState>();
-  readonly #mailboxes = new Map<MailboxKey, MailboxState>();
+  /** By account, then by id. */
+  readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   readonly #alerts = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #channels = new Map<string, ChannelState>();
@@ -38,22 +41,31 @@ export class Fleet {
     this.#accounts.set(account.name, account);
   }
 
-  /** All mailboxes that have not left. */
-  mailboxes(): IterableIterator<MailboxState> {
-    return this.#mailboxes.values();
+  /** All mailboxes that have not left, account by account. */
+  *mailboxes(): IterableIterator<MailboxState> {
+    for (const mailboxes of this.#mailboxes.values()) yield* mailboxes.values();
+  }
+  /** Those of one account. */
+  mailboxesOf(account: string): IterableIterator<MailboxState> {
+    return (this.#mailboxes.get(account) ?? noMailboxes).values();
   }
   mailbox(account: string, id: string): MailboxState | undefined {
-    return this.#mailboxes.get(mailboxKey(account, id));
+    return this.#mailboxes.get(account)?.get(id);
   }
-  mailboxCount(): number {
-    return this.#mailboxes.size;
+  /** How many there are; of one account when it is named. */
+  mailboxCount(account?: string): number {
+    if (account !== undefined) return this.#mailboxes.get(account)?.size ?? 0;
+    let count = 0;
+    for (const mailboxes of this.#mailboxes.values()) count += mailboxes.size;
+    return count;
   }
   putMailbox(mailbox: MailboxState): void {
-    this.#mailboxes.set(mailboxKey(mailbox.account, mailbox.id), mailbox);
+    const ofAccount = this.#mailboxes.get(mailbox.account) ?? new Map<string, MailboxState>();
+    this.#mailboxes.set(mailbox.account, ofAccount.set(mailbox.id, mailbox));
   }
   /** The mailbox has left: its series and its row are gone from now on. */
   removeMailbox(account: string, id: string): void {
-    this.#mailboxes.delete(mailboxKey(account, id));
+    this.#mailboxes.get(account)?.delete(id);
   }
 
   /** Pending and firing alerts. */

@@ -179,7 +179,7 @@ export class AccountWatch {
   }
 
   #mailboxes(): readonly MailboxState[] {
-    return [...this.#rooms.fleet.mailboxes()].filter((mailbox) => mailbox.account === this.#options.account);
+    return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
   }
 
   /** Asks the schedules at every step of theirs, and puts in what has become due. */
@@ -386,7 +386,8 @@ export class AccountWatch {
 
   /** How long the budget takes for one round of warm-up and stats, at least a minute. */
   #roundMs(): number {
-    return Math.max(minuteMs, (2 * this.#mailboxes().length * minuteMs) / this.#rooms.api.budget.allowedPerMinute);
+    const mailboxes = this.#rooms.fleet.mailboxCount(this.#options.account);
+    return Math.max(minuteMs, (2 * mailboxes * minuteMs) / this.#rooms.api.budget.allowedPerMinute);
   }
 
   /** Three due polls brought nothing, and the budget had time for three rounds. */

@@ -201,7 +201,7 @@ export class Recorder {
     return this.#rooms.turns.take(async () => {
       const { fleet, store } = this.#rooms;
       const { account, selects } = this.#options;
-      const known = [...fleet.mailboxes()].filter((mailbox) => mailbox.account === account);
+      const known = [...fleet.mailboxesOf(account)];
       const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
       const arrived = await this.#remembering(changes.arrived);
@@ -248,10 +248,10 @@ export class Recorder {
       const account = fleet.account(this.#options.account);
       const conditions: Condition[] = account ? [...accountConditions(account, now)] : [];
       const staleBefore = this.#options.staleBefore();
-      for (const mailbox of fleet.mailboxes()) {
+      for (const mailbox of fleet.mailboxesOf(this.#options.account)) {
         // Most are neither stale nor firing: nothing is to be computed for them.
         const stale = (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
-        if (!stale || mailbox.account !== this.#options.account) continue;
+        if (!stale) continue;
         conditions.push(...conditionsAfter('time', mailbox, this.#context(this.#options.policyFor(mailbox), now)));
       }
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
@@ -282,8 +282,9 @@ export class Recorder {
   /** Running mailboxes under the same base_url. */
   #running(): number {
     let running = 0;
-    for (const { account, verdict } of this.#rooms.fleet.mailboxes()) {
-      if (verdict?.answer.run === 'running' && this.#options.accountsOfApi.includes(account)) running += 1;
+    for (const account of this.#options.accountsOfApi) {
+      for (const { verdict } of this.#rooms.fleet.mailboxesOf(account))
+        if (verdict?.answer.run === 'running') running += 1;
     }
     return running;
   }

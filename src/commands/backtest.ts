@@ -1,0 +1,136 @@
+// `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
+import { Command, InvalidArgumentError } from 'commander';
+import type { AccountConfig, Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { resolvePolicy } from '../config/mailbox-rules.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Environment } from '../config/substitute.ts';
+import { replayGuard } from '../guard/replay.ts';
+import { systemClock, type World, worldOn } from '../world.ts';
+import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
+import { readOtherGuard } from './backtest/other-guard.ts';
+import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
+import { outcomeText } from './backtest/table.ts';
+
+const exitDone = 0;
+const exitFailed = 1;
+const exitUsage = 2;
+/** The API gives no more. */
+const maxDays = 90;
+
+export interface BacktestOptions {
+  readonly config: string;
+  readonly days: number;
+  readonly guard?: string;
+  readonly json?: boolean;
+}
+
+/** Where a backtest lives: its time, its environment, and where its words go. */
+export interface Surroundings {
+  readonly world: World;
+  readonly environment: Environment;
+  readonly print: (text: string) => void;
+  readonly complain: (text: string) => void;
+  /** Shows how far it is, on one line that is written again; null where nobody watches. */
+  readonly progress: ((text: string) => void) | null;
+}
+
+/** The command; main.ts mounts it. */
+export function backtestCommand(): Command {
+  return new Command('backtest')
+    .description("what the guard would have done to the fleet over the API's history, assuming today's modes")
+    .requiredOption('--config <file>', 'the configuration: accounts, guard and overrides')
+    .option('--days <number>', `days of history, 1 to ${maxDays}`, wholeDays, maxDays)
+    .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
+    .option('--json', 'print JSON instead of a table')
+    .action(async (options: BacktestOptions) => {
+      const terminal = process.stderr.isTTY === true;
+      process.exitCode = await backtest(options, {
+        world: worldOn(systemClock(), { level: 'silent', format: 'json' }),
+        environment: process.env,
+        print: (text) => process.stdout.write(text),
+        complain: (text) => process.stderr.write(text),
+        progress: terminal ? (text) => process.stderr.write(`\r\x1b[K${text}`) : null,
+      });
+    });
+}
+
+function wholeDays(text: string): number {
+  const days = /^\d+$/.test(text) ? Number(text) : 0;
+  if (days < 1 || days > maxDays) throw new InvalidArgumentError(`It must be a whole number from 1 to ${maxDays}.`);
+  return days;
+}
+
+/** One of the guards that are compared. */
+interface ComparedGuard {
+  readonly name: string;
+  /** The account with this guard's settings. */
+  readonly of: (account: AccountConfig) => AccountConfig;
+}
+
+/** Runs a backtest; its exit code: 0 done, 1 when something could not be read, 2 for a mistake in a file. */
+export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
+  const { environment, print, complain } = surroundings;
+  const loaded = loadConfig(options.config, environment);
+  if (!loaded.ok) {
+    for (const problem of loaded.problems) complain(`${formatProblem(options.config, problem)}\n`);
+    return exitUsage;
+  }
+  let guards: readonly ComparedGuard[];
+  try {
+    guards = guardsOf(options, environment);
+  } catch (error) {
+    complain(`${error instanceof Error ? error.message : String(error)}\n`);
+    return exitUsage;
+  }
+  const outcome = await backtestFleet(loaded.config, guards, options.days, surroundings);
+  for (const failure of outcome.failures) complain(`warmwarden backtest: ${failure}\n`);
+  if (outcome.mailboxes.length > 0 || options.json) {
+    print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome));
+  }
+  const unread = outcome.mailboxes.filter(({ mailbox }) => 'failure' in mailbox.past).length;
+  if (unread > 0) complain(`warmwarden backtest: ${unread} of ${outcome.mailboxes.length} mailboxes were not read\n`);
+  return outcome.failures.length + unread > 0 ? exitFailed : exitDone;
+}
+
+function guardsOf(options: BacktestOptions, environment: Environment): readonly ComparedGuard[] {
+  const own: ComparedGuard = { name: options.config, of: (account) => account };
+  if (options.guard === undefined) return [own];
+  const guard = readOtherGuard(options.guard, environment);
+  return [own, { name: options.guard, of: (account) => ({ ...account, guard }) }];
+}
+
+/** Reads all accounts at once, each within its own budget, and replays every mailbox. */
+async function backtestFleet(
+  config: Config,
+  guards: readonly ComparedGuard[],
+  days: number,
+  { world, progress }: Surroundings,
+): Promise<Outcome> {
+  const counts = new Map<string, { readonly found: number; readonly done: number }>();
+  const told = (account: string) => (found: number, done: number) => {
+    counts.set(account, { found, done });
+    const all = [...counts.values()].reduce((sum, one) => ({
+      found: sum.found + one.found,
+      done: sum.done + one.done,
+    }));
+    progress?.(`reading the history: ${all.done} of ${all.found} mailboxes`);
+  };
+  progress?.('reading the lists of mailboxes');
+  const histories = await Promise.all(
+    config.accounts.map((account) => readAccount(account, { world, days, told: told(account.name) })),
+  );
+  progress?.('');
+  return {
+    days,
+    guards: guards.map(({ name }) => name),
+    mailboxes: histories.flatMap(({ mailboxes }) => mailboxes.map((mailbox) => replayMailbox(mailbox, guards))),
+    failures: histories.flatMap(({ failure }) => failure ?? []),
+  };
+}
+
+function replayMailbox(mailbox: MailboxHistory, guards: readonly ComparedGuard[]): BacktestedMailbox {
+  const { account, past } = mailbox;
+  if ('failure' in past) return { mailbox, replays: [] };
+  return { mailbox, replays: guards.map((guard) => replayGuard(resolvePolicy(guard.of(account), mailbox), past)) };
+}

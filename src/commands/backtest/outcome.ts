@@ -1,0 +1,96 @@
+// What a backtest found: each mailbox under each guard, the totals, and the same as JSON.
+import { explainVerdict } from '../../alert/wording.ts';
+import { type Replay, recoveryMailsPerDay } from '../../guard/replay.ts';
+import type { MailboxHistory } from './fleet-history.ts';
+
+/** One mailbox under every guard, in the order of the outcome's guards. */
+export interface BacktestedMailbox {
+  readonly mailbox: MailboxHistory;
+  /** Empty when the mailbox could not be read. */
+  readonly replays: readonly Replay[];
+}
+
+export interface Outcome {
+  readonly days: number;
+  /** Names of the guards: the file that each comes from. */
+  readonly guards: readonly string[];
+  readonly mailboxes: readonly BacktestedMailbox[];
+  /** What is wrong with whole accounts, in sentences. */
+  readonly failures: readonly string[];
+}
+
+/** The counts of a replay, or of many together. */
+export type Totals = Readonly<Record<(typeof totalKeys)[number], number>>;
+const totalKeys = [
+  'interventions',
+  'daysInRecovery',
+  'daysPaused',
+  'daysHeld',
+  'sent',
+  'bounced',
+  'bouncesAvoided',
+  'sendsLost',
+] as const;
+
+export const assumptions: readonly string[] = [
+  "today's mode was the mode of all days, and the warm-up ran on all of them: the API does not tell earlier ones",
+  'a day is judged when it is over, and what is done counts from the next day on: the daemon acts within the day',
+  `in recovery at most ${recoveryMailsPerDay} mails a day are sent, of which the same share bounces; after a pause none, until the end, for only a person resumes; after a restore what was really sent`,
+  'every bounce belongs to a mail of its day',
+  'enforce is true, nobody else changes anything, and the breaker, which looks at the whole fleet, holds nothing',
+];
+
+/** The sums of one guard over the fleet. */
+export function totalsOf(outcome: Outcome, guard: number): Totals {
+  const replays = outcome.mailboxes.flatMap(({ replays }) => replays[guard] ?? []);
+  return Object.fromEntries(
+    totalKeys.map((key) => [key, replays.reduce((sum, replay) => sum + replay[key], 0)]),
+  ) as unknown as Totals;
+}
+
+/** For `--json`. */
+export function outcomeJson(outcome: Outcome): object {
+  const { days, guards, mailboxes, failures } = outcome;
+  return {
+    days,
+    assumptions,
+    failures,
+    mailboxes: mailboxes.map(({ mailbox, replays }) => ({
+      account: mailbox.account.name,
+      id: mailbox.id,
+      email: mailbox.email,
+      ...('failure' in mailbox.past ? { failure: mailbox.past.failure } : { mode: mailbox.past.mode }),
+      guards: replays.map((replay, index) => ({ guard: guards[index], ...replayJson(replay) })),
+    })),
+    totals: guards.map((guard, index) => ({ guard, ...countsJson(totalsOf(outcome, index)) })),
+  };
+}
+
+function replayJson(replay: Replay): object {
+  return {
+    from: replay.from,
+    to: replay.to,
+    ...countsJson(replay),
+    actions: replay.actions.map(({ date, kind, verdict }) => ({
+      date,
+      action: kind,
+      reason: verdict.reason,
+      sent: verdict.sent,
+      bounced: verdict.bounced,
+      explanation: explainVerdict(verdict),
+    })),
+  };
+}
+
+function countsJson(totals: Totals): object {
+  return {
+    interventions: totals.interventions,
+    days_in_recovery: totals.daysInRecovery,
+    days_paused: totals.daysPaused,
+    days_held: totals.daysHeld,
+    sent: totals.sent,
+    bounced: totals.bounced,
+    bounces_avoided: totals.bouncesAvoided,
+    sends_lost: totals.sendsLost,
+  };
+}
