@@ -23,6 +23,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     demoCommand(),
     simulatorCommand(),
     decideCommand(),
+    backtestCommand(),
     explainCommand(),
     releaseCommand(),
   ];

@@ -70,7 +70,9 @@ export function replayGuard(policy: Policy, past: Past): Replay {
   const days = readDays(past.rows, past.now);
   const total = { actions: [] as ReplayedAction[], daysInRecovery: 0, daysPaused: 0, daysHeld: 0 };
   const counted = { sent: 0, bounced: 0, sentAfter: 0, bouncedAfter: 0 };
-  let course: Course = { mode: past.mode, paused: false, memory: null, rows: [], restOfBounce: 0 };
+  // Nobody knows where the counts of an undated row belong, so every look finds it.
+  const undated = days.undated ? [rowOf(null, null)] : [];
+  let course: Course = { mode: past.mode, paused: false, memory: null, rows: undated, restOfBounce: 0 };
   for (let date = days.oldest; date !== null && days.anchor !== null && date <= days.anchor; date = addDays(date, 1)) {
     const inRecovery = course.memory?.claim?.kind === 'recovery';
     if (course.paused) total.daysPaused += 1;
@@ -121,7 +123,7 @@ function liveDay(
   return { counts: { sent: recoveryMailsPerDay, bounced }, restOfBounce: bounces - bounced };
 }
 
-function rowOf(date: IsoDate, counts: Counts | null): StatsRow {
+function rowOf(date: IsoDate | null, counts: Counts | null): StatsRow {
   const unknown = { delivered: null, opened: null, replied: null, spamLanded: null };
   const percents = { inboxRatePercent: null, bounceRatePercent: null };
   return { date, sent: counts?.sent ?? null, bounced: counts?.bounced ?? null, ...unknown, ...percents };
@@ -136,7 +138,7 @@ function endOfDay(
 ): { readonly next: Course; readonly verdict: Verdict } {
   const now = Date.parse(`${date}T00:00:00Z`) + dayMs - 1;
   const asked = addDays(date, 1 - Math.max(leastStatsDays, policy.windowMaxDays));
-  const rows = course.rows.filter((row) => row.date !== null && row.date >= asked);
+  const rows = course.rows.filter((row) => row.date === null || row.date >= asked);
   const sight: Sight = { mode: course.mode, run: course.paused ? 'paused' : 'running', rows, now };
   const memory = course.memory ? afterSight(policy, course.memory, sight) : firstSight(policy, sight);
   const verdict = judge(policy, {
