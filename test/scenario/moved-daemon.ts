@@ -30,6 +30,9 @@ export interface Post {
   readonly change: string;
 }
 
+/** More than any mailbox has in a run. */
+const maxDecisions = 10_000;
+
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
 export async function startMovedDaemon({ scenario, poll }: MovedOptions) {
   const clock = movedClock(scenarioStart);
@@ -116,16 +119,30 @@ export async function startMovedDaemon({ scenario, poll }: MovedOptions) {
       await stop();
       daemon = await startDaemon(config, world);
     },
-    /** The ledger's reasons of a mailbox, oldest first, each as it changed. */
-    async ledger(email: string): Promise<readonly string[]> {
-      const { account, id } = this.mailbox(email);
+    /** Nobody is on duty until that moment; then another process begins. */
+    async awayUntil(at: number): Promise<void> {
+      await stop();
+      takePosts();
+      await clock.advance(at - clock.now());
+      daemon = await startDaemon(config, world);
+    },
+    /** The ledger's reasons by mailbox, oldest first, each as it changed. The daemon is stopped and begins again. */
+    async ledgers(): Promise<ReadonlyMap<string, readonly string[]>> {
+      const known = [...daemon.fleet.mailboxes()];
       await stop();
       const store = await Store.open(config.store.path, clock.now());
-      const decisions = (await store.decisionsOf(account, id, 10_000)).toReversed();
+      const ledgers = new Map<string, readonly string[]>();
+      for (const { account, id, email } of known) {
+        const decisions = (await store.decisionsOf(account, id, maxDecisions)).toReversed();
+        const reasons = decisions.map(({ verdict }) => `${verdict.action} ${verdict.reason}`);
+        ledgers.set(
+          email,
+          reasons.filter((reason, index) => reason !== reasons[index - 1]),
+        );
+      }
       await store.close();
       daemon = await startDaemon(config, world);
-      const reasons = decisions.map(({ verdict }) => `${verdict.action} ${verdict.reason}`);
-      return reasons.filter((reason, index) => reason !== reasons[index - 1]);
+      return ledgers;
     },
     async [Symbol.asyncDispose](): Promise<void> {
       await stop();
