@@ -61,6 +61,15 @@ test('asking the judge only where bounces came or a day began finds the alarms o
   }
 });
 
+test('a hold that ends without a new bounce is not overlooked', () => {
+  for (let index = 0; index < 60; index += 1) {
+    const history = historyOf('dns_day', index, 'recovery', 80);
+    const watch = { policy: literal, mode: 'recovery', history, stopFrom: Number.POSITIVE_INFINITY } as const;
+    const [some, every] = [false, true].map((judgeAll) => alarmsOf({ ...watch, polls: history.sent.length, judgeAll }));
+    expect(some?.map(({ poll }) => poll)).toEqual(every?.map(({ poll }) => poll));
+  }
+});
+
 test('every mail of a block is lost from the onset on, and none before', () => {
   const history = historyOf('block', 2, 'balanced', 120);
   const onset = history.onset * 8;

@@ -20,7 +20,7 @@ export interface JudgedCell {
 }
 
 /** Simulates every cell of the table. */
-export function runCells(mailboxes: number, told: (done: number, of: number) => void): readonly JudgedCell[] {
+function runCells(mailboxes: number, told: (done: number, of: number) => void): readonly JudgedCell[] {
   const policies = [defaultPolicy, { ...defaultPolicy, ...literalProfile }];
   const cells: JudgedCell[] = [];
   for (const mode of warmupModes) {
