@@ -47,7 +47,9 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     teardowns.push({ name: 'store', stop: () => store.close() });
     const fleet = await loadFleet(store, config);
     const nearLimitPpmOf = (mailbox: MailboxState): Ppm => policyOfMailbox(config, mailbox).nearLimitPpm;
-    const enforcing = (name: string) => config.accounts.some((one) => one.name === name && policyOf(one.guard).enforce);
+    const enforcing = (name: string) =>
+      config.accounts.some((one) => one.name === name && policyOf(one.guard).enforce) &&
+      fleet.writesAllowed(name, null, world.clock.now());
     const { mailboxLabel } = config.metrics;
     const metrics = createMetrics({
       fleet,
@@ -76,7 +78,7 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     const rooms = { world, store, fleet, tally, turns, onTransitions };
     const watches = config.accounts.map((account) => watchAccount(account, config, server.url, rooms));
     for (const watch of watches) watch.start();
-    const hands = await openHands(config.store.path, createHands(watches, fleet), world);
+    const hands = await openHands(config.store.path, createHands(watches, { fleet, store, world }), world);
     if (hands) teardowns.push({ name: 'hands', stop: () => hands.close() });
     teardowns.push({
       name: 'accounts',
@@ -144,6 +146,7 @@ async function loadFleet(store: Store, config: Config): Promise<Fleet> {
   const configured = new Set(config.accounts.map((account) => account.name));
   for (const mailbox of picture.mailboxes) if (configured.has(mailbox.account)) fleet.putMailbox(mailbox);
   for (const alert of picture.alerts) if (configured.has(alert.account)) fleet.putAlert(alert);
+  for (const off of picture.writesOff) fleet.putWritesOff(off);
   for (const { baseUrl } of config.accounts) fleet.putBreaker(baseUrl, closedBreaker);
   for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
   for (const action of picture.actions) if (configured.has(action.account)) fleet.putAction(action);

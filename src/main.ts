@@ -8,6 +8,7 @@ import { explainCommand } from './commands/explain.ts';
 import { releaseCommand } from './commands/release.ts';
 import { runCommand } from './commands/run.ts';
 import { simulatorCommand } from './commands/simulator.ts';
+import { writesCommand } from './commands/writes.ts';
 import { version } from './version.ts';
 
 /** Runs the command line. Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the store belongs to a newer version. */
@@ -26,6 +27,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     backtestCommand(),
     explainCommand(),
     releaseCommand(),
+    writesCommand(),
   ];
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {

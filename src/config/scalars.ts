@@ -8,7 +8,7 @@ const maxDurationMs = 366 * millisecondsOf.d;
 const durationHint = 'write a number and a unit, as 250ms, 30s, 5m, 4h or 1d';
 
 /** Milliseconds, or the sentence that says what is wrong. */
-function readDuration(text: string): number | string {
+export function readDuration(text: string): number | string {
   const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
   if (!parts) return `"${text}" is no duration: ${durationHint}`;
   const ms = Number(parts[1]) * millisecondsOf[parts[2] as keyof typeof millisecondsOf];

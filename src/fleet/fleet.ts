@@ -2,6 +2,7 @@
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
+import { scopeOf, type WritesOff } from '../model/hand.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -19,6 +20,11 @@ export interface ChannelState {
 /** How many finished actions the picture keeps for the page; the store has them all. */
 const recentActionsKept = 100;
 
+/** A switch that was to last for a while is on again by itself. */
+function isOff(off: WritesOff | undefined, now: EpochMs): boolean {
+  return off !== undefined && (off.until === null || off.until > now);
+}
+
 const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
 
 /** Everything that readers may ask without touching the store. Values are immutable; putting one replaces it. */
@@ -28,6 +34,7 @@ export class Fleet {
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   readonly #alerts = new Map<string, Alert>();
   readonly #breakers = new Map<string, BreakerState>();
+  readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
   #recentActions: readonly Action[] = [];
 
@@ -103,6 +110,23 @@ export class Fleet {
   }
   putBreaker(api: string, state: BreakerState): void {
     this.#breakers.set(api, state);
+  }
+
+  /** Every switch that is off at that moment. */
+  writesOff(now: EpochMs): readonly WritesOff[] {
+    return [...this.#writesOff.values()].filter((off) => isOff(off, now));
+  }
+  putWritesOff(off: WritesOff): void {
+    this.#writesOff.set(off.scope, off);
+  }
+  removeWritesOff(scope: string): void {
+    this.#writesOff.delete(scope);
+  }
+  /** Whether a person's switch leaves writing on for an account, or for one of its mailboxes. */
+  writesAllowed(account: string, mailboxId: string | null, now: EpochMs): boolean {
+    if (this.#writesOff.size === 0) return true;
+    const scopes = [scopeOf(null, null), scopeOf(account, null), scopeOf(account, mailboxId)];
+    return !scopes.some((scope) => isOff(this.#writesOff.get(scope), now));
   }
 
   channels(): IterableIterator<ChannelState> {

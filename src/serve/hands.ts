@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { HandOutcome, Hands, ReleaseRequest } from '../model/hand.ts';
+import type { HandOutcome, Hands } from '../model/hand.ts';
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
@@ -49,8 +49,6 @@ function refusal(error: unknown): HandOutcome {
 }
 
 async function answerTo(asked: IncomingMessage, hands: Hands): Promise<HandOutcome> {
-  if (asked.method !== 'POST' || asked.url !== '/release')
-    return { done: false, said: ['This daemon has no such hand.'] };
   let bytes = 0;
   asked.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
@@ -58,25 +56,35 @@ async function answerTo(asked: IncomingMessage, hands: Hands): Promise<HandOutco
   });
   const body: unknown = JSON.parse(await text(asked));
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const word = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
-  return hands.release({ mailbox: word('mailbox') || null, by: word('by'), reason: word('reason') });
+  const word = (name: string) => (typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : null);
+  const [mailbox, by, reason] = [word('mailbox'), word('by') ?? 'somebody', word('reason') ?? ''];
+  switch (`${asked.method} ${asked.url}`) {
+    case 'POST /release':
+      return hands.release({ mailbox, by, reason });
+    case 'POST /writes': {
+      const forMs = typeof fields['forMs'] === 'number' ? fields['forMs'] : null;
+      return hands.writes({ off: fields['off'] === true, account: word('account'), mailbox, forMs, by, reason });
+    }
+    default:
+      return { done: false, said: ['This daemon has no such hand.'] };
+  }
 }
 
+type Wish<Hand extends keyof Hands> = Parameters<Hands[Hand]>[0];
+
 /** Asks the daemon of a store. Rejects with a sentence when none answers there. */
-export function askDaemon(storePath: string, wish: ReleaseRequest): Promise<HandOutcome> {
+export function askDaemon<Hand extends keyof Hands>(
+  storePath: string,
+  hand: Hand,
+  wish: Wish<Hand>,
+): Promise<HandOutcome> {
+  const headers = { 'content-type': 'application/json' };
+  const socketPath = handsPath(storePath);
   return new Promise((resolve, reject) => {
-    const asking = request(
-      {
-        socketPath: handsPath(storePath),
-        method: 'POST',
-        path: '/release',
-        headers: { 'content-type': 'application/json' },
-      },
-      (answer) => void text(answer).then((said) => resolve(JSON.parse(said)), reject),
-    );
-    asking.once('error', () =>
-      reject(new Error(`No daemon answers at ${handsPath(storePath)}: is it running on this store?`)),
-    );
+    const asking = request({ socketPath, method: 'POST', path: `/${hand}`, headers }, (answer) => {
+      void text(answer).then((said) => resolve(JSON.parse(said)), reject);
+    });
+    asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}: is it running on this store?`)));
     asking.end(JSON.stringify(wish));
   });
 }

@@ -2,6 +2,7 @@
 
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
+import type { WritesOff } from '../model/hand.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { StateCounts } from './fleet-view.ts';
@@ -13,6 +14,8 @@ export interface HeadlineFacts {
   readonly firing: readonly Alert[];
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
+  /** What people switched off, still in force. */
+  readonly writesOff: readonly WritesOff[];
   readonly now: EpochMs;
 }
 
@@ -27,7 +30,7 @@ export interface Headline {
 }
 
 export function headlineOf(facts: HeadlineFacts): Headline {
-  return startingHeadline(facts) ?? blindHeadline(facts) ?? fleetHeadline(facts);
+  return startingHeadline(facts) ?? blindHeadline(facts) ?? writesOffHeadline(facts) ?? fleetHeadline(facts);
 }
 
 function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
@@ -67,6 +70,20 @@ function blindHeadline({ accounts, counts, now }: HeadlineFacts): Headline | nul
     };
   }
   return null;
+}
+
+/** A guard that may not act must say so before anything else. */
+function writesOffHeadline({ writesOff }: HeadlineFacts): Headline | null {
+  const [first, ...others] = writesOff;
+  if (!first) return null;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const until =
+    first.until === null ? '' : ` It is on again at ${new Date(first.until).toISOString().slice(0, 16)} UTC.`;
+  return {
+    tone: 'alarm',
+    sentence: `Writing is switched off: ${first.scope}${more}.`,
+    advice: `By ${first.by}: ${first.reason}.${until} Breaches are told, nothing is done. \`warmwarden writes on\` ends it.`,
+  };
 }
 
 function fleetHeadline(facts: HeadlineFacts): Headline {

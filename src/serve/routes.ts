@@ -126,7 +126,9 @@ function pictureOf(parts: RouteParts) {
   const now = world.clock.now();
   const accounts = [...fleet.accounts()];
   const firing = firingAlerts(fleet);
-  const facts = { counts, accounts, firing, recentActions: fleet.recentActions(), ready: ready(), now };
+  const recentActions = fleet.recentActions();
+  const writesOff = fleet.writesOff(now);
+  const facts = { counts, accounts, firing, recentActions, ready: ready(), writesOff, now };
   return { rows, counts, now, firing, headline: headlineOf(facts) };
 }
 

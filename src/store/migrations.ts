@@ -99,6 +99,11 @@ async function ledgerTables(db: Db): Promise<void> {
     .addColumn('outcome', 'text', (column) => column.notNull())
     .execute();
   await schema
+    .createTable('writes_off')
+    .addColumn('scope', 'text', (column) => column.primaryKey())
+    .addColumn('off', 'text', (column) => column.notNull())
+    .execute();
+  await schema
     .createTable('breakers')
     .addColumn('api', 'text', (column) => column.primaryKey())
     .addColumn('state', 'text', (column) => column.notNull())

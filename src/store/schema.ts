@@ -40,6 +40,8 @@ export interface Tables {
   };
   /** What people asked for: who, when, what and why. */
   hands: { id: Generated<number>; at: number; by: string; wish: string; reason: string; outcome: string };
+  /** By scope: what people switched off. */
+  writes_off: { scope: string; off: string };
   /** By base_url. */
   breakers: { api: string; state: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };

@@ -4,6 +4,7 @@ import type { Action } from '../model/action.ts';
 import type { Alert, AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { WritesOff } from '../model/hand.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
@@ -20,6 +21,7 @@ export interface StoredPicture {
   readonly alerts: readonly Alert[];
   readonly actions: readonly Action[];
   readonly breakers: readonly BreakerRecord[];
+  readonly writesOff: readonly WritesOff[];
 }
 
 const recentActions = 100;
@@ -52,10 +54,11 @@ export class Store {
 
   /** The fleet as it was believed to be when the process ended. */
   async loadPicture(): Promise<StoredPicture> {
-    const [mailboxes, alerts, breakers, actions] = [
+    const [mailboxes, alerts, breakers, writesOff, actions] = [
       await loadMailboxes(this.#db),
       await this.#db.selectFrom('alerts').select('alert').execute(),
       await this.#db.selectFrom('breakers').selectAll().execute(),
+      await this.#db.selectFrom('writes_off').select('off').execute(),
       await this.#db
         .selectFrom('actions')
         .select('action')
@@ -67,6 +70,7 @@ export class Store {
       mailboxes,
       alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
       actions: actions.map((row): Action => JSON.parse(row.action)),
+      writesOff: writesOff.map((row): WritesOff => JSON.parse(row.off)),
       breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
     };
   }
@@ -136,6 +140,27 @@ export class Store {
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);
+    });
+  }
+
+  /** A person's red button: `off` is kept until it is taken away again (null). */
+  async recordWrites(record: {
+    off: WritesOff | null;
+    scope: string;
+    at: EpochMs;
+    by: string;
+    reason: string;
+  }): Promise<void> {
+    const { off, scope, at, by, reason } = record;
+    await this.#db.transaction().execute(async (trx) => {
+      const wish = `writes ${off ? 'off' : 'on'}: ${scope}`;
+      await trx.insertInto('hands').values({ at, by, wish, reason, outcome: 'done' }).execute();
+      await trx.deleteFrom('writes_off').where('scope', '=', scope).execute();
+      if (off)
+        await trx
+          .insertInto('writes_off')
+          .values({ scope, off: JSON.stringify(off) })
+          .execute();
     });
   }
 

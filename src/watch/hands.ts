@@ -1,11 +1,20 @@
 // People's wishes, carried out on the accounts that they are about.
 import type { Fleet } from '../fleet/fleet.ts';
-import type { HandOutcome, Hands, ReleaseRequest } from '../model/hand.ts';
+import { type HandOutcome, type Hands, type ReleaseRequest, scopeOf, type WritesRequest } from '../model/hand.ts';
 import { isCalled, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { Store } from '../store/store.ts';
+import type { World } from '../world.ts';
 import type { AccountWatch } from './account-watch.ts';
 
+export interface HandsRooms {
+  readonly fleet: Fleet;
+  readonly store: Store;
+  readonly world: World;
+}
+
 /** The hands over all accounts of a daemon. */
-export function createHands(watches: readonly AccountWatch[], fleet: Fleet): Hands {
+export function createHands(watches: readonly AccountWatch[], rooms: HandsRooms): Hands {
+  const { fleet, store, world } = rooms;
   const watchOf = (account: string) => watches.find((watch) => watch.account === account);
   const judgeAgain = async (mailboxes: Iterable<MailboxState>) => {
     for (const { account, id } of mailboxes) await watchOf(account)?.judgeAgain(id);
@@ -26,17 +35,39 @@ export function createHands(watches: readonly AccountWatch[], fleet: Fleet): Han
     };
   };
 
+  const switchWrites = async (wish: WritesRequest): Promise<HandOutcome> => {
+    const found = wish.mailbox === null ? null : only(wish.mailbox, fleet);
+    if (found && 'wrong' in found) return { done: false, said: [found.wrong] };
+    const account = found?.mailbox.account ?? wish.account;
+    if (account !== null && !watchOf(account)) return { done: false, said: [`No account is called ${account}.`] };
+    const { by, reason } = wish;
+    const scope = scopeOf(account, found?.mailbox.id ?? null);
+    const at = world.clock.now();
+    const off = wish.off ? { scope, since: at, until: wish.forMs === null ? null : at + wish.forMs, by, reason } : null;
+    await store.recordWrites({ off, scope, at, by, reason });
+    if (off) fleet.putWritesOff(off);
+    else fleet.removeWritesOff(scope);
+    // What waits for its POST is judged again at once: it is dropped, or planned.
+    await judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
+    const until = off?.until ? ` until ${new Date(off.until).toISOString()}, then it is on again` : '';
+    const others = fleet
+      .writesOff(at)
+      .filter((one) => one.scope !== scope)
+      .map((one) => one.scope);
+    const rest = !off && others.length > 0 ? [`Still off: ${others.join(', ')}.`] : [];
+    return {
+      done: true,
+      said: [`Writing is ${off ? 'off' : 'on'} for ${found?.mailbox.email ?? scope}${until}.`, ...rest],
+    };
+  };
+
   return {
+    writes: switchWrites,
     async release(wish) {
       if (wish.mailbox === null) return releaseBreakers(wish);
-      const name = wish.mailbox;
-      const found = [...fleet.mailboxes()].filter((mailbox) => isCalled(name, mailbox));
-      const [mailbox] = found;
-      if (!mailbox) return { done: false, said: [`No mailbox is called ${name}.`] };
-      if (found.length > 1) {
-        const names = found.map(({ account, email }) => `${account}/${email}`);
-        return { done: false, said: [`${name} stands for several: name one of ${names.join(', ')}.`] };
-      }
+      const found = only(wish.mailbox, fleet);
+      if ('wrong' in found) return { done: false, said: [found.wrong] };
+      const { mailbox } = found;
       const released = await watchOf(mailbox.account)?.releaseContest(mailbox, wish);
       if (!released)
         return { done: false, said: [`Nobody took back what the guard changed on ${mailbox.email} lately.`] };
@@ -44,4 +75,13 @@ export function createHands(watches: readonly AccountWatch[], fleet: Fleet): Han
       return { done: true, said: [`Released: the guard may act on ${mailbox.email} again.`] };
     },
   };
+}
+
+/** The one mailbox that is called so, or what is wrong with the name. */
+function only(name: string, fleet: Fleet): { readonly mailbox: MailboxState } | { readonly wrong: string } {
+  const [mailbox, ...others] = [...fleet.mailboxes()].filter((one) => isCalled(name, one));
+  if (!mailbox) return { wrong: `No mailbox is called ${name}.` };
+  if (others.length === 0) return { mailbox };
+  const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
+  return { wrong: `${name} stands for several: name one of ${names.join(', ')}.` };
 }

@@ -58,13 +58,13 @@ export function actionKind(verdict: Verdict): ActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
-/** Why an action is dropped that the configuration no longer allows. */
-export const notEnforced = 'enforcing is switched off';
+/** Why an action is dropped that the configuration or a person no longer allows. */
+export const notEnforced = 'writing is switched off';
 
 export interface Planning {
   readonly mailbox: MailboxState;
   readonly verdict: Verdict;
-  /** false: the configuration says to write nothing, whatever was begun before. */
+  /** false: the configuration or a person says to write nothing, whatever was begun before. */
   readonly enforce: boolean;
   /** The key may write, as far as is known; a refused action goes on being tried hourly. */
   readonly writable: boolean;

@@ -89,7 +89,7 @@ export class Recorder {
       );
       const { api, pageUrl } = this.#options;
       const conditions = [
-        ...conditionsAfter(observation.route, mailbox, this.#context(policy, now)),
+        ...conditionsAfter(observation.route, mailbox, this.#context(mailboxId, policy, now)),
         ...this.#failures(actions, policy, now),
         ...(breaker ? [this.#held(breaker, policy, now)] : []),
       ];
@@ -137,7 +137,7 @@ export class Recorder {
       const status = warmup?.status ?? null;
       const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
       const now = this.#rooms.world.clock.now();
-      if (!this.#options.policyFor(mailbox).enforce) {
+      if (!this.#enforces(mailboxId, this.#options.policyFor(mailbox), now)) {
         await this.#drop(mailbox, action, notEnforced);
         return null;
       }
@@ -252,7 +252,9 @@ export class Recorder {
         // Most are neither stale nor firing: nothing is to be computed for them.
         const stale = (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
         if (!stale) continue;
-        conditions.push(...conditionsAfter('time', mailbox, this.#context(this.#options.policyFor(mailbox), now)));
+        conditions.push(
+          ...conditionsAfter('time', mailbox, this.#context(mailbox.id, this.#options.policyFor(mailbox), now)),
+        );
       }
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
       const untouched = this.#ownAlerts().filter(
@@ -269,6 +271,7 @@ export class Recorder {
     const { words, writable, api } = this.#options;
     return {
       policy,
+      enforce: this.#enforces(mailboxId, policy, now),
       words,
       now,
       hasRead: (route) => this.hasRead(mailboxId, route),
@@ -299,9 +302,20 @@ export class Recorder {
     return `${now.toString(36).padStart(9, '0')}-${chance.toString(36).padStart(6, '0')}`;
   }
 
-  #context(policy: Policy, now: EpochMs): MailboxContext {
+  /** Neither the configuration nor a person's red button says to write nothing to the mailbox. */
+  #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
+    return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
+  }
+
+  #context(mailboxId: string, policy: Policy, now: EpochMs): MailboxContext {
     const { pageUrl, writable, staleBefore } = this.#options;
-    return { now, policy, mayWrite: policy.enforce && writable(), staleBefore: staleBefore(), pageUrl };
+    return {
+      now,
+      policy,
+      mayWrite: this.#enforces(mailboxId, policy, now) && writable(),
+      staleBefore: staleBefore(),
+      pageUrl,
+    };
   }
 
   #failures(actions: readonly Action[], policy: Policy, now: EpochMs): readonly Condition[] {
@@ -324,7 +338,7 @@ export class Recorder {
 
   #rosterAlerts({ changed, left }: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
     const conditions = changed.flatMap((mailbox) =>
-      conditionsAfter('mailboxes', mailbox, this.#context(this.#options.policyFor(mailbox), now)),
+      conditionsAfter('mailboxes', mailbox, this.#context(mailbox.id, this.#options.policyFor(mailbox), now)),
     );
     const [anyone] = left;
     if (breaker && anyone) conditions.push(this.#held(breaker, this.#options.policyFor(anyone), now));

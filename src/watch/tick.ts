@@ -16,6 +16,8 @@ import { isOurs, planAfter, showsChange } from './plan.ts';
 
 export interface TickContext {
   readonly policy: Policy;
+  /** Neither the configuration nor a person has switched writing off. */
+  readonly enforce: boolean;
   readonly words: StatusWords;
   readonly now: EpochMs;
   /** Whether this process has read that answer of the mailbox: what an earlier one read is shown but not judged. */
@@ -47,7 +49,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const confirmed = proof ? seen.action : null;
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-  const { policy, words, now, hasRead, writable, newId } = context;
+  const { policy, enforce, words, now, hasRead, writable, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
@@ -55,10 +57,10 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const { memory } = judgement;
   const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, {
     ...context,
-    mayWrite: policy.enforce && writable,
+    mayWrite: enforce && writable,
   });
   const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
-  const planned = planAfter({ mailbox: judged, verdict, enforce: policy.enforce, writable, now, newId });
+  const planned = planAfter({ mailbox: judged, verdict, enforce, writable, now, newId });
   return {
     mailbox: { ...judged, action: planned.at(-1) ?? judged.action },
     verdict,

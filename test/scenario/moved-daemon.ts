@@ -20,6 +20,8 @@ export interface MovedOptions {
   readonly scenario: Scenario;
   /** The `poll` section. */
   readonly poll: Readonly<Record<string, string>>;
+  /** The mailboxes of a second account under the same API; all others are the first one's. */
+  readonly second?: readonly string[];
 }
 
 /** A change that the daemon made, as the API took it. */
@@ -30,24 +32,34 @@ export interface Post {
   readonly change: string;
 }
 
+const secondKey = 'sk_live_second_0123456789abcdef';
+
 /** More than any mailbox has in a run. */
 const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
-export async function startMovedDaemon({ scenario, poll }: MovedOptions) {
+export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOptions) {
   const clock = movedClock(scenarioStart);
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
   // Durability has tests of its own; in memory the many commits cost no fsync.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-moved-'));
-  const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
+  const rights = { permissions: ['read', 'write'], plan: 'enterprise' } as const;
+  const first = scenario.fleet.map(({ email }) => email).filter((email) => !second.includes(email));
+  const keys = [
+    { key: demoKey, mailboxes: first, ...rights },
+    { key: secondKey, mailboxes: second, ...rights },
+  ];
   const simulator = await startSimulator({ world, scenario, keys });
   const receiver = await Receiver.start();
   const file = join(folder, 'config.yaml');
   const hook = { name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret };
+  const account = { base_url: simulator.url, plan: 'enterprise' };
+  const accounts = [{ name: 'agency', api_key: demoKey, ...account }];
+  if (second.length > 0) accounts.push({ name: 'second', api_key: secondKey, ...account });
   writeFileSync(
     file,
     JSON.stringify({
-      accounts: [{ name: 'agency', base_url: simulator.url, api_key: demoKey, plan: 'enterprise' }],
+      accounts,
       poll,
       alerts: { channels: [hook] },
       server: { listen: '127.0.0.1:0' },
@@ -108,7 +120,15 @@ export async function startMovedDaemon({ scenario, poll }: MovedOptions) {
       takePosts();
     },
     /** `warmwarden release`, of the breaker. */
-    release: () => askDaemon(config.store.path, { mailbox: null, by: 'a test', reason: 'the bounces are real' }),
+    release: () =>
+      askDaemon(config.store.path, 'release', { mailbox: null, by: 'a test', reason: 'the bounces are real' }),
+    /** `warmwarden writes off` or `on`. */
+    writes: (off: boolean, change: { readonly forMs?: number; readonly mailbox?: string } = {}) => {
+      const { forMs = null, mailbox = null } = change;
+      const wish = { off, account: null, mailbox, forMs, by: 'a test', reason: 'to see it' };
+      return askDaemon(config.store.path, 'writes', wish);
+    },
+    url: () => daemon.url,
     /** What was told of a rule, in order: firing, resolved or event. */
     told: (rule: string) =>
       receiver

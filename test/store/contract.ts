@@ -34,7 +34,13 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
   describe(name, () => {
     test('a store that is new is empty', async () => {
       await using opened = await open();
-      expect(await opened.store.loadPicture()).toEqual({ mailboxes: [], alerts: [], actions: [], breakers: [] });
+      expect(await opened.store.loadPicture()).toEqual({
+        mailboxes: [],
+        alerts: [],
+        actions: [],
+        breakers: [],
+        writesOff: [],
+      });
     });
 
     test('the picture after a reopen is what was put, field by field', async () => {
@@ -79,7 +85,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         breaker: null,
       };
       await expect(opened.store.recordTick(record)).rejects.toThrow();
-      const nothing = { mailboxes: [before], alerts: [], actions: [], breakers: [] };
+      const nothing = { mailboxes: [before], alerts: [], actions: [], breakers: [], writesOff: [] };
       expect(await opened.store.loadPicture()).toEqual(nothing);
       expect(await opened.store.decisionsOf('acme', 'm1', 10)).toEqual([]);
       const store = await opened.reopen();

@@ -1,0 +1,50 @@
+// The red button: writes off and on, through the socket of a whole daemon, on a clock that is moved by hand.
+import { request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { amelia, oliver, stormOf } from '../watch/duty.ts';
+import { startMovedDaemon } from './moved-daemon.ts';
+
+const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+const begin = () => startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+type Stage = Awaited<ReturnType<typeof begin>>;
+
+const wanted = (stage: Stage) => stage.mailbox(amelia).verdict?.answer.wanted;
+
+describe('writes off', () => {
+  it('stops the POST of a breach, tells it instead, and acts when writing is on again', async () => {
+    await using stage = await begin();
+    await stage.run(10 * minuteMs);
+    expect(await stage.writes(true)).toMatchObject({ done: true, said: ['Writing is off for everything.'] });
+    await stage.until('the breach', () => wanted(stage) === 'recovery', 4 * hourMs);
+    await stage.run(5 * minuteMs);
+    expect(stage.posts).toEqual([]);
+    expect(stage.told('bounce_over_limit')).toEqual(['firing']);
+    expect(await (await request(`${stage.url()}/`)).body.text()).toContain('Writing is switched off: everything.');
+    expect(await (await request(`${stage.url()}/metrics`)).body.text()).toMatch(/guard_enforcing\{[^}]*\} 0/);
+    await stage.writes(false);
+    await stage.run(10 * minuteMs);
+    expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
+    expect(stage.told('bounce_over_limit')).toEqual(['firing', 'resolved']);
+  });
+
+  it('survives a restart, and ends by itself after its time', async () => {
+    await using stage = await begin();
+    await stage.run(10 * minuteMs);
+    await stage.writes(true, { forMs: 3 * hourMs });
+    await stage.restart();
+    await stage.run(2 * hourMs + 30 * minuteMs);
+    expect([wanted(stage), stage.posts.length]).toEqual(['recovery', 0]);
+    await stage.run(hourMs);
+    expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
+  });
+
+  it('for one mailbox leaves the others guarded, and names what it does not know', async () => {
+    await using stage = await begin();
+    await stage.run(10 * minuteMs);
+    expect((await stage.writes(true, { mailbox: 'nobody@x.example' })).done).toBe(false);
+    await stage.writes(true, { mailbox: oliver });
+    await stage.run(4 * hourMs);
+    expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
+  });
+});
