@@ -9,7 +9,7 @@ const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
 
 /** Where the hands of a store's daemon are. */
-export function handsPath(storePath: string): string {
+function handsPath(storePath: string): string {
   return `${storePath}.sock`;
 }
 

@@ -151,11 +151,7 @@ export class AccountWatch {
 
   /** Judges a mailbox on what is believed already, and does what that wants. */
   async judgeAgain(mailboxId: string): Promise<void> {
-    const warmup = this.#rooms.fleet.mailbox(this.#options.account, mailboxId)?.warmup;
-    const read = this.#recorder.hasRead(mailboxId, 'warmup') && this.#recorder.hasRead(mailboxId, 'stats');
-    // Right after a start the first sweep judges it soon anyway.
-    if (!warmup || !read) return;
-    await this.#recorder.observed(mailboxId, { route: 'warmup', observed: warmup });
+    await this.#recorder.judgedAgain(mailboxId);
     this.#actor.attend(mailboxId, this.#stop.signal);
   }
 

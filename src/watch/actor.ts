@@ -8,9 +8,9 @@ import type { Action } from '../model/action.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import type { Lane } from './lane.ts';
-import { actionKind, isActive, showsChange } from './plan.ts';
+import { actionKind, isActive, type Settlement, showsChange } from './plan.ts';
 import type { Poll } from './queue.ts';
-import type { Recorder, Settlement } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 
 /** Waits between the looks after a POST; the change may show only seconds later (FAULTS.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);

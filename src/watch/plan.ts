@@ -1,7 +1,7 @@
 // What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure. POLICY.md, "Acting".
 import { type StatusWords, wordState } from '../guard/run-state.ts';
 import type { Action, ActionKind } from '../model/action.ts';
-import type { WarmupAnswer } from '../model/answers.ts';
+import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
@@ -20,7 +20,7 @@ export function nextTryAfterUnconfirmed(attempts: number, now: EpochMs): EpochMs
   return wait === undefined ? null : now + wait;
 }
 
-export function nextTryAfterRefusal(now: EpochMs): EpochMs {
+function nextTryAfterRefusal(now: EpochMs): EpochMs {
   return now + retryRefusedAfterMs;
 }
 
@@ -111,4 +111,33 @@ function targetMode(kind: ActionKind, verdict: Verdict): WarmupMode | null {
 
 export function dropped(action: Action, detail: string, now: EpochMs): Action {
   return { ...action, state: 'dropped', settledAt: now, nextTryAt: null, detail };
+}
+
+/** What came of a POST and its read-back. */
+export type Settlement =
+  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer> }
+  | { readonly kind: 'refused'; readonly detail: string }
+  | { readonly kind: 'unconfirmed'; readonly detail: string }
+  /** The API said 429: nothing was changed, and the try does not count. */
+  | { readonly kind: 'throttled'; readonly detail: string };
+
+/** The action after a POST that was not read back, with its next try. */
+export function unsuccessful(
+  open: Action,
+  settlement: Exclude<Settlement, { kind: 'confirmed' }>,
+  now: EpochMs,
+): Action {
+  const { detail } = settlement;
+  switch (settlement.kind) {
+    case 'refused':
+      return { ...open, state: 'refused', settledAt: now, nextTryAt: nextTryAfterRefusal(now), detail };
+    case 'unconfirmed': {
+      const nextTryAt = nextTryAfterUnconfirmed(open.attempts, now);
+      return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
+    }
+    case 'throttled': {
+      const attempts = open.attempts - 1;
+      return { ...open, state: attempts === 0 ? 'planned' : 'unconfirmed', attempts, nextTryAt: now, detail };
+    }
+  }
 }

@@ -8,7 +8,7 @@ import { withdraw } from '../guard/breaker.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Action } from '../model/action.ts';
 import type { Alert, AlertChanges, Transition } from '../model/alert.ts';
-import type { MailboxList, Observed, WarmupAnswer } from '../model/answers.ts';
+import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
@@ -17,7 +17,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Observation } from './observe.ts';
-import { dropped, isActive, nextTryAfterRefusal, nextTryAfterUnconfirmed, notEnforced } from './plan.ts';
+import { dropped, isActive, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import type { Turns } from './turns.ts';
@@ -52,14 +52,6 @@ export interface RecorderOptions {
   /** Answers from before this moment are shown but not judged. */
 }
 
-/** What came of a POST and its read-back. */
-export type Settlement =
-  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer> }
-  | { readonly kind: 'refused'; readonly detail: string }
-  | { readonly kind: 'unconfirmed'; readonly detail: string }
-  /** The API said 429: nothing was changed, and the try does not count. */
-  | { readonly kind: 'throttled'; readonly detail: string };
-
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
@@ -79,35 +71,48 @@ export class Recorder {
     return this.#rooms.turns.take(async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (!before) return null;
-      const now = this.#rooms.world.clock.now();
-      const policy = this.#options.policyFor(before);
       this.#read.add(`${observation.route} ${mailboxId}`);
-      const { mailbox, verdict, decision, actions, confirmed, breaker } = tick(
-        before,
-        observation,
-        this.#tickContext(mailboxId, policy, now),
-      );
-      const { api, pageUrl } = this.#options;
-      const conditions = [
-        ...conditionsAfter(observation.route, mailbox, this.#context(mailboxId, policy, now)),
-        ...this.#failures(actions, policy, now),
-        ...(breaker ? [this.#held(breaker, policy, now)] : []),
-      ];
-      const events = confirmed ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
-      const alerts = this.#alerts(conditions, now, events);
-      const answered = observation.route;
-      const moved = breaker && { api, state: breaker };
-      await this.#rooms.store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
-      const { fleet, tally } = this.#rooms;
-      if (breaker) fleet.putBreaker(api, breaker);
-      if (confirmed) {
-        this.#wrote(mailboxId);
-        tally.action(before.account, confirmed.kind, 'confirmed');
-      }
-      if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
-      this.#show(mailbox, actions, alerts);
-      return mailbox;
+      return this.#record(before, observation, observation.route);
     });
+  }
+
+  /**
+   * Judges a mailbox on what is believed at its turn. Not before this process has read both answers, and not while a
+   * POST may be under way: the believed answer may be from before it.
+   */
+  judgedAgain(mailboxId: string): Promise<void> {
+    return this.#rooms.turns.take(async () => {
+      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
+      if (!before?.warmup || !known || before.action?.state === 'open') return;
+      await this.#record(before, { route: 'warmup', observed: before.warmup }, null);
+    });
+  }
+
+  async #record(before: MailboxState, observation: Observation, answered: Observation['route'] | null) {
+    const { fleet, store, tally, world } = this.#rooms;
+    const { api, pageUrl } = this.#options;
+    const now = world.clock.now();
+    const policy = this.#options.policyFor(before);
+    const context = this.#tickContext(before.id, policy, now);
+    const { mailbox, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
+    const conditions = [
+      ...conditionsAfter(observation.route, mailbox, this.#context(before.id, policy, now)),
+      ...this.#failures(actions, policy, now),
+      ...(breaker ? [this.#held(breaker, policy, now)] : []),
+    ];
+    const events = confirmed ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
+    const alerts = this.#alerts(conditions, now, events);
+    const moved = breaker && { api, state: breaker };
+    await store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
+    if (breaker) fleet.putBreaker(api, breaker);
+    if (confirmed) {
+      this.#wrote(before.id);
+      tally.action(before.account, confirmed.kind, 'confirmed');
+    }
+    if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+    this.#show(mailbox, actions, alerts);
+    return mailbox;
   }
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */
@@ -361,22 +366,6 @@ export class Recorder {
     for (const alert of alerts.changed) this.#rooms.fleet.putAlert(alert);
     for (const fingerprint of alerts.dropped) this.#rooms.fleet.removeAlert(fingerprint);
     if (alerts.transitions.length > 0) this.#rooms.onTransitions();
-  }
-}
-
-function unsuccessful(open: Action, settlement: Exclude<Settlement, { kind: 'confirmed' }>, now: EpochMs): Action {
-  const { detail } = settlement;
-  switch (settlement.kind) {
-    case 'refused':
-      return { ...open, state: 'refused', settledAt: now, nextTryAt: nextTryAfterRefusal(now), detail };
-    case 'unconfirmed': {
-      const nextTryAt = nextTryAfterUnconfirmed(open.attempts, now);
-      return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
-    }
-    case 'throttled': {
-      const attempts = open.attempts - 1;
-      return { ...open, state: attempts === 0 ? 'planned' : 'unconfirmed', attempts, nextTryAt: now, detail };
-    }
   }
 }
 
