@@ -25,11 +25,13 @@ const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const blind = verdict !== undefined && blindReasons.includes(verdict.reason);
-  const unknown = !verdict || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
+  // After the evidence restarted, bounces of mails from before come late: no wonder that there are more than mails.
+  const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
+  const unknown = !verdict || late || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
   return {
     subject: subjectOf('guard_blind', mailbox),
     severity: 'warning',
-    active: blind ? true : unknown ? 'unknown' : false,
+    active: unknown ? 'unknown' : blind,
     forMs: blindForMs,
     observations: 1,
     clearObservations: 1,

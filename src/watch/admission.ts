@@ -31,6 +31,8 @@ export function askBreaker(
   const { breaker, policy, mayWrite, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
+  // A hold says nothing about the bounces: what the breaker holds stays held.
+  if (verdict.action === 'hold') return { verdict, breaker };
   if (!protects) return { verdict, breaker: withdraw(breaker, key) };
   // Where nothing may be written, nothing waits for leave.
   if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };

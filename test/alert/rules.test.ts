@@ -125,6 +125,12 @@ test('guard_blind: after an hour, for its reasons only; stale or missing data sa
   expect(conditionsAfter('stats', judged({}), sampleContext())[0]?.forMs).toBe(hourMs);
 });
 
+test('guard_blind: late bounces right after the evidence restarted are no blindness', () => {
+  const late = { action: 'hold', reason: 'implausible_counts', sent: 0, bounced: 1 } as const;
+  expect(active('guard_blind', 'stats', judged({ ...late, windowDays: 1 }))).toBe('unknown');
+  expect(active('guard_blind', 'stats', judged({ ...late, windowDays: 7 }))).toBe(true);
+});
+
 test('stale_data: from before the polls that were due in vain, never read at all, or standing still', () => {
   const at = (minutes: number) =>
     sampleContext({ now: start + minutes * minuteMs, staleBefore: start + (minutes - 45) * minuteMs });
