@@ -15,7 +15,7 @@ import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Actor } from './actor.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
-import { type Poll, PollQueue } from './queue.ts';
+import { type Poll, PollQueue, patienceMs } from './queue.ts';
 import { Recorder } from './recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
 import type { Turns } from './turns.ts';
@@ -333,9 +333,8 @@ export class AccountWatch {
     const known = route === 'mailbox' ? mailbox.detail : mailbox[route];
     const judged = route === 'warmup' || route === 'stats';
     const missed = judged || !known || known.at < lastRuns[route];
-    // All are due now; a warm-up would wait behind every stats poll if it kept its usual patience.
-    if (judged || missed)
-      this.#queue.add({ route, mailboxId: mailbox.id }, route === 'warmup' ? now - 2 * minuteMs : now);
+    // All are due now; with its usual patience a warm-up would wait behind every mailbox's stats.
+    if (missed) this.#queue.add({ route, mailboxId: mailbox.id }, now, patienceMs[judged ? 'stats' : route]);
   }
 
   /** An alert that waits for another observation should not wait for the cadence. */

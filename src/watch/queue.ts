@@ -11,6 +11,8 @@ export interface Poll {
 interface Entry {
   readonly poll: Poll;
   readonly dueAt: number;
+  /** Due time plus patience: the order of serving. */
+  readonly rank: number;
   /** Serves as order of arrival among equals. */
   readonly number: number;
   stale: boolean;
@@ -20,7 +22,7 @@ interface Entry {
  * How much later than its due time a poll may be served when everything competes. Adding it to the due time makes an
  * order with ageing: a DNS poll that has waited ten minutes goes before a stats poll that is due now.
  */
-const patienceMs: Readonly<Record<Route, number>> = {
+export const patienceMs: Readonly<Record<Route, number>> = {
   health: 0,
   mailboxes: 0,
   stats: minuteMs,
@@ -35,18 +37,18 @@ export class PollQueue {
   /** By due time: what is not due yet. */
   readonly #waiting = new Heap((a, b) => a.dueAt - b.dueAt || a.number - b.number);
   /** By due time plus patience: what is due. */
-  readonly #ready = new Heap((a, b) => order(a) - order(b) || a.number - b.number);
+  readonly #ready = new Heap((a, b) => a.rank - b.rank || a.number - b.number);
   readonly #entries = new Map<string, Entry>();
   #count = 0;
 
-  /** Puts a poll in. One that is already queued keeps its place, or moves forward when it is due earlier now. */
-  add(poll: Poll, dueAt: number): void {
+  /** Puts a poll in, with its route's patience or another one, milliseconds. One that is already queued keeps its place, or moves forward when it is due earlier now. */
+  add(poll: Poll, dueAt: number, patience: number = patienceMs[poll.route]): void {
     const key = keyOf(poll);
     const known = this.#entries.get(key);
     if (known && known.dueAt <= dueAt) return;
     if (known) known.stale = true;
     this.#count += 1;
-    const entry = { poll, dueAt, number: this.#count, stale: false };
+    const entry = { poll, dueAt, rank: dueAt + patience, number: this.#count, stale: false };
     this.#entries.set(key, entry);
     this.#waiting.push(entry);
   }
@@ -108,10 +110,6 @@ export class PollQueue {
 
 function keyOf(poll: Poll): string {
   return `${poll.route} ${poll.mailboxId ?? ''}`;
-}
-
-function order(entry: Entry): number {
-  return entry.dueAt + patienceMs[entry.poll.route];
 }
 
 /** A binary heap: the smallest on top. */
