@@ -107,11 +107,13 @@ function createCounters(registry: Registry, version: string) {
   };
 }
 
+const familyTypes: readonly Family['type'][] = ['gauge', 'counter', 'histogram', 'summary'];
+
 /** What prom-client counted. Its gauges whose names end in _total are left out: promtool rejects them. */
 async function ownFamilies(registry: Registry): Promise<readonly Family[]> {
   const metrics = await registry.getMetricsAsJSON();
   const families = metrics.map((metric): Family => {
-    const type = metric.type as unknown as Family['type'];
+    const type = familyTypes.find((name) => name === String(metric.type)) ?? 'gauge';
     const samples = metric.values.map((value) => {
       const { metricName = metric.name } = value as { metricName?: string };
       return { suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value };

@@ -45,7 +45,7 @@ export function totalsOf(outcome: Outcome, guard: number): Totals {
   const replays = outcome.mailboxes.flatMap(({ replays }) => replays[guard] ?? []);
   return Object.fromEntries(
     totalKeys.map((key) => [key, replays.reduce((sum, replay) => sum + replay[key], 0)]),
-  ) as unknown as Totals;
+  ) as Record<(typeof totalKeys)[number], number>;
 }
 
 /** For `--json`. */

@@ -38,8 +38,25 @@ function wrapped(text: string, width: number): readonly string[] {
   return [...lines, line];
 }
 
+type Paint = (code: number, text: string) => string;
+
+/** What the demo is, and where to look. */
+function greeting({ page, simulator, key, speed }: Parameters<Story['begin']>[0], paint: Paint): string {
+  return [
+    '',
+    `${paint(1, 'Warmwarden')}: guards the warm-up of email mailboxes. A demo on a simulated mailbox API;`,
+    `one second is ${Math.round(speed / 60)} minutes of its life.`,
+    '',
+    `  status page   ${paint(36, `${page}/`)}`,
+    `  metrics       ${paint(36, `${page}/metrics`)}`,
+    `  mailbox API   ${paint(36, `${simulator}/v1/health`)}   key ${key}`,
+    '  Ctrl-C        ends it',
+    '',
+  ].join('\n');
+}
+
 export function createStory({ write, colour, clock }: StoryOptions): Story {
-  const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const bold = (text: string) => paint(1, text);
   const dim = (text: string) => paint(2, text);
   const seen = new Set<string>();
@@ -73,14 +90,7 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
   };
 
   return {
-    begin({ page, simulator, key, speed }) {
-      write(`\n${bold('Warmwarden')}: guards the warm-up of email mailboxes. A demo on a simulated mailbox API;\n`);
-      write(`one second is ${Math.round(speed / 60)} minutes of its life.\n\n`);
-      write(`  status page   ${paint(36, `${page}/`)}\n`);
-      write(`  metrics       ${paint(36, `${page}/metrics`)}\n`);
-      write(`  mailbox API   ${paint(36, `${simulator}/v1/health`)}   key ${key}\n`);
-      write(`  Ctrl-C        ends it\n`);
-    },
+    begin: (addresses) => write(greeting(addresses, paint)),
     look(fleet) {
       const judged = [...fleet.mailboxes()].filter((mailbox) => mailbox.verdict !== null);
       if (!greeted && judged.length > 0 && judged.length === fleet.mailboxCount()) {
