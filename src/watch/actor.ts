@@ -92,8 +92,11 @@ export class Actor {
   async #step(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') {
-      const settlement = await this.#readBack(action, 'found open after a restart, and not to be seen', signal);
-      if (settlement) await this.#settle(action, settlement);
+      const detail = 'found open after a restart, and not to be seen';
+      const settlement = await this.#readBack(action, detail, signal);
+      if (!settlement) return;
+      const unseen = settlement.kind === 'unconfirmed';
+      await this.#settle(action, unseen ? { kind: 'unseen', detail } : settlement);
       return;
     }
     if (action.nextTryAt !== null && action.nextTryAt > clock.now()) {

@@ -1,6 +1,6 @@
 // What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure. POLICY.md, "Acting".
 import { type StatusWords, wordState } from '../guard/run-state.ts';
-import type { Action, ActionKind } from '../model/action.ts';
+import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
@@ -118,8 +118,15 @@ export type Settlement =
   | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer> }
   | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'unconfirmed'; readonly detail: string }
+  /** Found open after a restart and not to be seen within the deadline: perhaps it was never sent. */
+  | { readonly kind: 'unseen'; readonly detail: string }
   /** The API said 429: nothing was changed, and the try does not count. */
   | { readonly kind: 'throttled'; readonly detail: string };
+
+/** Whether the API answered in some way that people are told of and that counts as an outcome. */
+export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {
+  return settlement.kind !== 'throttled' && settlement.kind !== 'unseen';
+}
 
 /** The action after a POST that was not read back, with its next try. */
 export function unsuccessful(
@@ -133,6 +140,11 @@ export function unsuccessful(
       return { ...open, state: 'refused', settledAt: now, nextTryAt: nextTryAfterRefusal(now), detail };
     case 'unconfirmed': {
       const nextTryAt = nextTryAfterUnconfirmed(open.attempts, now);
+      return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
+    }
+    case 'unseen': {
+      // The first one may go out at once; later ones keep to the waits, so that a crash loop is no loop of POSTs.
+      const nextTryAt = open.attempts === 1 ? now : nextTryAfterUnconfirmed(open.attempts, now);
       return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
     }
     case 'throttled': {

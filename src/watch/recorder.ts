@@ -17,7 +17,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Observation } from './observe.ts';
-import { dropped, isActive, notEnforced, type Settlement, unsuccessful } from './plan.ts';
+import { dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import type { Turns } from './turns.ts';
@@ -176,12 +176,11 @@ export class Recorder {
           : { ...before, action: unsuccessful(open, settlement, now) };
       const action = mailbox.action ?? open;
       const told = action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1);
-      const events =
-        told && settlement.kind !== 'throttled' ? [actedEvent(action, now, policy, this.#options.pageUrl)] : [];
+      const events = told && isOutcome(settlement) ? [actedEvent(action, now, policy, this.#options.pageUrl)] : [];
       const alerts = this.#alerts(this.#failures([action], policy, now), now, events);
       await this.#rooms.store.settleIntent({ action, mailbox, alerts });
       this.#wrote(mailboxId);
-      if (settlement.kind !== 'throttled') this.#rooms.tally.action(action.account, action.kind, settlement.kind);
+      if (isOutcome(settlement)) this.#rooms.tally.action(action.account, action.kind, settlement.kind);
       this.#show(mailbox, [action], alerts);
     });
   }

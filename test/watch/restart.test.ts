@@ -38,7 +38,8 @@ test('killed after a POST that was lost: the next process looks, and sends it ex
   await duty.restart({ image });
   duty.between.meddle = () => 'pass';
   const restarted = duty.between.requests.length;
-  await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
+  // The whole read-back deadline of 15 s, and then without a further wait.
+  await duty.until(() => duty.action()?.state === 'confirmed', minuteMs);
   await duty.run(3 * hourMs);
   const since = duty.between.requests.slice(restarted);
   const looks = since.slice(0, since.findIndex(isPost)).filter(({ path }) => path.startsWith('/v1/warmup'));
