@@ -3,9 +3,8 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Failure, Result } from '../mailbox-api/failure.ts';
-import type { AlertRule } from '../model/alert.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
-import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
@@ -18,10 +17,13 @@ import type { Observation } from './observe.ts';
 import { type Poll, PollQueue, patienceMs } from './queue.ts';
 import { Recorder } from './recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
+import { wantsSecondLook } from './second-look.ts';
 import type { Turns } from './turns.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
+/** Health and the mailbox list each take at most one request in this many. */
+const accountShare = 10;
 /** Statistics are stale when this many polls of theirs were due in vain. */
 const staleRuns = 3;
 /** A failed poll is tried again after a random time below base x 2^failures, capped. */
@@ -55,13 +57,6 @@ export interface WatchRooms {
   readonly onTransitions: () => void;
 }
 
-/** Rules whose alerts fire on the second observation, by the route that observes. */
-const ruleSeenTwice: Partial<Record<Route, AlertRule>> = {
-  mailbox: 'mailbox_disconnected',
-  dns: 'dns_failing',
-  blacklist: 'blacklisted',
-};
-
 const mailboxRoutes = ['warmup', 'stats', 'mailbox', 'dns', 'blacklist'] as const;
 type MailboxRoute = (typeof mailboxRoutes)[number];
 type LastRuns = Readonly<Record<MailboxRoute, EpochMs>>;
@@ -78,6 +73,8 @@ export class AccountWatch {
   readonly #actor: Actor;
   /** When stats polls were due since the start, the last few, oldest first. */
   #statsRuns: readonly EpochMs[] = [];
+  /** When health and the list were asked for last, on the monotonic clock. */
+  readonly #askedAt = new Map<Route, number>();
   /** Mailboxes that the breaker holds and that were read again since. */
   readonly #held = new Set<string>();
   #running: Promise<unknown> = Promise.resolve();
@@ -199,10 +196,20 @@ export class AccountWatch {
     const now = this.#rooms.world.clock.monotonic();
     if (route === 'stats') this.#statsRuns = [...this.#statsRuns, this.#rooms.world.clock.now()].slice(-staleRuns);
     if (route === 'health' || route === 'mailboxes') {
-      this.#queue.add({ route, mailboxId: null }, now);
+      this.#queue.add({ route, mailboxId: null }, Math.max(now, this.#notBefore(route)));
       return;
     }
-    for (const mailbox of this.#mailboxes()) this.#queue.add({ route, mailboxId: mailbox.id }, now);
+    for (const mailbox of this.#mailboxes()) {
+      // A breach at first sight waits for nothing but its second answer: it goes before the others.
+      const armed = route === 'stats' && mailbox.verdict?.answer.reason === 'first_sight';
+      this.#queue.add({ route, mailboxId: mailbox.id }, now, armed ? 0 : patienceMs[route]);
+    }
+  }
+
+  /** A cadence that the budget can't bear must not let health and list crowd out what the guard lives on. */
+  #notBefore(route: Route): number {
+    const spacing = (accountShare * minuteMs) / this.#rooms.api.budget.allowedPerMinute;
+    return (this.#askedAt.get(route) ?? Number.NEGATIVE_INFINITY) + spacing;
   }
 
   async #keepTime(): Promise<void> {
@@ -222,6 +229,7 @@ export class AccountWatch {
 
   /** One poll and what follows from its answer. Never rejects. */
   async #poll(poll: Poll): Promise<void> {
+    if (poll.mailboxId === null) this.#askedAt.set(poll.route, this.#rooms.world.clock.monotonic());
     const { log } = this.#rooms.world;
     try {
       const failure = await this.#ask(poll);
@@ -297,7 +305,8 @@ export class AccountWatch {
     this.#actor.attend(mailboxId, this.#stop.signal);
     const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
     if (this.#isFirstHold(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
-    if (this.#wantsSecondLook(mailbox, taken.route)) this.#queue.add({ route: taken.route, mailboxId }, again);
+    if (wantsSecondLook(mailbox, taken.route, this.#rooms.fleet.alerts()))
+      this.#queue.add({ route: taken.route, mailboxId }, again);
     this.#lane.wake();
     return null;
   }
@@ -337,19 +346,6 @@ export class AccountWatch {
     if (missed) this.#queue.add({ route, mailboxId: mailbox.id }, now, patienceMs[judged ? 'stats' : route]);
   }
 
-  /** An alert that waits for another observation should not wait for the cadence. */
-  #wantsSecondLook(mailbox: MailboxState, route: Route): boolean {
-    const rule = ruleSeenTwice[route];
-    if (!rule) return false;
-    for (const alert of this.#rooms.fleet.alerts()) {
-      const waits = alert.rule === rule && alert.status === 'pending' && alert.firesAt === null;
-      if (!waits || alert.account !== mailbox.account) continue;
-      if (alert.mailboxId === mailbox.id) return true;
-      if (alert.mailboxId === null && this.#speaksFor(mailbox, alert.object)) return true;
-    }
-    return false;
-  }
-
   /** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
   #isFirstHold({ id, verdict }: MailboxState): boolean {
     const reason = verdict?.answer.reason;
@@ -357,10 +353,6 @@ export class AccountWatch {
     if (reason !== 'circuit_breaker') this.#held.delete(id);
     else if (!this.#held.has(id)) return Boolean(this.#held.add(id));
     return false;
-  }
-
-  #speaksFor(mailbox: MailboxState, object: string | null): boolean {
-    return [mailbox.dns?.answer.domain, domainOf(mailbox.email), mailbox.blacklist?.answer.ip].includes(object);
   }
 
   #retry(poll: Poll, failure: Failure, key: string): void {
