@@ -9,7 +9,6 @@ import { closedBreaker } from './model/breaker.ts';
 import type { Hands } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
 import type { Ppm } from './model/policy.ts';
-import type { Tally } from './model/tally.ts';
 import { createChannels } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
 import { type HandsServer, startHands } from './serve/hands.ts';
@@ -19,6 +18,7 @@ import { Store } from './store/store.ts';
 import { version } from './version.ts';
 import { AccountWatch, type AccountWatchOptions } from './watch/account-watch.ts';
 import { createHands } from './watch/hands.ts';
+import type { RecorderRooms } from './watch/recorder.ts';
 import { Turns } from './watch/turns.ts';
 import { cronSchedule, systemClock, type World } from './world.ts';
 
@@ -102,16 +102,7 @@ async function openHands(storePath: string, hands: Hands, world: World): Promise
   }
 }
 
-interface SharedRooms {
-  readonly world: World;
-  readonly store: Store;
-  readonly fleet: Fleet;
-  readonly tally: Tally;
-  readonly turns: Turns;
-  readonly onTransitions: () => void;
-}
-
-function watchAccount(account: AccountConfig, config: Config, pageUrl: string, rooms: SharedRooms): AccountWatch {
+function watchAccount(account: AccountConfig, config: Config, pageUrl: string, rooms: RecorderRooms): AccountWatch {
   const client = { ...account, account: account.name, statsDays: statsDaysOf(account) };
   const api = new MailboxApi(client, rooms.world, rooms.tally);
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));

@@ -2,7 +2,7 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
-import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { percentText } from './phrases.ts';
 import { dataAgeText, explainVerdict, rateText, verdictNumbers } from './wording.ts';
 
@@ -166,6 +166,6 @@ function sentencesOf(verdict: Verdict | undefined): readonly string[] {
 /** The numbers of a mailbox's verdict, with the link to its page. */
 function numbersOf(mailbox: MailboxState, context: MailboxContext): Condition['facts']['numbers'] {
   const verdict = mailbox.verdict?.answer;
-  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
   return { ...(verdict ? verdictNumbers(verdict) : {}), ...link };
 }

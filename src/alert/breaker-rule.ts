@@ -1,5 +1,5 @@
 // guard_held: the breaker holds every action under one base_url. One message with the list.
-import type { BreakerState } from '../model/breaker.ts';
+import { type BreakerState, heldEntries } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Condition } from './condition.ts';
 import { counted, momentText, spanText } from './phrases.ts';
@@ -12,7 +12,7 @@ export function guardHeld(
   breaker: BreakerState,
   about: { readonly api: string; readonly account: string; readonly windowMs: number; readonly now: EpochMs },
 ): Condition {
-  const held = breaker.entries.filter((entry) => entry.held).sort((a, b) => b.weight - a.weight);
+  const held = heldEntries(breaker);
   const domains = new Set(held.map(({ domain }) => domain)).size;
   const open = breaker.openSince !== null;
   const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);

@@ -1,7 +1,7 @@
 // The rules about our own changes over time: contested, without effect, overdue to end.
 import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs, hourMs } from '../model/time.ts';
-import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { momentText } from './phrases.ts';
 import { explainVerdict } from './wording.ts';
 
@@ -28,7 +28,7 @@ interface Finding {
 function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, finding: Finding): Condition {
   const { active, title, sentences } = finding;
   const claim = mailbox.memory?.claim ?? null;
-  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
   return {
     subject: subjectOf(rule, mailbox),
     severity: 'warning',

@@ -33,9 +33,10 @@ export interface MailboxContext {
   readonly pageUrl: string | null;
 }
 
-/** The address of a mailbox's page. */
-export function mailboxPage(pageUrl: string, account: string, mailboxId: string): string {
-  return `${pageUrl}/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(mailboxId)}`;
+/** The address of a mailbox's page as a number of a message; nothing where there is no page. */
+export function pageLink(pageUrl: string | null, account: string, mailboxId: string): AlertFacts['numbers'] {
+  if (pageUrl === null) return {};
+  return { page_url: `${pageUrl}/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(mailboxId)}` };
 }
 
 /** A rule's identity for one mailbox. */

@@ -3,7 +3,7 @@ import type { Subject } from '../model/alert.ts';
 import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../model/answers.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, secondMs } from '../model/time.ts';
-import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { counted, listText } from './phrases.ts';
 import { sentence } from './wording.ts';
 
@@ -158,7 +158,7 @@ function seenWith(
   at: EpochMs | undefined,
   context: MailboxContext,
 ): Condition['facts']['numbers'] {
-  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
   const age = at === undefined ? null : Math.max(0, Math.round((context.now - at) / secondMs));
   return { seen_with: mailbox.email, data_age_seconds: age, ...link };
 }

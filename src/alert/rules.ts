@@ -8,7 +8,7 @@ import type { Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
-import { type Condition, type MailboxContext, mailboxPage } from './condition.ts';
+import { type Condition, type MailboxContext, pageLink } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { momentText } from './phrases.ts';
 import { staleData } from './stale-rule.ts';
@@ -174,7 +174,11 @@ function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'poli
   return {
     title: actionTitle(action),
     sentences: sentences.filter((text) => text !== ''),
-    numbers: { ...verdictNumbers(action.verdict), ...actionNumbers(action), ...pageLink(action, context.pageUrl) },
+    numbers: {
+      ...verdictNumbers(action.verdict),
+      ...actionNumbers(action),
+      ...pageLink(context.pageUrl, action.account, action.mailboxId),
+    },
   };
 }
 
@@ -209,10 +213,10 @@ function endedFacts(action: Action, context: Pick<MailboxContext, 'now' | 'pageU
     sentences: confirmed
       ? [actionText(action, context.now), undoText(action)]
       : ['The mailbox was changed in the meantime, so there is nothing left to do.'],
-    numbers: { ...verdictNumbers(action.verdict), ...actionNumbers(action), ...pageLink(action, context.pageUrl) },
+    numbers: {
+      ...verdictNumbers(action.verdict),
+      ...actionNumbers(action),
+      ...pageLink(context.pageUrl, action.account, action.mailboxId),
+    },
   };
-}
-
-function pageLink(action: Action, pageUrl: string | null): AlertFacts['numbers'] {
-  return pageUrl === null ? {} : { page_url: mailboxPage(pageUrl, action.account, action.mailboxId) };
 }

@@ -1,7 +1,7 @@
 // stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
 import type { MailboxState } from '../model/mailbox.ts';
 import { secondMs } from '../model/time.ts';
-import { type Condition, type MailboxContext, mailboxPage, subjectOf } from './condition.ts';
+import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { momentText } from './phrases.ts';
 import { explainVerdict } from './wording.ts';
 
@@ -14,7 +14,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const frozen = verdict?.reason === 'stale_data';
   const judged = verdict !== undefined && readAt !== null;
   const active = tooOld || frozen ? true : judged ? false : 'unknown';
-  const link = context.pageUrl === null ? {} : { page_url: mailboxPage(context.pageUrl, mailbox.account, mailbox.id) };
+  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
   return {
     subject: subjectOf('stale_data', mailbox),
     severity: 'warning',

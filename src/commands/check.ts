@@ -1,11 +1,8 @@
 // `warmwarden check`: every problem of a configuration file at once.
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-
-/** Usage or configuration is wrong. */
-const exitUsage = 2;
+import { loadOrSay } from './loading.ts';
 
 /** Sets the exit code: 0 for a valid file, else 2. Writes no secret anywhere. */
 export function checkCommand(): Command {
@@ -13,12 +10,8 @@ export function checkCommand(): Command {
     .description('check a configuration file, and say everything that is wrong with it')
     .option('--config <file>', 'the file to check', 'config.yaml')
     .action(({ config: file }: { config: string }) => {
-      const loaded = loadConfig(file, process.env);
-      if (!loaded.ok) {
-        for (const problem of loaded.problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
-        process.exitCode = exitUsage;
-        return;
-      }
+      const loaded = loadOrSay(file);
+      if (!loaded) return;
       for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
       process.stdout.write(`${file} is valid: ${summaryOf(loaded.config)}\n`);
     });

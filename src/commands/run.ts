@@ -1,13 +1,12 @@
 // `warmwarden run`: the daemon, until a signal ends it.
 import { Command } from 'commander';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { NewerStoreError } from '../store/migrations.ts';
 import { systemClock, worldOn } from '../world.ts';
+import { loadOrSay } from './loading.ts';
 
 const exitFailed = 1;
-const exitUsage = 2;
 const exitNewerStore = 3;
 
 export function runCommand(): Command {
@@ -19,12 +18,8 @@ export function runCommand(): Command {
 
 /** Resolves when the daemon is up; sets the exit code when it does not come up. */
 async function run(file: string): Promise<void> {
-  const loaded = loadConfig(file, process.env);
-  if (!loaded.ok) {
-    sayProblems(file, loaded);
-    process.exitCode = exitUsage;
-    return;
-  }
+  const loaded = loadOrSay(file);
+  if (!loaded) return;
   const { config } = loaded;
   const world = worldOn(systemClock(), config.log);
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
@@ -37,10 +32,6 @@ async function run(file: string): Promise<void> {
     process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof NewerStoreError ? exitNewerStore : exitFailed;
   }
-}
-
-function sayProblems(file: string, loaded: Extract<LoadedConfig, { ok: false }>): void {
-  for (const problem of loaded.problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
 }
 
 /** The first SIGTERM or SIGINT stops gracefully, a second one at once. */

@@ -95,8 +95,3 @@ export function release(state: BreakerState): BreakerState {
   const released = state.entries.filter(({ held }) => held).map(({ key }) => key);
   return { ...closedBreaker, entries: state.entries.filter(({ held }) => !held), released };
 }
-
-/** The mailboxes that are held, the worst first. */
-export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
-  return state.entries.filter(({ held }) => held).sort((a, b) => b.weight - a.weight);
-}

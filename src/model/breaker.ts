@@ -36,3 +36,8 @@ export const closedBreaker: BreakerState = {
   trickle: [],
   released: [],
 };
+
+/** The mailboxes that are held, the worst first. */
+export function heldEntries(state: BreakerState): readonly BreakerEntry[] {
+  return state.entries.filter(({ held }) => held).sort((a, b) => b.weight - a.weight);
+}

@@ -1,24 +1,18 @@
 // The loop of one account: what is due is polled, every answer becomes a tick, and what a verdict wants is done.
-import type { Fleet } from '../fleet/fleet.ts';
-import type { StatusWords } from '../guard/run-state.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Failure, Result } from '../mailbox-api/failure.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { Policy } from '../model/policy.ts';
-import type { Tally } from '../model/tally.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
-import type { Store } from '../store/store.ts';
-import type { Schedule, World } from '../world.ts';
+import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Actor } from './actor.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
-import { type Poll, PollQueue, patienceMs } from './queue.ts';
-import { Recorder } from './recorder.ts';
+import { type Poll, PollQueue, patienceMs, pollKey } from './queue.ts';
+import { type GuardedAccount, Recorder, type RecorderRooms } from './recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
 import { wantsSecondLook } from './second-look.ts';
-import type { Turns } from './turns.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
@@ -32,29 +26,13 @@ const retryCapMs = 5 * minuteMs;
 /** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
 const secondLookAfterMs = minuteMs;
 
-export interface AccountWatchOptions {
-  readonly account: string;
+export interface AccountWatchOptions extends GuardedAccount {
   /** When each kind of answer is due at the latest. */
   readonly schedules: Readonly<Record<Route, Schedule>>;
-  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
-  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
-  readonly words: StatusWords;
-  readonly pageUrl: string | null;
-  /** The base_url: the breaker spans all accounts under it. */
-  readonly api: string;
-  /** In the order of the configuration. */
-  readonly accountsOfApi: readonly string[];
 }
 
-export interface WatchRooms {
-  readonly world: World;
+export interface WatchRooms extends RecorderRooms {
   readonly api: MailboxApi;
-  readonly store: Store;
-  readonly fleet: Fleet;
-  readonly tally: Tally;
-  readonly turns: Turns;
-  /** Called after a commit that people may be told of. */
-  readonly onTransitions: () => void;
 }
 
 const mailboxRoutes = ['warmup', 'stats', 'mailbox', 'dns', 'blacklist'] as const;
@@ -233,7 +211,7 @@ export class AccountWatch {
     const { log } = this.#rooms.world;
     try {
       const failure = await this.#ask(poll);
-      const key = `${poll.route} ${poll.mailboxId ?? ''}`;
+      const key = pollKey(poll);
       if (!failure) {
         this.#failures.delete(key);
         if (poll.route !== 'health' && this.#health.succeeded(this.#about(poll))) this.#lane.wake();
@@ -316,8 +294,7 @@ export class AccountWatch {
     const { arrived, left, stirred } = await this.#recorder.listed(list);
     const now = this.#rooms.world.clock.monotonic();
     const fresh = first ? this.#mailboxes() : arrived;
-    const due = { now, lastRuns: this.#lastRuns() };
-    for (const mailbox of fresh) for (const route of mailboxRoutes) this.#queueFirst(mailbox, route, due);
+    this.#queueSweep(fresh, now);
     for (const id of stirred)
       for (const route of ['stats', 'mailbox'] as const) this.#queue.add({ route, mailboxId: id }, now);
     for (const mailbox of left) this.#queue.remove(mailbox.id);
@@ -329,14 +306,20 @@ export class AccountWatch {
     this.#health.listRead();
   }
 
-  /** When each kind was due last: computed once a list, not once a mailbox. */
+  /** The first sweep of these mailboxes. When each kind was due last is found out once, and only when there is one. */
+  #queueSweep(mailboxes: readonly MailboxState[], now: number): void {
+    if (mailboxes.length === 0) return;
+    const due = { now, lastRuns: this.#lastRuns() };
+    for (const mailbox of mailboxes) for (const route of mailboxRoutes) this.#queueFirst(mailbox, route, due);
+  }
+
   #lastRuns(): LastRuns {
     const now = this.#rooms.world.clock.now();
     const last = (route: MailboxRoute) => this.#options.schedules[route].lastRun(now);
     return Object.fromEntries(mailboxRoutes.map((route) => [route, last(route)])) as LastRuns;
   }
 
-  /** A first sweep: warm-up and stats in any case, the slow kinds only when their last run was missed. */
+  /** Warm-up and stats in any case, the slow kinds only when their last run was missed. */
   #queueFirst(mailbox: MailboxState, route: MailboxRoute, due: { now: number; lastRuns: LastRuns }): void {
     const { now, lastRuns } = due;
     const known = route === 'mailbox' ? mailbox.detail : mailbox[route];

@@ -1,7 +1,7 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
 import type { Budget } from '../mailbox-api/budget.ts';
 import { type Bell, type Clock, createBell } from '../world.ts';
-import type { Poll, PollQueue } from './queue.ts';
+import { type Poll, type PollQueue, pollKey } from './queue.ts';
 
 /** Polls that may be under way at a time; a slow answer must not stop the others. */
 const maxPollsInFlight = 8;
@@ -72,15 +72,15 @@ export class Lane {
   #servePoll(): boolean {
     const { clock, budget, queue, poll, accept } = this.#options;
     if (this.#inFlight.size >= maxPollsInFlight) return false;
-    const idle = (next: Poll) => accept(next) && !this.#inFlight.has(keyOf(next));
+    const idle = (next: Poll) => accept(next) && !this.#inFlight.has(pollKey(next));
     const next = queue.take(clock.monotonic(), idle);
     if (!next) return false;
     budget.started(clock.monotonic());
     const done = poll(next).finally(() => {
-      this.#inFlight.delete(keyOf(next));
+      this.#inFlight.delete(pollKey(next));
       this.#bell.ring();
     });
-    this.#inFlight.set(keyOf(next), done);
+    this.#inFlight.set(pollKey(next), done);
     return true;
   }
 
@@ -90,8 +90,4 @@ export class Lane {
     const dueAt = this.#options.queue.nextDueAt(now);
     return dueAt === null || dueAt <= now ? idleMs : Math.min(idleMs, dueAt - now);
   }
-}
-
-function keyOf(poll: Poll): string {
-  return `${poll.route} ${poll.mailboxId ?? ''}`;
 }

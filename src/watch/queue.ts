@@ -43,7 +43,7 @@ export class PollQueue {
 
   /** Puts a poll in, with its route's patience or another one, milliseconds. One that is already queued keeps its place, or moves forward when it is due earlier now. */
   add(poll: Poll, dueAt: number, patience: number = patienceMs[poll.route]): void {
-    const key = keyOf(poll);
+    const key = pollKey(poll);
     const known = this.#entries.get(key);
     if (known && known.dueAt <= dueAt) return;
     if (known) known.stale = true;
@@ -67,7 +67,7 @@ export class PollQueue {
       refused.push(entry);
     }
     for (const entry of refused) this.#ready.push(entry);
-    if (taken) this.#entries.delete(keyOf(taken.poll));
+    if (taken) this.#entries.delete(pollKey(taken.poll));
     return taken?.poll;
   }
 
@@ -108,7 +108,8 @@ export class PollQueue {
   }
 }
 
-function keyOf(poll: Poll): string {
+/** What tells two polls apart: the same question about the same mailbox is one. */
+export function pollKey(poll: Poll): string {
   return `${poll.route} ${poll.mailboxId ?? ''}`;
 }
 

@@ -18,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Observation } from './observe.ts';
 import { dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
+import { pollKey } from './queue.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import type { Turns } from './turns.ts';
@@ -33,23 +34,27 @@ export interface RecorderRooms {
   readonly onTransitions: () => void;
 }
 
-export interface RecorderOptions {
+/** An account as the configuration has it, without what it takes to talk to its API. */
+export interface GuardedAccount {
   readonly account: string;
   readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
   readonly words: StatusWords;
+  /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;
-  /** The base_url, whose breaker admits the actions. */
+  /** The base_url: its breaker admits the actions of all accounts under it. */
   readonly api: string;
-  /** The accounts under it; the first one's name stands in the breaker's alert. */
+  /** The accounts under it, in the order of the configuration; the first one's name stands in the breaker's alert. */
   readonly accountsOfApi: readonly string[];
+}
+
+export interface RecorderOptions extends GuardedAccount {
   /** The key may write, as far as is known. */
   readonly writable: () => boolean;
   /** Statistics from before this moment are stale; -Infinity while that can't be said. */
   readonly staleBefore: () => EpochMs;
   /** What was believed at the start was asked for again: a pending alert from before may fire now. */
   readonly seenAgain: () => boolean;
-  /** Answers from before this moment are shown but not judged. */
 }
 
 export class Recorder {
@@ -57,7 +62,7 @@ export class Recorder {
   readonly #options: RecorderOptions;
   /** Writes to a mailbox so far: opened and settled ones. */
   readonly #writes = new Map<string, number>();
-  /** `ROUTE MAILBOX`: what this process has read. */
+  /** By pollKey: what this process has read. */
   readonly #read = new Set<string>();
   readonly #absentSince = new Map<string, EpochMs>();
 
@@ -71,7 +76,7 @@ export class Recorder {
     return this.#rooms.turns.take(async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (!before) return null;
-      this.#read.add(`${observation.route} ${mailboxId}`);
+      this.#read.add(pollKey({ route: observation.route, mailboxId }));
       return this.#record(before, observation, observation.route);
     });
   }
@@ -117,7 +122,7 @@ export class Recorder {
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */
   hasRead(mailboxId: string, route: 'stats' | 'warmup'): boolean {
-    return this.#read.has(`${route} ${mailboxId}`);
+    return this.#read.has(pollKey({ route, mailboxId }));
   }
 
   /**
@@ -223,7 +228,7 @@ export class Recorder {
       for (const mailbox of [...arrived, ...changed, ...absent]) fleet.putMailbox(mailbox);
       for (const { id } of left) {
         fleet.removeMailbox(account, id);
-        for (const route of ['stats', 'warmup']) this.#read.delete(`${route} ${id}`);
+        for (const route of ['stats', 'warmup'] as const) this.#read.delete(pollKey({ route, mailboxId: id }));
       }
       this.#showAlerts(alerts);
       return { ...changes, arrived };
@@ -261,9 +266,8 @@ export class Recorder {
         );
       }
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
-      const untouched = this.#ownAlerts().filter(
-        (alert) => !changes.changed.some((one) => one.fingerprint === alert.fingerprint),
-      );
+      const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
+      const untouched = this.#ownAlerts().filter(({ fingerprint }) => !moved.has(fingerprint));
       const alerts = merge(changes, elapse(this.#options.seenAgain() ? untouched : [], now));
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await store.recordAlerts(alerts);
@@ -322,10 +326,10 @@ export class Recorder {
     };
   }
 
+  /** What the newest of a mailbox's actions says about its failure. */
   #failures(actions: readonly Action[], policy: Policy, now: EpochMs): readonly Condition[] {
-    const { pageUrl } = this.#options;
-    const newest = new Map(actions.map((action) => [action.mailboxId, action]));
-    return [...newest.values()].map((action) => actionFailedCondition(action, { now, policy, pageUrl }));
+    const newest = actions.at(-1);
+    return newest ? [actionFailedCondition(newest, { now, policy, pageUrl: this.#options.pageUrl })] : [];
   }
 
   #alerts(conditions: readonly Condition[], now: EpochMs, events: readonly Transition[]): AlertChanges {

@@ -2,8 +2,9 @@
 // who asked and why.
 import { guardHeld } from '../alert/breaker-rule.ts';
 import { step } from '../alert/engine.ts';
-import { heldEntries, release } from '../guard/breaker.ts';
+import { release } from '../guard/breaker.ts';
 import { afterRelease } from '../guard/memory.ts';
+import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { RecorderRooms } from './recorder.ts';
 

@@ -1,8 +1,8 @@
 // The breaker: how many actions a fleet is allowed at once, what is held, and how the held ones get their turn.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admit, type Candidate, heldEntries, release, withdraw } from '../../src/guard/breaker.ts';
-import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
+import { admit, type Candidate, release, withdraw } from '../../src/guard/breaker.ts';
+import { type BreakerState, closedBreaker, heldEntries } from '../../src/model/breaker.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 
