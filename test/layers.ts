@@ -22,10 +22,11 @@ export const permissions: Readonly<Record<string, Permission>> = {
   alert: only(['model']),
   fleet: only(['model']),
   config: only(['model', 'world'], ['yaml', 'zod', 'node:fs', 'node:path']),
-  'mailbox-api': only(['model', 'world'], ['undici', 'zod']),
+  http: only(['model'], ['undici']),
+  'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os']),
   notify: only(['model', 'alert', 'fleet', 'world'], ['undici', 'standardwebhooks', '@slack/types', 'node:crypto']),
-  watch: only(['model', 'guard', 'alert', 'fleet', 'mailbox-api', 'world', 'store']),
+  watch: only(['model', 'guard', 'alert', 'fleet', 'http', 'mailbox-api', 'world', 'store']),
   serve: only(
     ['model', 'guard', 'fleet', 'world'],
     [

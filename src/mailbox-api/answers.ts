@@ -1,5 +1,6 @@
 // Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; FAULTS.md T, S.
 import { z } from 'zod';
+import { quote } from '../http/failure.ts';
 import {
   type BlacklistAnswer,
   type DnsAnswer,
@@ -13,7 +14,6 @@ import {
   type WarmupAnswer,
 } from '../model/answers.ts';
 import { isIsoDate } from '../model/time.ts';
-import { quote } from './failure.ts';
 
 /** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
 function readDecimal(value: unknown): number | null {

@@ -1,5 +1,7 @@
 // The HTTP client of the mailbox API: one per account, one connection pool, one budget. Failures are values.
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent } from 'undici';
+import { type AnswerHeaders, type Ask, createAgent, exchange, jsonOf, type Success } from '../http/exchange.ts';
+import { failed, malformed, quote, type Result, withoutKeys } from '../http/failure.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -12,9 +14,7 @@ import type {
   WarmupAnswer,
 } from '../model/answers.ts';
 import type { WarmupMode } from '../model/policy.ts';
-import { readRetryAfter } from '../model/retry-after.ts';
 import type { Tally } from '../model/tally.ts';
-import { minuteMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import {
   type Reader,
@@ -27,18 +27,6 @@ import {
   readWarmup,
 } from './answers.ts';
 import { Budget } from './budget.ts';
-import { classify, type Failure, failed, quote, type Result } from './failure.ts';
-
-// Transport deadlines run on real time: they are about sockets, not about mailboxes.
-const connectDeadlineMs = 5_000;
-const headersDeadlineMs = 15_000;
-const idleDeadlineMs = 10_000;
-const totalDeadlineMs = 30_000;
-const maxBodyBytes = 32 * 1024 * 1024;
-const maxErrorBytes = 64 * 1024;
-/** A longer Retry-After is cut: the guard must come back (FAULTS.md H11). */
-const longestStopMs = 15 * minuteMs;
-const maxConnections = 16;
 
 export interface ClientOptions {
   readonly account: string;
@@ -79,12 +67,7 @@ export class MailboxApi {
     this.#world = world;
     this.#tally = tally;
     this.budget = new Budget(options);
-    this.#agent = new Agent({
-      connections: maxConnections,
-      connect: { timeout: connectDeadlineMs },
-      headersTimeout: headersDeadlineMs,
-      bodyTimeout: idleDeadlineMs,
-    });
+    this.#agent = createAgent();
   }
 
   health(): Answered<HealthAnswer> {
@@ -163,38 +146,25 @@ export class MailboxApi {
   }
 
   async #send<Answer>(call: Call<Answer>): Promise<{ result: Result<Answer>; status: number | null }> {
-    const total = AbortSignal.timeout(totalDeadlineMs);
-    try {
-      const response = await request(`${this.#options.baseUrl}${call.path}`, {
-        method: call.method,
-        dispatcher: this.#agent,
-        // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
-        signal: call.method === 'GET' ? AbortSignal.any([total, this.#stopping.signal]) : total,
-        headers: {
-          ...(call.route === 'health' ? {} : { authorization: `Bearer ${this.#options.apiKey}` }),
-          accept: 'application/json',
-          ...(call.body ? { 'content-type': 'application/json' } : {}),
-        },
-        body: call.body ? JSON.stringify(call.body) : null,
-      });
-      const { statusCode: status, headers, body } = response;
-      this.#noteLimits(headers);
-      if (status >= 200 && status < 300) {
-        const text = await readText(body, maxBodyBytes);
-        if (text === null) return { status, result: malformed(status, 'the answer is larger than we accept') };
-        return { status, result: interpret(call, status, text, saysNextPage(headers)) };
-      }
-      // The status and the headers of an error count, whatever becomes of its body (FAULTS.md H1, H17).
-      const text = await readText(body, maxErrorBytes).catch(() => '');
-      const retryAfterMs = readRetryAfter(headers, this.#world.clock.now(), longestStopMs);
-      const location = typeof headers['location'] === 'string' ? headers['location'] : null;
-      return { status, result: failed(classify({ status, text: text ?? '', location }, retryAfterMs)) };
-    } catch (error) {
-      return { status: null, result: failed(unavailable(error, this.#options.baseUrl)) };
-    }
+    const ask: Ask = {
+      method: call.method,
+      baseUrl: this.#options.baseUrl,
+      path: call.path,
+      headers: {
+        ...(call.route === 'health' ? {} : { authorization: `Bearer ${this.#options.apiKey}` }),
+        accept: 'application/json',
+        ...(call.body ? { 'content-type': 'application/json' } : {}),
+      },
+      body: call.body ? JSON.stringify(call.body) : null,
+      // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
+      signal: call.method === 'GET' ? this.#stopping.signal : null,
+    };
+    const { status, headers, result } = await exchange(this.#agent, ask, () => this.#world.clock.now());
+    this.#noteLimits(headers);
+    return { status, result: result.ok ? interpret(call, result.value, saysNextPage(headers)) : result };
   }
 
-  #noteLimits(headers: Dispatcher.ResponseData['headers']): void {
+  #noteLimits(headers: AnswerHeaders): void {
     const read = (name: string) => {
       const value = headers[name];
       return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
@@ -209,46 +179,19 @@ export class MailboxApi {
   }
 }
 
-function malformed(status: number, detail: string): { readonly ok: false; readonly failure: Failure } {
-  return failed({ kind: 'malformed', status, detail: `HTTP ${status}, but ${detail}`, retryAfterMs: null });
-}
-
 /** A Link header to a next page says the same as `has_more` in the body (FAULTS.md S8). */
-function saysNextPage(headers: Dispatcher.ResponseData['headers']): boolean {
+function saysNextPage(headers: AnswerHeaders): boolean {
   return /rel="?next\b/i.test(String(headers['link'] ?? ''));
 }
 
-/** Whoever echoes our key must not bring it into a log or a message. */
-function withoutKeys(text: string, apiKey: string): string {
-  return text.replaceAll(apiKey, '[key]').replace(/sk_live_[\w-]+/g, '[key]');
-}
-
-/** null when the body is longer than `maxBytes`. */
-async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      body.destroy();
-      return null;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** A 2xx answer: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5). */
-function interpret<Answer>(call: Call<Answer>, status: number, raw: string, nextPage: boolean): Result<Answer> {
-  const text = raw.replace(/^\uFEFF/, '');
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // The document does not show the body of a pause: a success without one is a success, for it is read back.
-    if (call.method === 'POST' && text.trim() === '') return { ok: true, value: call.read(null) as Answer };
-    return malformed(status, text.trim() === '' ? 'the body is empty' : `the body is no JSON: ${quote(text)}`);
-  }
+function interpret<Answer>(call: Call<Answer>, success: Success, nextPage: boolean): Result<Answer> {
+  const { status, text } = success;
+  // The document does not show the body of a pause: a success without one is a success, for it is read back.
+  if (call.method === 'POST' && text.trim() === '') return { ok: true, value: call.read(null) as Answer };
+  const parsed = jsonOf(success);
+  if (!parsed.ok) return parsed;
+  const body = parsed.value;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return malformed(status, `the body is no JSON object: ${quote(text)}`);
   }
@@ -268,24 +211,4 @@ function interpret<Answer>(call: Call<Answer>, status: number, raw: string, next
   const answer = call.read(nextPage ? { ...body, has_more: true } : body);
   if (answer === null) return malformed(status, `the body is not what the document describes: ${quote(text)}`);
   return { ok: true, value: answer };
-}
-
-/** Node's and undici's codes in words. Their messages can hold addresses but never headers. */
-const causes: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
-  UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
-  UND_ERR_HEADERS_TIMEOUT: `no answer within ${headersDeadlineMs / 1_000} s`,
-  UND_ERR_BODY_TIMEOUT: `the answer stopped for ${idleDeadlineMs / 1_000} s`,
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-};
-
-function unavailable(error: unknown, baseUrl: string): Failure {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const name = error instanceof Error ? error.name : '';
-  const cause = name === 'TimeoutError' ? `no complete answer within ${totalDeadlineMs / 1_000} s` : causes[code];
-  const said = cause ?? (error instanceof Error ? quote(error.message) : 'the request failed');
-  return { kind: 'unavailable', status: null, detail: `${baseUrl}: ${said}`, retryAfterMs: null };
 }

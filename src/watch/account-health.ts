@@ -1,7 +1,7 @@
 // How an account fares: whether its requests succeed, its key is accepted and may write. Said in the log on change.
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
-import type { Failure } from '../mailbox-api/failure.ts';
 import type { Route } from '../model/answers.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import { hourMs, minuteMs } from '../model/time.ts';

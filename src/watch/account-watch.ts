@@ -1,6 +1,7 @@
 // The loop of one account: what is due is polled, every answer becomes a tick, and what a verdict wants is done.
+
+import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
-import type { Failure, Result } from '../mailbox-api/failure.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';

@@ -2,8 +2,8 @@
 
 import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
+import type { Failure } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
-import type { Failure } from '../mailbox-api/failure.ts';
 import type { Action } from '../model/action.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { World } from '../world.ts';

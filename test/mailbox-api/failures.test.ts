@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { Failure } from '../../src/mailbox-api/failure.ts';
+import type { Failure } from '../../src/http/failure.ts';
 import { answer, clientOf, key, type Script, start, startScripted } from './scripted-server.ts';
 
 const page = '<!doctype html><html><head><title>Just a moment...</title></head><body>challenge</body></html>';

@@ -1,6 +1,6 @@
 // Every route of the client against the simulator, over HTTP.
 import { expect, test } from 'vitest';
-import type { Result } from '../../src/mailbox-api/failure.ts';
+import type { Result } from '../../src/http/failure.ts';
 import type { Observed } from '../../src/model/answers.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';

@@ -2,8 +2,8 @@
 import type { AccountConfig } from '../../config/config.ts';
 import { selects } from '../../config/mailbox-rules.ts';
 import type { Past } from '../../guard/replay.ts';
+import type { Failure } from '../../http/failure.ts';
 import { type Answered, MailboxApi } from '../../mailbox-api/client.ts';
-import type { Failure } from '../../mailbox-api/failure.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../../model/answers.ts';
 import type { Tally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';

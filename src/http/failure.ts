@@ -1,4 +1,4 @@
-// Failures of the mailbox API as values: a closed set of kinds, and a sentence for people.
+// Failures of an HTTP API as values: a closed set of kinds, and a sentence for people.
 
 /**
  * throttled: 429. unavailable: no answer, a 5xx, or a page of somebody in between. refused: the API understood and said no.
@@ -25,6 +25,11 @@ export function failed(failure: Failure): { readonly ok: false; readonly failure
   return { ok: false, failure };
 }
 
+/** An answer that is not what its document describes. `detail` completes "HTTP 200, but ...". */
+export function malformed(status: number, detail: string): { readonly ok: false; readonly failure: Failure } {
+  return failed({ kind: 'malformed', status, detail: `HTTP ${status}, but ${detail}`, retryAfterMs: null });
+}
+
 /** What the answer's head and text tell when it is no success. */
 export interface RawAnswer {
   readonly status: number;
@@ -40,6 +45,11 @@ export function quote(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const characters = [...line];
   return characters.length > quotedCharacters ? `${characters.slice(0, quotedCharacters).join('')}...` : line;
+}
+
+/** Whoever echoes our key must not bring it into a log or a message. */
+export function withoutKeys(text: string, apiKey: string): string {
+  return text.replaceAll(apiKey, '[key]').replace(/sk_live_[\w-]+/g, '[key]');
 }
 
 /** The `error` of an error answer; null when it is not JSON, as with a proxy's page (FAULTS.md H1, H3). */
