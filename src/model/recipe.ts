@@ -1,0 +1,138 @@
+// Recipes and their runs: saved questions about the fleet, what they are asked with, and what they answered.
+import type { EpochMs } from './time.ts';
+
+/** What SQLite gives: whole numbers beyond 2^53 and blobs come as text. */
+export type Cell = string | number | null;
+/** Untrusted data: addresses, statuses and error texts are what strangers wrote. */
+export type Row = Readonly<Record<string, Cell>>;
+
+/** The words of JSON Schema. */
+export const parameterTypes = ['string', 'integer', 'number', 'boolean'] as const;
+export type ParameterType = (typeof parameterTypes)[number];
+export type ParameterValue = string | number | boolean | null;
+export type ParameterValues = Readonly<Record<string, ParameterValue>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: ParameterType;
+  readonly description: string;
+  /** Must be given. Otherwise `default` stands in, which may be null: the SELECT then sees NULL. */
+  readonly required: boolean;
+  readonly default: ParameterValue;
+  /** The only words that a string may be; null: any. */
+  readonly oneOf: readonly string[] | null;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+}
+
+/** What `do:` does for each row of an applied run. */
+export const deeds = ['pause', 'resume', 'mode', 'refresh', 'silence'] as const;
+export type Deed = (typeof deeds)[number];
+
+export interface RecipeSchedule {
+  /** Five fields, or six with seconds first. */
+  readonly cron: string;
+  /** An IANA name. */
+  readonly timeZone: string;
+  /** Whether its runs do what `do:` says; otherwise they only plan it. */
+  readonly apply: boolean;
+}
+
+/** A recipe as people see it. Its SELECT stays inside. */
+export interface Recipe {
+  /** Small letters, digits and single dashes, at most 64: stable, and the name of its MCP tool. */
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  /** null: it only asks. Otherwise it writes when it is applied, and never without. */
+  readonly deed: Deed | null;
+  readonly schedule: RecipeSchedule | null;
+  /** Shipped with Warmwarden, or a file of the user's. */
+  readonly builtIn: boolean;
+}
+
+/** A file that is no recipe, and why: each sentence with file, line and column. */
+export interface BrokenRecipe {
+  readonly file: string;
+  readonly problems: readonly string[];
+}
+
+export interface RecipeList {
+  /** In the order of their ids. */
+  readonly recipes: readonly Recipe[];
+  readonly broken: readonly BrokenRecipe[];
+}
+
+export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export interface Run {
+  /** Unique for ever; sorts by time. */
+  readonly id: string;
+  readonly recipe: string;
+  readonly status: RunStatus;
+  /** Complete: defaults are written out. */
+  readonly parameters: ParameterValues;
+  /** false: what `do:` says was only planned. */
+  readonly apply: boolean;
+  /** Who asked: a key's or a token's name, a person, or `schedule`. */
+  readonly by: string;
+  readonly createdAt: EpochMs;
+  readonly startedAt: EpochMs | null;
+  readonly endedAt: EpochMs | null;
+  /** In the order of the SELECT; empty until the first row is known. */
+  readonly columns: readonly string[];
+  /** Rows kept so far; grows while it runs. */
+  readonly rowCount: number;
+  /** There were more rows than a run keeps: the rest is missing. */
+  readonly truncated: boolean;
+  /** Why it failed, in a sentence; null otherwise. */
+  readonly error: string | null;
+}
+
+export function hasEnded(run: Run): boolean {
+  return run.status !== 'queued' && run.status !== 'running';
+}
+
+export interface RunWish {
+  readonly recipe: string;
+  /** As they came: JSON values, or text from a command line. Checked by the service. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly apply: boolean;
+  readonly by: string;
+  /** Applying takes an operator; a viewer may plan. */
+  readonly role: 'viewer' | 'operator';
+}
+
+/** Why a wish is not met. `pruned`: the run was there, and was deleted after its retention. */
+export interface RecipeRefusal {
+  readonly refused: 'unknown_recipe' | 'bad_parameters' | 'not_allowed' | 'busy' | 'unknown_run' | 'pruned';
+  /** One sentence a mistake. */
+  readonly said: readonly string[];
+}
+
+export interface RowPage {
+  readonly run: Run;
+  readonly rows: readonly Row[];
+  readonly offset: number;
+  /** Where the next page begins; null at the end of what there is so far. */
+  readonly nextOffset: number | null;
+}
+
+/** Recipes, wherever they are: inside the daemon, over a store without one, or at a service elsewhere. */
+export interface RecipeService {
+  /** Read anew each time: a recipe that was added or mended is there at once. */
+  list(): Promise<RecipeList>;
+  /** The run is queued or running when this resolves. */
+  start(wish: RunWish): Promise<Run | RecipeRefusal>;
+  run(id: string): Promise<Run | RecipeRefusal>;
+  /** The run as soon as it has ended, or as it is after `withinMs` or at the signal. */
+  ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal>;
+  /** At most `limit` rows from `offset` on; fewer when they are large, so follow `nextOffset`. */
+  rows(id: string, page: { readonly offset: number; readonly limit: number }): Promise<RowPage | RecipeRefusal>;
+  /** The newest first. */
+  runsOf(recipe: string, limit: number): Promise<readonly Run[] | RecipeRefusal>;
+  /** Ends a run that has not ended; what was done stays done. A run that has ended stays as it is. */
+  cancel(id: string): Promise<Run | RecipeRefusal>;
+}
