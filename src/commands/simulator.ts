@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { fleetOf } from '../simulator/agency-fleet.ts';
 import { demoKey } from '../simulator/keys.ts';
+import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type Clock, movedClock, systemClock, worldOn } from '../world.ts';
@@ -16,6 +17,7 @@ interface Flags {
   readonly mailboxes?: number;
   readonly domains?: number;
   readonly key: string;
+  readonly limiter: LimiterKind;
 }
 
 const maxMailboxes = 20_000;
@@ -43,6 +45,7 @@ export function simulatorCommand(): Command {
     .option('--mailboxes <number>', 'size of the fleet (default: 12)', wholeNumber(1, maxMailboxes))
     .option('--domains <number>', 'domains of the mailboxes beyond the first 12', wholeNumber(1, maxMailboxes))
     .option('--key <key>', 'the API key to accept, beginning with sk_live_', liveKey, demoKey)
+    .addOption(new Option('--limiter <kind>', 'how requests are counted').choices(limiterKinds).default('sliding'))
     .addHelpText('after', notes)
     .action(run);
 }
@@ -53,10 +56,10 @@ async function run(flags: Flags): Promise<void> {
   const world = worldOn(clock, { level: 'warn', format: 'pretty' });
   const base = scenarios[flags.scenario];
   const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
-  const { port, host, seed, key } = flags;
+  const { port, host, seed, key, limiter } = flags;
   let simulator: Simulator;
   try {
-    const keys = [{ key, permissions: ['read', 'write'], plan: 'pro' }] as const;
+    const keys = [{ key, limiter, permissions: ['read', 'write'], plan: 'pro' }] as const;
     simulator = await startSimulator({ world, limiterClock: systemClock(), scenario, seed, keys, port, host });
   } catch (error) {
     stop.abort();

@@ -88,7 +88,7 @@ async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answe
 function admit(callers: readonly Caller[], { request, method, headers }: Exchange): Caller {
   const caller = callerOf(callers, request.headers.authorization);
   if (!caller) throw new Refusal(401, 'the API key is missing or invalid', { 'www-authenticate': 'Bearer' });
-  const admission = caller.window.knock();
+  const admission = caller.limiter.knock();
   headers['x-ratelimit-limit'] = String(admission.limit);
   headers['x-ratelimit-remaining'] = String(admission.remaining);
   if (!admission.admitted) {

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../world.ts';
 import type { Mailbox } from './mailbox.ts';
 import { matchesAddress } from './pattern.ts';
-import { SlidingWindow } from './rate-limit.ts';
+import { createLimiter, type Limiter, type LimiterKind } from './rate-limit.ts';
 
 /** A key as whoever starts the simulator names it. */
 export interface SimulatedKey {
@@ -13,6 +13,8 @@ export interface SimulatedKey {
   readonly plan: 'free' | 'pro' | 'enterprise';
   /** Instead of the plan's 100 or 500. */
   readonly requestsPerMinute?: number;
+  /** How its requests are counted. Default: sliding. */
+  readonly limiter?: LimiterKind;
   /** Globs on the addresses of its own mailboxes. Default: all for the first key, none for the others. */
   readonly mailboxes?: readonly string[];
 }
@@ -26,7 +28,7 @@ export interface Caller {
   readonly hash: string;
   readonly permissions: ReadonlySet<'read' | 'write'>;
   readonly plan: SimulatedKey['plan'];
-  readonly window: SlidingWindow;
+  readonly limiter: Limiter;
   owns(mailbox: Mailbox): boolean;
 }
 
@@ -47,7 +49,7 @@ export function callersOf(keys: readonly SimulatedKey[], limiterClock: Clock): C
       hash,
       permissions: new Set(key.permissions),
       plan: key.plan,
-      window: new SlidingWindow(limit, limiterClock),
+      limiter: createLimiter(key.limiter ?? 'sliding', limit, limiterClock),
       owns: (mailbox) => mailbox.createdBy === hash || globs.some((glob) => matchesAddress(glob, mailbox.email)),
     };
   });
