@@ -53,7 +53,9 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     const { mailboxLabel } = config.metrics;
     const metrics = createMetrics({
       fleet,
-      options: { nearLimitPpmOf, mailboxLabel, enforcing, version, clock: world.clock },
+      version,
+      clock: world.clock,
+      settings: { nearLimitPpmOf, mailboxLabel, enforcing },
     });
     let watching = false;
     const server = await startServer({

@@ -53,17 +53,21 @@ export function sumOf(
   return sum;
 }
 
+/** Mails that landed in the inbox, each day's rate times its delivered mails, not rounded; null when a day's part is unknown. */
+export function inboxCount(rows: readonly DailyRow[]): number | null {
+  if (sumOf(rows, 'delivered') === null) return null;
+  let inbox = 0;
+  for (const { delivered, inboxRatePercent: percent } of rows) {
+    if (!delivered) continue;
+    if (percent === null || !(percent >= 0 && percent <= 100)) return null;
+    inbox += (delivered * percent) / 100;
+  }
+  return inbox;
+}
+
 /** The inbox rate of several days as a ratio, each day weighted by its delivered mails; null when a day's part is unknown. */
 export function inboxRatio(rows: readonly DailyRow[]): number | null {
   const delivered = sumOf(rows, 'delivered');
-  if (delivered === null || delivered === 0) return null;
-  let inbox = 0;
-  for (const row of rows) {
-    const count = row.delivered ?? 0;
-    if (count === 0) continue;
-    const percent = row.inboxRatePercent;
-    if (percent === null || !(percent >= 0 && percent <= 100)) return null;
-    inbox += (count * percent) / 100;
-  }
-  return inbox / delivered;
+  const inbox = inboxCount(rows);
+  return delivered === null || delivered === 0 || inbox === null ? null : inbox / delivered;
 }

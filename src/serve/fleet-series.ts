@@ -9,7 +9,8 @@ import type { Family, Labels, Sample } from './exposition.ts';
 import { mailboxLabels } from './mailbox-labels.ts';
 import { type MailboxMetric, mailboxMetrics, mailboxSamples } from './mailbox-series.ts';
 
-export interface FleetSeriesOptions {
+/** What the configuration says of the series. */
+export interface MetricsSettings {
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly mailboxLabel: 'email' | 'id';
   /** Whether breaches of this account are acted on. */
@@ -19,23 +20,24 @@ export interface FleetSeriesOptions {
 export const prefix = 'warmwarden_';
 
 /** Every gauge that the fleet feeds, computed afresh: what left the fleet is in no family. */
-export function fleetFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs): readonly Family[] {
+export function fleetFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
   return [
-    ...mailboxFamilies(fleet, options, now),
-    mailboxCounts(fleet, options),
-    ...accountFamilies(fleet, options, now),
+    ...mailboxFamilies(fleet, settings, now),
+    mailboxCounts(fleet, settings),
+    ...accountFamilies(fleet, settings, now),
     breakerOpen(fleet),
     alertsFiring(fleet),
     ...channelFamilies(fleet),
+    leasesHeld(fleet),
   ];
 }
 
-function mailboxFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs): readonly Family[] {
+function mailboxFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
   const byMetric = new Map<MailboxMetric, Sample[]>();
-  const labels = mailboxLabels(fleet.mailboxes(), options.mailboxLabel);
+  const labels = mailboxLabels(fleet.mailboxes(), settings.mailboxLabel);
   for (const mailbox of fleet.mailboxes()) {
     const label = labels.get(mailboxKey(mailbox.account, mailbox.id)) ?? mailbox.id;
-    for (const sample of mailboxSamples(mailbox, { label, nearLimitPpm: options.nearLimitPpmOf(mailbox), now })) {
+    for (const sample of mailboxSamples(mailbox, { label, nearLimitPpm: settings.nearLimitPpmOf(mailbox), now })) {
       const samples = byMetric.get(sample.metric);
       if (samples) samples.push(sample);
       else byMetric.set(sample.metric, [sample]);
@@ -46,13 +48,13 @@ function mailboxFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs
   );
 }
 
-function mailboxCounts(fleet: Fleet, options: FleetSeriesOptions): Family {
+function mailboxCounts(fleet: Fleet, settings: MetricsSettings): Family {
   const counts = new Map<string, Map<GuardState, number>>();
   // Before the first whole list an account's number of mailboxes is unknown, not 0.
   for (const account of fleet.accounts()) if (account.listed) counts.set(account.name, new Map());
   for (const mailbox of fleet.mailboxes()) {
     const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
-    const state = guardStateOf(mailbox, options.nearLimitPpmOf(mailbox));
+    const state = guardStateOf(mailbox, settings.nearLimitPpmOf(mailbox));
     counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
   }
   const samples = [...counts].flatMap(([account, ofAccount]) =>
@@ -61,7 +63,7 @@ function mailboxCounts(fleet: Fleet, options: FleetSeriesOptions): Family {
   return gauge('mailboxes', 'Number of mailboxes by what the guard makes of them.', samples);
 }
 
-function accountFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs): readonly Family[] {
+function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
   const accounts = [...fleet.accounts()];
   const one = (name: string, help: string, value: (account: (typeof accounts)[number]) => number | null) =>
     gauge(
@@ -71,7 +73,7 @@ function accountFamilies(fleet: Fleet, options: FleetSeriesOptions, now: EpochMs
     );
   return [
     one('guard_enforcing', '1 when the guard acts on breaches, 0 when it only decides and alerts.', (account) =>
-      Number(options.enforcing(account.name)),
+      Number(settings.enforcing(account.name)),
     ),
     one('account_writable', '1 while the key may write, 0 after a write was refused.', (account) =>
       Number(account.writable),
@@ -129,6 +131,12 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
       ),
     ),
   ];
+}
+
+/** One process holds every account that it is configured for. */
+function leasesHeld(fleet: Fleet): Family {
+  const value = [...fleet.accounts()].length;
+  return gauge('leases_held', 'Number of accounts that this process guards.', [{ labels: {}, value }]);
 }
 
 function gauge(name: string, help: string, samples: readonly Sample[]): Family {

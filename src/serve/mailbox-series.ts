@@ -5,7 +5,7 @@ import { domainOf, guardStates, type MailboxState } from '../model/mailbox.ts';
 import { isWarmupMode, type Ppm, warmupModes } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
-import { type DailyRow, dailyRows, inboxRatio, lastDays, rowsBetween, sumOf } from './daily-counts.ts';
+import { type DailyRow, dailyRows, inboxCount, inboxRatio, lastDays, rowsBetween, sumOf } from './daily-counts.ts';
 import type { Labels, Sample } from './exposition.ts';
 import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from './newest-value.ts';
 import { visibleText } from './visible-text.ts';
@@ -27,6 +27,7 @@ export const mailboxMetrics = {
   window_bounced: `Mails bounced in the guard's evidence window. ${cached}`,
   window_delivered: `Mails delivered in the days of the guard's evidence window. ${cached}`,
   window_replied: `Replies in the days of the guard's evidence window. ${cached}`,
+  window_inbox: `Mails that landed in the inbox in the days of the guard's evidence window. ${cached}`,
   window_spam_landed: `Mails that landed in spam in the days of the guard's evidence window. ${cached}`,
   bounce_ratio: `Bounced by sent in the guard's evidence window, a ratio from 0 to 1. ${cached}`,
   bounce_limit_ratio: `The bounce limit of the warm-up mode, a ratio from 0 to 1. ${cached}`,
@@ -118,6 +119,8 @@ function addWindow(mailbox: MailboxState, rows: readonly DailyRow[], add: Add): 
   const window = rowsBetween(rows, verdict.windowFrom, verdict.windowTo);
   add('window_delivered', sumOf(window, 'delivered'));
   add('window_replied', sumOf(window, 'replied'));
+  const inbox = inboxCount(window);
+  if (inbox !== null) add('window_inbox', Math.round(inbox));
   add('window_spam_landed', sumOf(window, 'spamLanded'));
 }
 

@@ -5,11 +5,14 @@ import { actionKinds, outcomes } from '../model/action.ts';
 import type { Tally } from '../model/tally.ts';
 import type { Clock } from '../world.ts';
 import { contentTypes, type Family, formatFor, writeExposition } from './exposition.ts';
-import { type FleetSeriesOptions, fleetFamilies, prefix } from './fleet-series.ts';
+import { fleetFamilies, type MetricsSettings, prefix } from './fleet-series.ts';
 
-export interface MetricsOptions extends FleetSeriesOptions {
+export interface MetricsParts {
+  readonly fleet: Fleet;
   readonly version: string;
   readonly clock: Clock;
+  /** What the configuration that the daemon started with says. */
+  readonly settings: MetricsSettings;
 }
 
 interface Exposition {
@@ -21,6 +24,10 @@ export interface Metrics {
   readonly tally: Tally;
   /** The answer to a scrape; `accept` is the request's Accept header. Touches neither store nor network. */
   expose(accept: string | undefined): Promise<Exposition>;
+  /** A reloaded configuration is in force. */
+  configured(settings: MetricsSettings): void;
+  /** A configuration was refused; the one before stays in force. */
+  configRefused(): void;
 }
 
 /** Request durations, seconds: from a quick answer to the client's time-out. */
@@ -28,11 +35,17 @@ const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const sendOutcomes = ['sent', 'failed', 'given_up'] as const;
 
 /** The daemon's metrics, in a registry of their own. */
-export function createMetrics(parts: { readonly fleet: Fleet; readonly options: MetricsOptions }): Metrics {
-  const { fleet, options } = parts;
+export function createMetrics({ fleet, version, clock, settings }: MetricsParts): Metrics {
+  let inForce = settings;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const counters = createCounters(registry, options.version);
+  const counters = createCounters(registry, version);
+  const reloads = createReloadGauges(registry);
+  const taken = () => {
+    reloads.successful.set(1);
+    reloads.takenAt.set(clock.now() / 1_000);
+  };
+  taken();
   const tally: Tally = {
     decision: (account, action, reason) => counters.decisions.inc({ account, action, reason }),
     action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
@@ -56,9 +69,14 @@ export function createMetrics(parts: { readonly fleet: Fleet; readonly options: 
     expose: async (accept) => {
       startAtZero();
       const format = formatFor(accept);
-      const families = [...fleetFamilies(fleet, options, options.clock.now()), ...(await ownFamilies(registry))];
+      const families = [...fleetFamilies(fleet, inForce, clock.now()), ...(await ownFamilies(registry))];
       return { contentType: contentTypes[format], body: writeExposition(families, format) };
     },
+    configured: (changed) => {
+      inForce = changed;
+      taken();
+    },
+    configRefused: () => reloads.successful.set(0),
   };
 }
 
@@ -102,6 +120,22 @@ function createCounters(registry: Registry, version: string) {
       name: `${prefix}notifications_total`,
       help: 'Sends to channels, by outcome: sent, failed (to be tried again), given_up.',
       labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+  };
+}
+
+function createReloadGauges(registry: Registry) {
+  const registers = [registry];
+  return {
+    successful: new Gauge({
+      name: `${prefix}config_last_reload_successful`,
+      help: '1 when the newest configuration was taken, 0 when it was refused and the one before stays in force.',
+      registers,
+    }),
+    takenAt: new Gauge({
+      name: `${prefix}config_last_reload_success_timestamp_seconds`,
+      help: 'When the configuration in force was taken, seconds since the Unix epoch.',
       registers,
     }),
   };

@@ -52,6 +52,7 @@ describe('the series of a mailbox', () => {
     const of = { mailbox: 'team@northwind.example', account: 'northwind' };
     expect(sampleOf(series, 'window_sent', of)).toBe(214);
     expect(sampleOf(series, 'window_bounced', of)).toBe(2);
+    expect(sampleOf(series, 'window_inbox', of)).toBe(194);
     expect(sampleOf(series, 'bounce_ratio', of)).toBeCloseTo(2 / 214, 12);
     expect(sampleOf(series, 'bounce_limit_ratio', of)).toBe(0.01);
     expect(sampleOf(series, 'bounces_until_breach', of)).toBe(1);
@@ -200,6 +201,28 @@ describe('the series of the daemon', () => {
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.25' })).toBe(1);
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
     expect(sampleOf(after, 'notifications_total', { outcome: 'sent' })).toBe(1);
+  });
+});
+
+describe('the series of the configuration', () => {
+  test('tell whether the newest one was taken, and when the one in force was', async () => {
+    const world = stillWorld();
+    const metrics = metricsOf(exampleFleet(), world);
+    const read = async () => parse((await metrics.expose(undefined)).body);
+    const successful = 'config_last_reload_successful';
+    const takenAt = 'config_last_reload_success_timestamp_seconds';
+    expect(sampleOf(await read(), successful)).toBe(1);
+    await world.clock.advance(60_000);
+    metrics.configRefused();
+    expect(sampleOf(await read(), successful)).toBe(0);
+    expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
+    metrics.configured({ nearLimitPpmOf: () => 800_000, mailboxLabel: 'id', enforcing: () => false });
+    const after = await read();
+    expect(sampleOf(after, successful)).toBe(1);
+    expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
+    expect(sampleOf(after, 'mailbox_info', { mailbox: 'm3' })).toBe(1);
+    expect(sampleOf(after, 'guard_enforcing', { account: 'acme' })).toBe(0);
+    expect(sampleOf(after, 'leases_held')).toBe(2);
   });
 });
 

@@ -2,29 +2,22 @@
 import { request } from 'node:http';
 import type { Fleet } from '../../src/fleet/fleet.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import { createMetrics, type Metrics, type MetricsOptions } from '../../src/serve/metrics.ts';
+import type { MetricsSettings } from '../../src/serve/fleet-series.ts';
+import { createMetrics, type Metrics } from '../../src/serve/metrics.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
-import { createLog, movedClock, type World } from '../../src/world.ts';
+import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { explain, now } from './example-fleet.ts';
 
 const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
 
-export function stillWorld(): World {
+export function stillWorld(): World & { readonly clock: MovedClock } {
   const clock = movedClock(now);
   return { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
 }
 
-export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsOptions> = {}): Metrics {
-  const { clock } = world;
-  const options: MetricsOptions = {
-    nearLimitPpmOf,
-    mailboxLabel: 'email',
-    enforcing: () => true,
-    version: '0.1.0',
-    clock,
-    ...changes,
-  };
-  return createMetrics({ fleet, options });
+export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSettings> = {}): Metrics {
+  const settings = { nearLimitPpmOf, mailboxLabel: 'email', enforcing: () => true, ...changes } as const;
+  return createMetrics({ fleet, version: '0.1.0', clock: world.clock, settings });
 }
 
 export interface Running extends RunningServer, AsyncDisposable {
