@@ -24,8 +24,12 @@ export const permissions: Readonly<Record<string, Permission>> = {
   config: only(['model', 'world'], ['yaml', 'zod', 'node:fs', 'node:path']),
   http: only(['model'], ['undici']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
+  'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os']),
-  notify: only(['model', 'alert', 'fleet', 'world'], ['undici', 'standardwebhooks', '@slack/types', 'node:crypto']),
+  notify: only(
+    ['model', 'alert', 'fleet', 'world', 'recipe-api'],
+    ['undici', 'standardwebhooks', '@slack/types', 'node:crypto'],
+  ),
   watch: only(['model', 'guard', 'alert', 'fleet', 'http', 'mailbox-api', 'world', 'store']),
   serve: only(
     ['model', 'guard', 'fleet', 'world'],

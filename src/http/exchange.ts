@@ -17,11 +17,11 @@ const maxConnections = 16;
 
 export type AnswerHeaders = Dispatcher.ResponseData['headers'];
 
-/** The connections to one API; its owner destroys it. */
-export function createAgent(): Agent {
+/** The connections to one API, over TCP or over a unix socket; its owner destroys it. */
+export function createAgent(socketPath: string | null = null): Agent {
   return new Agent({
     connections: maxConnections,
-    connect: { timeout: connectDeadlineMs },
+    connect: { timeout: connectDeadlineMs, ...(socketPath === null ? {} : { socketPath }) },
     headersTimeout: headersDeadlineMs,
     bodyTimeout: idleDeadlineMs,
   });
@@ -119,6 +119,7 @@ const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   ENOTFOUND: 'the host name is not known',
+  ENOENT: 'the socket is not there',
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
   UND_ERR_HEADERS_TIMEOUT: `no answer within ${headersDeadlineMs / 1_000} s`,
@@ -131,7 +132,7 @@ function codeOf(error: unknown): string {
 }
 
 function isUnreached(error: unknown): boolean {
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
 function unavailable(error: unknown, baseUrl: string): Failure {

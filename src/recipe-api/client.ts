@@ -1,0 +1,230 @@
+// The HTTP client of any service that speaks the recipe API: list, trigger, read a run. Failures are values.
+// Source: api/recipe-run-interface.md. What it calls "not shown" is open: everything is tolerated, nothing is assumed.
+import type { Agent } from 'undici';
+import { type AnswerHeaders, createAgent, type Exchange, exchange, jsonOf } from '../http/exchange.ts';
+import { type Failure, failed, malformed, quote, type Result, withoutKeys } from '../http/failure.ts';
+import type { World } from '../world.ts';
+import { type RecipeEntry, type RunRecord, readRecipes, readRun } from './answers.ts';
+
+/** A GET that found no service, or a server error, is asked again; a trigger never is. */
+const getTries = 3;
+const retryBaseMs = 500;
+/** Pages of a list of recipes that are followed. */
+const maxPages = 50;
+
+export interface RecipeApiOptions {
+  /** Ends with /v1 (FAULTS.md T1); a slash behind it does no harm. */
+  readonly baseUrl: string;
+  /** null: the service asks for none, as a daemon's own socket. */
+  readonly apiKey: string | null;
+  /** Where `baseUrl` is answered instead of over TCP; a daemon's own socket. Default: none. */
+  readonly socketPath?: string;
+}
+
+export interface RecipeList {
+  readonly recipes: readonly RecipeEntry[];
+  /** Entries without an id. */
+  readonly unreadable: number;
+  /** The list goes on in a way that we can't follow. */
+  readonly truncated: boolean;
+}
+
+/** A run's record with one page of its rows. */
+export interface RunPage {
+  readonly run: RunRecord;
+  /** The address of the next page, as `run` takes it; null when the service names none. */
+  readonly nextPage: string | null;
+}
+
+/**
+ * started: here is the run. not_started: the service said no, or was never reached; asking again is safe.
+ * may_have_started: the answer was lost or names no run. There is no key to repeat it safely (T11): never trigger again.
+ */
+export type Triggered =
+  | { readonly kind: 'started'; readonly run: RunRecord }
+  | { readonly kind: 'not_started'; readonly failure: Failure }
+  | { readonly kind: 'may_have_started'; readonly detail: string };
+
+export interface TriggerWish {
+  readonly recipe: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Carry the recipe's actions out; left out of the request when false. */
+  readonly apply: boolean;
+}
+
+/** Every method is one wish; `signal` ends it early, as unavailable. */
+export class RecipeApi {
+  readonly #baseUrl: string;
+  readonly #apiKey: string | null;
+  readonly #world: World;
+  readonly #agent: Agent;
+
+  constructor(options: RecipeApiOptions, world: World) {
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.#apiKey = options.apiKey;
+    this.#world = world;
+    this.#agent = createAgent(options.socketPath ?? null);
+  }
+
+  /** The saved recipes, all pages that the service links. */
+  async recipes(signal: AbortSignal | null = null): Promise<Result<RecipeList>> {
+    const byId = new Map<string, RecipeEntry>();
+    let unreadable = 0;
+    let path: string | null = '/recipes';
+    for (let page = 0; path !== null && page < maxPages; page += 1) {
+      const got: Result<Read> = await this.#get(path, signal);
+      if (!got.ok) return got;
+      const list = readRecipes(got.value.body);
+      if (!list)
+        return this.#failed('GET', '/recipes', malformed(got.value.status, 'it holds no list of recipes').failure);
+      for (const entry of list.recipes) byId.set(entry.id, entry);
+      unreadable += list.unreadable;
+      const next = this.#nextOf(got.value);
+      if (next === null && saysMore(got.value.body)) return this.#list(byId, unreadable, true);
+      path = next;
+    }
+    return this.#list(byId, unreadable, path !== null);
+  }
+
+  /** Starts a run. One POST, whatever happens. */
+  async trigger(wish: TriggerWish, signal: AbortSignal | null = null): Promise<Triggered> {
+    const path = `/recipes/${encodeURIComponent(wish.recipe)}/runs`;
+    const body = bodyOf(wish);
+    const exchanged = await this.#exchange('POST', path, { body, signal });
+    const { result, status, reached, headers } = exchanged;
+    if (!result.ok) {
+      const { failure } = this.#failed('POST', path, result.failure);
+      // 408 and 5xx may come from a proxy behind which the run goes on (FAULTS.md H7, H9).
+      const saidNo = status !== null && status >= 300 && status < 500 && status !== 408;
+      if (saidNo || !reached) return { kind: 'not_started', failure };
+      return { kind: 'may_have_started', detail: failure.detail };
+    }
+    const parsed = jsonOf(result.value);
+    const run = (parsed.ok ? readRun(parsed.value) : null) ?? runFromLocation(headers);
+    if (run) return { kind: 'started', run };
+    const refusal = parsed.ok ? refusalIn(parsed.value) : null;
+    if (refusal !== null) {
+      const detail = `HTTP ${result.value.status}, but it says: ${refusal}`;
+      const failure: Failure = { kind: 'refused', status: result.value.status, detail, retryAfterMs: null };
+      return { kind: 'not_started', failure: this.#failed('POST', path, failure).failure };
+    }
+    const odd = parsed.ok ? `HTTP ${result.value.status}, but it names no run` : parsed.failure.detail;
+    return { kind: 'may_have_started', detail: this.#said('POST', path, odd) };
+  }
+
+  /** A run, with the first page of its rows or the one at `page`, which an earlier answer named. */
+  async run(id: string, page: string | null = null, signal: AbortSignal | null = null): Promise<Result<RunPage>> {
+    const path = `/runs/${encodeURIComponent(id)}`;
+    const got = await this.#get(page ?? path, signal);
+    if (!got.ok) return got;
+    const run = readRun({ id, ...objectOf(got.value.body) });
+    const refusal = refusalIn(got.value.body);
+    if (run && (run.stateSaid !== null || run.rows !== null)) {
+      return { ok: true, value: { run, nextPage: this.#nextOf(got.value) } };
+    }
+    const detail = refusal === null ? 'it says nothing of a run' : `it says: ${refusal}`;
+    return this.#failed('GET', path, malformed(got.value.status, detail).failure);
+  }
+
+  /** Ends the connections; requests under way fail as unavailable. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #list(byId: ReadonlyMap<string, RecipeEntry>, unreadable: number, truncated: boolean): Result<RecipeList> {
+    return { ok: true, value: { recipes: [...byId.values()], unreadable, truncated } };
+  }
+
+  async #get(path: string, signal: AbortSignal | null): Promise<Result<Read>> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { result, headers } = await this.#exchange('GET', path, { body: null, signal });
+      if (result.ok) {
+        const parsed = jsonOf(result.value);
+        if (!parsed.ok) return this.#failed('GET', path, parsed.failure);
+        return { ok: true, value: { status: result.value.status, body: parsed.value, headers } };
+      }
+      const again = result.failure.kind === 'unavailable' && attempt < getTries && !signal?.aborted;
+      if (!again) return this.#failed('GET', path, result.failure);
+      await this.#world.clock.sleep(this.#world.random() * retryBaseMs * 2 ** attempt, signal ?? undefined);
+    }
+  }
+
+  #exchange(
+    method: 'GET' | 'POST',
+    path: string,
+    { body, signal }: { readonly body: string | null; readonly signal: AbortSignal | null },
+  ): Promise<Exchange> {
+    const { clock } = this.#world;
+    const headers = {
+      ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
+      accept: 'application/json',
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+    };
+    const ask = { method, baseUrl: this.#baseUrl, path, headers, body, signal };
+    return clock.busy(() => exchange(this.#agent, ask, () => clock.now()));
+  }
+
+  /** Where the rest is, as a path behind our base address. An address anywhere else is not followed: the key stays here. */
+  #nextOf({ headers, body }: Read): string | null {
+    const link = /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(String(headers['link'] ?? ''))?.[1];
+    const said = objectOf(body)['next'];
+    const target = link ?? (typeof said === 'string' && /^(https?:|\/|\?)/.test(said) ? said : undefined);
+    if (target === undefined || !URL.canParse(target, `${this.#baseUrl}/`)) return null;
+    const { href } = new URL(target, `${this.#baseUrl}/`);
+    return href.startsWith(`${this.#baseUrl}/`) ? href.slice(this.#baseUrl.length) : null;
+  }
+
+  #failed(method: string, path: string, failure: Failure) {
+    return failed({ ...failure, detail: this.#said(method, path, failure.detail) });
+  }
+
+  #said(method: string, path: string, detail: string): string {
+    const said = `${method} ${path.split('?')[0]}: ${detail}`;
+    return this.#apiKey === null ? said : withoutKeys(said, this.#apiKey);
+  }
+}
+
+interface Read {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: AnswerHeaders;
+}
+
+function objectOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {};
+}
+
+/** The document shows no body. Without a wish beyond the path none is sent; ours reads `parameters` and `apply`. */
+function bodyOf({ parameters, apply }: TriggerWish): string | null {
+  if (Object.keys(parameters).length === 0 && !apply) return null;
+  return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
+}
+
+/** Signs that a list goes on elsewhere (FAULTS.md S8). */
+function saysMore(body: unknown): boolean {
+  const fields = objectOf(body);
+  const names = ['next', 'next_page', 'next_cursor', 'cursor'];
+  return names.some((name) => Boolean(fields[name])) || fields['has_more'] === true;
+}
+
+/** An error in disguise (FAULTS.md H4), quoted; null when there is none. */
+function refusalIn(body: unknown): string | null {
+  const fields = objectOf(body);
+  const refused = Boolean(fields['error']) || fields['success'] === false;
+  return refused ? quote(typeof fields['error'] === 'string' ? fields['error'] : JSON.stringify(body)) : null;
+}
+
+/** A run that only the Location of an answer names. */
+function runFromLocation(headers: AnswerHeaders): RunRecord | null {
+  const encoded = /\/runs\/([^/?#]+)\/?(?:[?#].*)?$/.exec(String(headers['location'] ?? ''))?.[1];
+  if (encoded === undefined) return null;
+  return readRun({ id: decoded(encoded) });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

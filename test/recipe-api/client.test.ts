@@ -1,0 +1,218 @@
+// The recipe API's client against a real server that plays what the document calls "not shown".
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { RecipeApi } from '../../src/recipe-api/client.ts';
+import { systemClock, type World } from '../../src/world.ts';
+import { type Played, RecipeHost } from '../support/recipe-service.ts';
+
+const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }) };
+const wish = { recipe: 'at-risk', parameters: {}, apply: false };
+
+async function started(prepare: (host: RecipeHost) => void = () => {}) {
+  const host = await RecipeHost.start();
+  prepare(host);
+  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
+  const end = async () => {
+    await api.close();
+    await host[Symbol.asyncDispose]();
+  };
+  return { host, api, [Symbol.asyncDispose]: end };
+}
+
+describe('the list of recipes', () => {
+  const entry = { id: 'x', title: null, description: null, parameters: null, writes: null };
+  const shapes: readonly [string, unknown, readonly string[]][] = [
+    ['under `recipes`', { recipes: [{ id: 'x' }] }, ['x']],
+    ['as the whole answer', [{ id: 'x' }, { id: 'y' }], ['x', 'y']],
+    ['under `data`, with more around it', { data: [{ id: 'x', owner: 'me' }], total: 1 }, ['x']],
+    ['of numbers for ids', { recipes: [{ id: 7 }] }, ['7']],
+    ['of bare ids', { recipes: ['x', 'y'] }, ['x', 'y']],
+    ['that is empty', { recipes: [] }, []],
+  ];
+  it.each(shapes)('is read %s', async (_shape, body, ids) => {
+    await using service = await started((host) => {
+      host.list = () => ({ status: 200, body });
+    });
+    const list = await service.api.recipes();
+    expect(list.ok && list.value.recipes.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('keeps the good entries beside the bad ones, and counts the bad', async () => {
+    await using service = await started((host) => {
+      host.list = () => ({ status: 200, body: { recipes: [{ id: 'x' }, null, { title: 'no id' }, 4, { id: '' }] } });
+    });
+    const list = await service.api.recipes();
+    expect(list).toEqual({ ok: true, value: { recipes: [entry], unreadable: 4, truncated: false } });
+  });
+
+  it('is followed from page to page, but only behind our own base address', async () => {
+    await using service = await started((host) => {
+      host.list = RecipeHost.inTurn(
+        { status: 200, body: { recipes: [{ id: 'a' }] }, headers: { link: '</v1/recipes?page=2>; rel="next"' } },
+        { status: 200, body: { recipes: [{ id: 'b' }], next: `${host.baseUrl}/recipes?page=3` } },
+        { status: 200, body: { recipes: [{ id: 'c' }], next: 'https://elsewhere.example/v1/recipes?page=4' } },
+      );
+    });
+    const list = await service.api.recipes();
+    expect(list.ok && list.value.recipes.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect(list.ok && list.value.truncated).toBe(true);
+    const paths = service.host.taken.map(({ path }) => path);
+    expect(paths).toEqual(['/v1/recipes', '/v1/recipes?page=2', '/v1/recipes?page=3']);
+  });
+
+  it('that is null or absent is malformed, not empty', async () => {
+    for (const body of [{ recipes: null }, {}, 'a page', { recipes: {} }]) {
+      await using service = await started((host) => {
+        host.list = () => ({ status: 200, body });
+      });
+      const list = await service.api.recipes();
+      expect(!list.ok && list.failure.kind).toBe('malformed');
+    }
+  });
+
+  it('is asked for again after a server error, and not after a refusal', async () => {
+    await using service = await started((host) => {
+      const page = '<html><title>Bad gateway</title></html>';
+      host.list = RecipeHost.inTurn({ status: 502, body: page }, 'lost', { status: 200, body: [] });
+    });
+    expect((await service.api.recipes()).ok).toBe(true);
+    service.host.list = () => ({ status: 403, body: { error: 'plan' } });
+    const refused = await service.api.recipes();
+    expect(refused).toMatchObject({ ok: false, failure: { kind: 'refused', status: 403 } });
+    expect(service.host.taken).toHaveLength(4);
+  });
+
+  it('that is redirected is refused, and the key goes nowhere', async () => {
+    await using elsewhere = await RecipeHost.start();
+    await using service = await started((host) => {
+      host.list = () => ({ status: 302, headers: { location: `${elsewhere.baseUrl}/recipes` } });
+    });
+    expect(await service.api.recipes()).toMatchObject({ ok: false, failure: { kind: 'refused', status: 302 } });
+    expect(elsewhere.taken).toEqual([]);
+  });
+});
+
+describe('a trigger', () => {
+  const answers: readonly [string, Played, string][] = [
+    ['202 with the run', { status: 202, body: { id: 'run-1', status: 'queued' } }, 'run-1'],
+    ['201 with the run inside `run`', { status: 201, body: { run: { id: 5, state: 'pending' } } }, '5'],
+    ['200 with a run id alone', { status: 200, body: { run_id: 'r' } }, 'r'],
+    ['an empty 202 with a Location', { status: 202, headers: { location: '/v1/runs/a%20b' } }, 'a b'],
+    ['a run that failed at once', { status: 200, body: { id: 'r', status: 'failed', error: 'no data' } }, 'r'],
+  ];
+  it.each(answers)('answered with %s has started it', async (_answer, played, id) => {
+    await using service = await started((host) => {
+      host.trigger = () => played;
+    });
+    expect(await service.api.trigger(wish)).toMatchObject({ kind: 'started', run: { id } });
+  });
+
+  const unclear: readonly [string, Played][] = [
+    ['whose answer is lost', 'lost'],
+    ['answered with 500', { status: 500, body: { error: 'oops' } }],
+    ['answered with 504 by a proxy', { status: 504, body: '<html>Gateway timeout</html>' }],
+    ['answered with 200 and a page', { status: 200, body: '<html>Welcome</html>' }],
+    ['answered with 202 and no run', { status: 202, body: { message: 'accepted' } }],
+    ['answered with 408', { status: 408 }],
+  ];
+  it.each(unclear)('%s may have started a run, and is never repeated', async (_answer, played) => {
+    await using service = await started((host) => {
+      host.trigger = () => played;
+    });
+    expect((await service.api.trigger(wish)).kind).toBe('may_have_started');
+    expect(service.host.taken).toHaveLength(1);
+  });
+
+  const refused: readonly [string, Played, string][] = [
+    ['401', { status: 401, body: { error: 'key' } }, 'unauthorized'],
+    ['403', { status: 403, body: { error: 'plan' } }, 'refused'],
+    ['404', { status: 404, body: { error: 'no such recipe' } }, 'missing'],
+    ['429', { status: 429, headers: { 'retry-after': '7' } }, 'throttled'],
+    ['a redirect', { status: 307, headers: { location: 'https://elsewhere.example/v1' } }, 'refused'],
+    ['200 with an error and no run', { status: 200, body: { success: false, error: 'no' } }, 'refused'],
+  ];
+  it.each(refused)('answered with %s has started nothing', async (_answer, played, kind) => {
+    await using service = await started((host) => {
+      host.trigger = () => played;
+    });
+    expect(await service.api.trigger(wish)).toMatchObject({ kind: 'not_started', failure: { kind } });
+  });
+
+  it('that never reached anybody has started nothing', async () => {
+    const gone = await RecipeHost.start();
+    const { baseUrl } = gone;
+    await gone[Symbol.asyncDispose]();
+    const api = new RecipeApi({ baseUrl, apiKey: 'k' }, world);
+    expect(await api.trigger(wish)).toMatchObject({ kind: 'not_started', failure: { kind: 'unavailable' } });
+    await api.close();
+  });
+
+  it('keeps Retry-After, sends the documented request, and a body only when there is more to say', async () => {
+    await using service = await started((host) => {
+      host.trigger = () => ({ status: 429, headers: { 'retry-after': '7' } });
+    });
+    const said = await service.api.trigger({ recipe: 'a/b?c', parameters: { days: 7 }, apply: true });
+    expect(said).toMatchObject({ failure: { retryAfterMs: 7_000 } });
+    await service.api.trigger(wish);
+    expect(service.host.taken.map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/recipes/a%2Fb%3Fc/runs', '{"parameters":{"days":7},"apply":true}'],
+      ['/v1/recipes/at-risk/runs', ''],
+    ]);
+  });
+
+  it('never brings the key into a message, whoever echoes it', async () => {
+    await using service = await started((host) => {
+      host.trigger = ({ authorization }) => ({ status: 500, body: { error: `you sent ${authorization}` } });
+    });
+    const said = await service.api.trigger(wish);
+    expect(said.kind === 'may_have_started' && said.detail).toContain('[key]');
+    expect(JSON.stringify(said)).not.toContain(service.host.key);
+  });
+});
+
+describe('a run', () => {
+  const records: readonly [string, unknown, object][] = [
+    ['as documented', { id: 'r', status: 'succeeded', rows: [{ a: 1 }] }, { state: 'succeeded', rows: [{ a: 1 }] }],
+    ['inside `run`', { run: { id: 'r', status: 'Completed' }, rows: [] }, { state: 'succeeded', rows: [] }],
+    ['without an id of its own', { status: 'in-progress' }, { id: 'r', state: 'running', rows: null }],
+    ['with rows in `output`', { status: 'done', output: { rows: [[1, 2]] } }, { state: 'succeeded', rows: [[1, 2]] }],
+    ['with rows under `output_rows`', { status: 'done', output_rows: ['x'] }, { rows: ['x'] }],
+    ['in a state nobody knows', { status: 'Defrosting' }, { state: 'unknown', stateSaid: 'Defrosting', rows: null }],
+    ['without a state', { rows: [] }, { state: 'unknown', stateSaid: null, rows: [] }],
+    ['cancelled, in American', { status: 'CANCELED' }, { state: 'cancelled' }],
+    ['that failed', { status: 'failed', error: { message: 'no data' } }, { state: 'failed', error: 'no data' }],
+    ['with rows to come', { status: 'succeeded', rows: null, row_count: 3 }, { rows: null, rowCount: 3 }],
+  ];
+  it.each(records)('is read %s', async (_shape, body, expected) => {
+    await using service = await started((host) => {
+      host.run = () => ({ status: 200, body });
+    });
+    const read = await service.api.run('r');
+    expect(read.ok && read.value.run).toMatchObject(expected);
+  });
+
+  it('that is an error in disguise, a page or nothing at all is malformed', async () => {
+    for (const body of [{ error: 'internal' }, '<html>', '', [], { success: false }, null]) {
+      await using service = await started((host) => {
+        host.run = () => ({ status: 200, body });
+      });
+      const read = await service.api.run('r');
+      expect(!read.ok && read.failure.kind, JSON.stringify(body)).toBe('malformed');
+    }
+  });
+
+  it('has pages of rows where the service links them', async () => {
+    await using service = await started((host) => {
+      const page = (rows: readonly number[], next?: string) => ({
+        status: 200,
+        body: { id: 'r', status: 'succeeded', rows, ...(next ? { next } : {}) },
+      });
+      host.run = RecipeHost.inTurn(page([1], '/v1/runs/r?after=1'), page([2]));
+    });
+    const one = await service.api.run('r');
+    expect(one.ok && one.value.nextPage).toBe('/runs/r?after=1');
+    const two = await service.api.run('r', '/runs/r?after=1');
+    expect(two.ok && two.value).toMatchObject({ run: { rows: [2] }, nextPage: null });
+    expect(service.host.taken[1]?.path).toBe('/v1/runs/r?after=1');
+  });
+});

@@ -1,0 +1,123 @@
+// A run is followed to its end, whatever the service does on the way; time is moved by hand.
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { RecipeApi } from '../../src/recipe-api/client.ts';
+import { type Followed, type FollowOptions, followRun } from '../../src/recipe-api/follow.ts';
+import { movedClock } from '../../src/world.ts';
+import { type Played, RecipeHost } from '../support/recipe-service.ts';
+
+const minuteMs = 60_000;
+const ok = (body: object): Played => ({ status: 200, body: { id: 'run-1', ...body } });
+const done = ok({ status: 'succeeded', rows: [{ n: 1 }] });
+const missing: Played = { status: 404, body: { error: 'no such run' } };
+
+interface Outcome {
+  readonly followed: Followed;
+  readonly afterMs: number;
+  readonly requests: number;
+}
+
+/** Follows a run whose record is answered with each of these in turn. */
+async function follow(plays: readonly Played[], options: Partial<FollowOptions> = {}): Promise<Outcome> {
+  await using host = await RecipeHost.start();
+  host.run = RecipeHost.inTurn(...plays);
+  const clock = movedClock(0);
+  const world = { clock, random: () => 1, log: pino({ level: 'silent' }) };
+  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
+  let followed: Followed | undefined;
+  const following = followRun(api, 'run-1', { withinMs: 5 * minuteMs, ...options }, world).then((end) => {
+    followed = end;
+    return end;
+  });
+  await clock.advanceUntil(() => followed !== undefined, 20 * minuteMs);
+  const end = await following;
+  await api.close();
+  return { followed: end, afterMs: clock.now(), requests: host.taken.length };
+}
+
+describe('a run that is followed', () => {
+  it('ends with its rows', async () => {
+    const told: string[] = [];
+    const plays = [ok({ status: 'queued' }), ok({ status: 'running' }), done];
+    const { followed, requests } = await follow(plays, { told: (run) => told.push(run.state) });
+    expect(followed).toMatchObject({ kind: 'ended', page: { run: { state: 'succeeded', rows: [{ n: 1 }] } } });
+    expect([requests, told]).toEqual([3, ['queued', 'running', 'succeeded']]);
+  });
+
+  it('ends as failed or cancelled without waiting for rows', async () => {
+    const failed = await follow([ok({ status: 'failed', error: 'no data' })]);
+    expect(failed.followed).toMatchObject({ kind: 'ended', page: { run: { state: 'failed', error: 'no data' } } });
+    const cancelled = await follow([ok({ status: 'canceled' })]);
+    expect(cancelled.followed).toMatchObject({ kind: 'ended', page: { run: { state: 'cancelled' } } });
+  });
+
+  it('waits for rows that come late', async () => {
+    const { followed } = await follow([ok({ status: 'succeeded' }), ok({ status: 'succeeded', rows: null }), done]);
+    expect(followed).toMatchObject({ kind: 'ended', page: { run: { rows: [{ n: 1 }] } } });
+    const counted = await follow([ok({ status: 'succeeded', rows: [], row_count: 1 }), done]);
+    expect(counted.followed).toMatchObject({ kind: 'ended', page: { run: { rows: [{ n: 1 }] } } });
+  });
+
+  it('is taken for ended without rows when they never come, which is not the same as no rows', async () => {
+    const { followed, afterMs } = await follow([ok({ status: 'succeeded' })]);
+    expect(followed).toMatchObject({ kind: 'ended', page: { run: { rows: null } } });
+    expect(afterMs).toBeGreaterThanOrEqual(15_000);
+    expect(afterMs).toBeLessThan(30_000);
+  });
+
+  it('is neither ended nor failed by a word that nobody knows', async () => {
+    const { followed } = await follow([ok({ status: 'Defrosting', rows: [] })]);
+    expect(followed).toMatchObject({
+      kind: 'unfinished',
+      run: { state: 'unknown' },
+      detail: 'its status is Defrosting',
+    });
+    expect((await follow([ok({ status: 'Defrosting' }), done])).followed.kind).toBe('ended');
+  });
+
+  it('survives server errors, pages, lost answers and throttling on the way', async () => {
+    const page: Played = { status: 200, body: '<html>' };
+    const { followed } = await follow([
+      { status: 503 },
+      page,
+      'lost',
+      { status: 429 },
+      ok({ status: 'running' }),
+      done,
+    ]);
+    expect(followed.kind).toBe('ended');
+  });
+
+  it('leaves the service alone as long as Retry-After says, and a minute when it does not say', async () => {
+    const named = await follow([{ status: 429, headers: { 'retry-after': '90' } }, done]);
+    expect(named.afterMs).toBeGreaterThanOrEqual(90_000);
+    expect((await follow([{ status: 429 }, done])).afterMs).toBeGreaterThanOrEqual(minuteMs);
+  });
+
+  it('may be unknown to the service for a moment, but not for long', async () => {
+    expect((await follow([missing, missing, done])).followed.kind).toBe('ended');
+    const { followed, requests } = await follow([missing]);
+    expect(followed).toMatchObject({ kind: 'lost', failure: { kind: 'missing' } });
+    expect(requests).toBe(4);
+  });
+
+  it('is lost at once when the key is refused', async () => {
+    const { followed, requests } = await follow([{ status: 401, body: { error: 'key' } }]);
+    expect(followed).toMatchObject({ kind: 'lost', failure: { kind: 'unauthorized' } });
+    expect(requests).toBe(1);
+  });
+
+  it('asks at most 60 times a minute, the smallest plan', async () => {
+    const { followed, requests } = await follow([ok({ status: 'running' })], { withinMs: 10 * minuteMs });
+    expect(followed).toMatchObject({ kind: 'unfinished', run: { state: 'running' } });
+    expect(requests).toBeGreaterThan(60);
+    expect(requests).toBeLessThan(10 * 60);
+  });
+
+  it('is left at the signal', async () => {
+    const stopping = new AbortController();
+    const told = () => stopping.abort();
+    const { followed, requests } = await follow([ok({ status: 'running' })], { signal: stopping.signal, told });
+    expect([followed.kind, requests]).toEqual(['unfinished', 1]);
+  });
+});
