@@ -5,6 +5,7 @@ import { checkCommand } from './commands/check.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
+import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
 import { releaseCommand } from './commands/release.ts';
 import { runCommand } from './commands/run.ts';
 import { simulatorCommand } from './commands/simulator.ts';
@@ -26,6 +27,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     decideCommand(),
     backtestCommand(),
     explainCommand(),
+    pauseCommand(),
+    resumeCommand(),
+    modeCommand(),
+    undoCommand(),
     releaseCommand(),
     writesCommand(),
   ];

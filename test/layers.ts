@@ -37,6 +37,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'hono',
       '@hono/node-server',
       'prom-client',
+      'zod',
       'node:http',
       'node:net',
       'node:crypto',

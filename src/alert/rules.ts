@@ -93,6 +93,8 @@ const actedSeverity: Readonly<Record<ActionKind, Severity>> = {
   pause: 'critical',
   recovery: 'warning',
   restore: 'info',
+  resume: 'info',
+  mode: 'info',
 };
 
 /**
@@ -127,12 +129,13 @@ export function actionFailedCondition(
   action: Action,
   context: Pick<MailboxContext, 'now' | 'policy' | 'pageUrl'>,
 ): Condition {
+  // What became of a person's own change they were told when they asked for it.
+  const settled = Boolean(action.by) || action.state === 'confirmed' || action.state === 'dropped';
   const givenUp = action.state === 'refused' || (action.state === 'unconfirmed' && action.nextTryAt === null);
-  const settled = action.state === 'confirmed' || action.state === 'dropped';
   return {
     subject: actionSubject('guard_action_failed', action, null),
     severity: 'critical',
-    active: givenUp ? true : settled ? false : 'unknown',
+    active: settled ? false : givenUp ? true : 'unknown',
     forMs: 0,
     observations: 1,
     clearObservations: 1,
@@ -148,6 +151,8 @@ const deeds = {
   recovery: { done: 'switched to recovery mode', wished: 'the switch to recovery mode' },
   pause: { done: 'warm-up paused', wished: 'the pause of the warm-up' },
   restore: { done: 'restored from recovery', wished: 'the way back from recovery' },
+  resume: { done: 'warm-up resumed', wished: 'the resume of the warm-up' },
+  mode: { done: 'mode set', wished: 'the other mode' },
 } as const;
 
 function actionTitle(action: Action): string {

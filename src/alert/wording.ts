@@ -166,8 +166,9 @@ const maxRateDigits = 4;
 export function actionText(action: Action, now: EpochMs): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const since = spanText((action.settledAt ?? now) - openedAt);
-  const what = action.targetMode === null ? 'Paused the warm-up' : `Switched to ${action.targetMode} mode`;
-  const wish = action.targetMode === null ? 'Pausing the warm-up' : `Switching to ${action.targetMode} mode`;
+  const asked = action.by ? ` for ${action.by.name}` : '';
+  const what = `${deedOf(action, 'Paused', 'Resumed', 'Switched')}${asked}`;
+  const wish = `${deedOf(action, 'Pausing', 'Resuming', 'Switching')}${asked}`;
   const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {
@@ -177,17 +178,32 @@ export function actionText(action: Action, now: EpochMs): string {
       return `NOT ACTED: ${wish.toLowerCase()} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
     case 'unconfirmed':
       return `${wish} was sent at ${timeText(openedAt)}, but could not be read back within ${since}${tries}.${detail}`;
+    case 'dropped':
+      return `${wish} was dropped at ${timeText(action.settledAt ?? now)}.${detail}`;
     default:
       return `${wish} is under way since ${timeText(openedAt)}.`;
   }
 }
 
+function deedOf({ kind, targetMode }: Action, paused: string, resumed: string, switched: string): string {
+  if (targetMode !== null) return `${switched} to ${targetMode} mode`;
+  return `${kind === 'pause' ? paused : resumed} the warm-up`;
+}
+
 /** How a person takes an action back. */
 export function undoText(action: Action): string {
   if (action.state === 'refused') return '';
-  if (action.kind === 'pause') return 'To take it back, resume the warm-up in the mailbox app.';
-  const before = action.before.mode ? `to ${action.before.mode}` : 'back';
-  return `To take it back, set the mode ${before} in the mailbox app.`;
+  const { email, mailboxId, before } = action;
+  // People copy this into a shell: an address of other characters is left to its id.
+  const name = /^[\w.+@-]+$/.test(email) ? email : mailboxId;
+  if (action.kind === 'pause') {
+    return `To take it back: \`warmwarden resume ${name}\`, or resume the warm-up in the mailbox app.`;
+  }
+  if (action.kind === 'recovery') {
+    const mode = before.mode ?? 'MODE';
+    return `To take it back: \`warmwarden mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
+  }
+  return `To take it back, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
 }
 
 /** A pause stops the warm-up only; a person woken at night must know. */

@@ -5,7 +5,7 @@ import { actionText, explainVerdict, sentence } from '../alert/wording.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import { isCalled, type MailboxState } from '../model/mailbox.ts';
+import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { Ledger, type LedgerEntries } from '../store/ledger.ts';
 import { systemClock } from '../world.ts';
@@ -41,7 +41,9 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   }
   const ledger = Ledger.open(loaded.config.store.path);
   try {
-    const mailbox = onlyOne(name, await ledger.mailboxes());
+    const found = namedMailbox(name, await ledger.mailboxes());
+    if ('wrong' in found) throw new Error(found.wrong);
+    const { mailbox } = found;
     // A fleet on another clock (a simulation) may be ahead of ours.
     const until = options.at === undefined ? Number.MAX_SAFE_INTEGER : at;
     const entries = await ledger.entriesOf(mailbox, until, entriesShown);
@@ -50,14 +52,6 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   } finally {
     await ledger.close();
   }
-}
-
-function onlyOne(name: string, mailboxes: readonly MailboxState[]): MailboxState {
-  const [found, ...others] = mailboxes.filter((mailbox) => isCalled(name, mailbox));
-  if (!found) throw new Error(`No guarded mailbox is called ${name}.`);
-  if (others.length === 0) return found;
-  const names = [found, ...others].map(({ account, email }) => `${account}/${email}`);
-  throw new Error(`${name} stands for several: name one of ${names.join(', ')}.`);
 }
 
 /** Newest first; an action stands with the time at which it was planned. */

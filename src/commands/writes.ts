@@ -1,7 +1,7 @@
 // `warmwarden writes off|on`: the red button. Nothing is written to the API until it is on again.
-import { Argument, Command, InvalidArgumentError } from 'commander';
-import { readDuration } from '../config/scalars.ts';
+import { Argument, Command } from 'commander';
 import { askDaemon } from '../serve/hands.ts';
+import { duration } from './duration.ts';
 import { wish } from './wish.ts';
 
 interface WritesOptions {
@@ -28,10 +28,4 @@ export function writesCommand(): Command {
         askDaemon(store, 'writes', { off, account, mailbox, forMs, by, reason }),
       );
     });
-}
-
-function duration(text: string): number {
-  const ms = readDuration(text);
-  if (typeof ms === 'string') throw new InvalidArgumentError(ms);
-  return ms;
 }

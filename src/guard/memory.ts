@@ -1,5 +1,5 @@
 // What the guard remembers of a mailbox and how events change it. POLICY.md, "Memory".
-import type { ActionKind } from '../model/action.ts';
+import type { ActionKind, GuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
@@ -51,6 +51,7 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
     emergencyEvidence: null,
     interventions: [],
     claim: null,
+    pauseWord: null,
     reversals: [],
   };
 }
@@ -70,7 +71,8 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
   const claim = stands(memory.claim, mode, run) ? memory.claim : null;
   const reversed = memory.claim !== null && claim === null && !(memory.claim.kind === 'recovery' && run === 'paused');
   const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
-  return { ...restarted, mode, run, claim, reversals };
+  const pauseWord = run === 'running' ? null : memory.pauseWord;
+  return { ...restarted, mode, run, claim, pauseWord, reversals };
 }
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
@@ -104,36 +106,62 @@ export function afterJudgement(memory: GuardMemory, reason: Reason): GuardMemory
   return unjudged.includes(reason) ? memory : { ...memory, answersJudged: memory.answersJudged + 1 };
 }
 
+/** A change that was read back. */
+export interface Done<Kind extends ActionKind = ActionKind> {
+  readonly kind: Kind;
+  readonly actionId: string;
+  readonly previousMode: string | null;
+  /** The status word that was read back. */
+  readonly word: string | null;
+}
+
 /**
- * Our change was read back: it is claimed, it counts as an intervention, and the evidence restarts. A restore ends the
- * claim instead, and is no intervention.
+ * The guard's own change was read back: it is claimed, it counts as an intervention, and the evidence restarts. A
+ * restore ends the claim instead, and is no intervention.
  */
-export function afterConfirmed(
-  memory: GuardMemory,
-  done: {
-    readonly kind: ActionKind;
-    readonly actionId: string;
-    readonly previousMode: string | null;
-    readonly word: string | null;
-  },
-  sight: Sight,
-): GuardMemory {
-  const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
-  const run = sight.run === 'unknown' ? memory.run : sight.run;
-  if (done.kind === 'restore') return { ...restart(memory, sight, false), mode, run, claim: null };
+export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>, sight: Sight): GuardMemory {
+  const seen = { mode: isWarmupMode(sight.mode) ? sight.mode : memory.mode, run: runAfter(memory, done, sight) };
+  if (done.kind === 'restore') return { ...restart(memory, sight, false), ...seen, claim: null };
+  const paused = done.kind === 'pause';
   return {
-    ...(done.kind === 'recovery' ? restart(memory, sight, true) : memory),
-    mode,
-    run: done.kind === 'pause' ? 'paused' : run,
+    ...(paused ? memory : restart(memory, sight, true)),
+    ...seen,
+    pauseWord: paused ? done.word : memory.pauseWord,
     interventions: [...memory.interventions, sight.now],
     claim: {
-      kind: done.kind,
+      kind: paused ? 'pause' : 'recovery',
       actionId: done.actionId,
       since: sight.now,
       previousMode: done.previousMode,
-      word: done.word,
+      under: paused && memory.claim?.kind === 'recovery' ? memory.claim : null,
     },
   };
+}
+
+/**
+ * A person's change through Warmwarden was read back: nothing of it is claimed and it is no intervention; the evidence
+ * restarts as after any change. What we had changed and they took back is a reversal. A resume leaves a recovery of
+ * ours, that our pause stood on, as ours.
+ */
+export function afterHand(memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
+  const { claim } = memory;
+  const seen = { mode: isWarmupMode(sight.mode) ? sight.mode : memory.mode, run: runAfter(memory, done, sight) };
+  if (done.kind === 'pause') return { ...memory, ...seen, claim: null, pauseWord: done.word };
+  const resumed = done.kind === 'resume';
+  const reversed = claim !== null && (claim.kind === 'pause') === resumed;
+  return {
+    ...restart(memory, sight, !resumed && sight.mode === 'recovery'),
+    ...seen,
+    pauseWord: resumed ? null : memory.pauseWord,
+    claim: !resumed ? null : claim?.kind === 'pause' ? claim.under : claim,
+    reversals: reversed ? [...memory.reversals, sight.now] : memory.reversals,
+  };
+}
+
+function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {
+  if (kind === 'pause') return 'paused';
+  if (sight.run !== 'unknown') return sight.run;
+  return kind === 'resume' ? 'running' : memory.run;
 }
 
 /** So many reversals within this time are a quarrel that the guard does not enter. */

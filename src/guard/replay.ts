@@ -1,5 +1,5 @@
 // The guard over a mailbox's past, day by day: what it would have done, and what that would have spared and cost. Pure.
-import type { ActionKind } from '../model/action.ts';
+import { type GuardActionKind, isGuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
 import type { Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
@@ -25,7 +25,7 @@ export interface Past {
 /** One thing that the guard would have done, at the end of a day. */
 export interface ReplayedAction {
   readonly date: IsoDate;
-  readonly kind: ActionKind;
+  readonly kind: GuardActionKind;
   /** With its numbers and its reason; the counts of the days before are those that the guard would have left over. */
   readonly verdict: Verdict;
 }
@@ -86,7 +86,7 @@ export function replayGuard(policy: Policy, past: Past): Replay {
     const rows = days.byDate.has(date) ? [...course.rows, rowOf(date, lived.counts)] : course.rows;
     const { next, verdict } = endOfDay(policy, past, { ...course, rows, restOfBounce: lived.restOfBounce }, date);
     if (verdict.action === 'hold') total.daysHeld += 1;
-    if (isAction(verdict.action)) total.actions.push({ date, kind: verdict.action, verdict });
+    if (isGuardActionKind(verdict.action)) total.actions.push({ date, kind: verdict.action, verdict });
     course = next;
   }
   return {
@@ -102,10 +102,6 @@ export function replayGuard(policy: Policy, past: Past): Replay {
 
 function range(days: Days): { readonly from: IsoDate | null; readonly to: IsoDate | null } {
   return { from: days.oldest, to: days.anchor };
-}
-
-function isAction(action: Verdict['action']): action is ActionKind {
-  return action === 'recovery' || action === 'pause' || action === 'restore';
 }
 
 /** What a day would have counted. An unreadable day stays unreadable. */
@@ -153,7 +149,7 @@ function endOfDay(
     contested: false,
   });
   const kind = verdict.action;
-  if (!isAction(kind)) return { next: { ...course, memory }, verdict };
+  if (!isGuardActionKind(kind)) return { next: { ...course, memory }, verdict };
   const mode =
     kind === 'recovery' ? 'recovery' : kind === 'restore' ? (memory.claim?.previousMode ?? null) : course.mode;
   const paused = kind === 'pause';

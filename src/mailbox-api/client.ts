@@ -109,6 +109,11 @@ export class MailboxApi {
     return this.#write(id, { mailbox_id: id, action: 'pause' });
   }
 
+  /** Asks for the warm-up to go on. ok only means that the API said yes: read it back. */
+  resume(id: string): Answered<true> {
+    return this.#write(id, { mailbox_id: id, action: 'resume' });
+  }
+
   /** Ends every poll under way; writes go on. */
   stopPolls(): void {
     this.#stopping.abort();

@@ -1,11 +1,18 @@
-// A change at the mailbox API that the guard wants, from the plan to its outcome.
+// A change at the mailbox API that the guard or a person wants, from the plan to its outcome.
 import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 import type { RunState, Verdict } from './verdict.ts';
 
-/** restore: back from recovery to the mode before. */
-export const actionKinds = ['recovery', 'pause', 'restore'] as const;
-export type ActionKind = (typeof actionKinds)[number];
+/** What the guard does by itself. restore: back from recovery to the mode before. */
+export const guardActionKinds = ['recovery', 'pause', 'restore'] as const;
+export type GuardActionKind = (typeof guardActionKinds)[number];
+
+export function isGuardActionKind(kind: string): kind is GuardActionKind {
+  return guardActionKinds.some((one) => one === kind);
+}
+
+/** resume and mode (another warm-up mode) are a person's alone. */
+export type ActionKind = GuardActionKind | 'resume' | 'mode';
 
 /**
  * planned: wanted, nothing sent. open: the intent is recorded, a POST may be under way.
@@ -25,6 +32,13 @@ export interface Before {
   readonly run: RunState;
 }
 
+/** A person who asked for a change, and why. */
+export interface Person {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** A change at the mailbox API, the guard's or a person's. */
 export interface Action {
   /** Unique for ever; sorts by time. */
   readonly id: string;
@@ -32,7 +46,9 @@ export interface Action {
   readonly mailboxId: string;
   readonly email: string;
   readonly kind: ActionKind;
-  /** The mode that it sets; null for a pause. */
+  /** Who asked for it through Warmwarden; null when the guard did. */
+  readonly by: Person | null;
+  /** The mode that it sets; null for a pause or a resume. */
   readonly targetMode: WarmupMode | null;
   readonly state: ActionState;
   readonly verdict: Verdict;

@@ -1,24 +1,50 @@
 // A person's hand on the running daemon: what was asked, by whom, why, and what came of it.
-
+import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
-/** What a person may ask for. More hands come with later versions. */
-export interface ReleaseRequest {
-  /** A mailbox as people name it (address, id, or ACCOUNT/ADDRESS); null: the breaker, of all accounts. */
-  readonly mailbox: string | null;
+/** Who asks, and why. */
+export interface Asker {
   readonly by: string;
   readonly reason: string;
 }
 
+export interface ReleaseRequest extends Asker {
+  /** A mailbox as people name it (address, id, or ACCOUNT/ADDRESS); null: the breaker, of all accounts. */
+  readonly mailbox: string | null;
+}
+
+/** A change of one mailbox by a person's hand. */
+export interface MailboxRequest extends Asker {
+  /** As people name it: its address, its id, or ACCOUNT/ADDRESS. */
+  readonly mailbox: string;
+  /** Only say what it would do. */
+  readonly preview: boolean;
+}
+
+export interface ModeRequest extends MailboxRequest {
+  readonly mode: WarmupMode;
+}
+
+/** Taking back what Warmwarden did by itself lately, where its claim still stands. */
+export interface UndoRequest extends Asker {
+  /** How far back, milliseconds. */
+  readonly sinceMs: number;
+  /** Only say what it would do. */
+  readonly preview: boolean;
+}
+
+/** Asking the API for everything about a mailbox now. */
+export interface RefreshRequest extends Asker {
+  readonly mailbox: string;
+}
+
 /** The red button: writing to the API is switched off, or on again, for everything, an account or a mailbox. */
-export interface WritesRequest {
+export interface WritesRequest extends Asker {
   readonly off: boolean;
   readonly account: string | null;
   readonly mailbox: string | null;
   /** Switched on again by itself after this; null: by a person only. */
   readonly forMs: number | null;
-  readonly by: string;
-  readonly reason: string;
 }
 
 /** Since when, by whom and why nothing is written; to what, `scope` says (see scopeOf). */
@@ -46,4 +72,11 @@ export interface HandOutcome {
 export interface Hands {
   release(request: ReleaseRequest): Promise<HandOutcome>;
   writes(request: WritesRequest): Promise<HandOutcome>;
+  /** Stops the warm-up of a mailbox, and says so only when it was read back. */
+  pause(request: MailboxRequest): Promise<HandOutcome>;
+  resume(request: MailboxRequest): Promise<HandOutcome>;
+  mode(request: ModeRequest): Promise<HandOutcome>;
+  /** Takes back what Warmwarden did by itself and still claims. */
+  undo(request: UndoRequest): Promise<HandOutcome>;
+  refresh(request: RefreshRequest): Promise<HandOutcome>;
 }

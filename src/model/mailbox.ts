@@ -26,10 +26,22 @@ export function domainOf(email: string): string {
 }
 
 /** Whether people mean this mailbox by a name: its address, its id, or ACCOUNT/ADDRESS. */
-export function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
+function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
   const { account, id, email } = mailbox;
   const wanted = name.toLowerCase();
   return id === name || email.toLowerCase() === wanted || `${account}/${email}`.toLowerCase() === wanted;
+}
+
+/** The one mailbox that is called so, or what is wrong with the name, in a sentence. */
+export function namedMailbox(
+  name: string,
+  mailboxes: Iterable<MailboxState>,
+): { readonly mailbox: MailboxState } | { readonly wrong: string } {
+  const [mailbox, ...others] = [...mailboxes].filter((one) => isCalled(name, one));
+  if (!mailbox) return { wrong: `No guarded mailbox is called ${name}.` };
+  if (others.length === 0) return { mailbox };
+  const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
+  return { wrong: `${name} stands for several: name one of ${names.join(', ')}.` };
 }
 
 /** One mailbox as it is believed to be. Immutable: a tick replaces it. */

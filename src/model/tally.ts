@@ -1,13 +1,13 @@
 // What the rooms count while they work. Implemented by serve/metrics; the rooms only see this interface.
-import type { ActionKind, Outcome } from './action.ts';
+import type { GuardActionKind, Outcome } from './action.ts';
 import type { RequestCount } from './mailbox.ts';
 import type { Reason, VerdictAction } from './verdict.ts';
 
 export interface Tally {
   /** A verdict was recorded. */
   decision(account: string, action: VerdictAction, reason: Reason): void;
-  /** An action was settled. */
-  action(account: string, kind: ActionKind, outcome: Outcome): void;
+  /** An action of the guard's own was settled. */
+  action(account: string, kind: GuardActionKind, outcome: Outcome): void;
   /** A request to the mailbox API ended after `seconds`. */
   request(count: RequestCount, seconds: number): void;
   /** A send was tried on a channel. */

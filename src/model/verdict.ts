@@ -84,8 +84,8 @@ export interface Claim {
   readonly since: EpochMs;
   /** The mode before, for a later restore. */
   readonly previousMode: string | null;
-  /** The status word that proved a pause: it means paused from then on, whether or not anybody listed it. */
-  readonly word: string | null;
+  /** The recovery that a pause was put on top of: ours again when a person takes the pause back through Warmwarden. */
+  readonly under: Claim | null;
 }
 
 /** What the guard remembers of a mailbox; survives restarts. */
@@ -101,6 +101,8 @@ export interface GuardMemory {
   /** When our interventions were confirmed. */
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;
-  /** When somebody else took back what we had changed. */
+  /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
+  readonly pauseWord: string | null;
+  /** When somebody took back what we had changed. */
   readonly reversals: readonly EpochMs[];
 }

@@ -2,7 +2,9 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { z } from 'zod';
 import type { HandOutcome, Hands } from '../model/hand.ts';
+import { warmupModes } from '../model/policy.ts';
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
@@ -55,19 +57,47 @@ async function answerTo(asked: IncomingMessage, hands: Hands): Promise<HandOutco
     if (bytes > maxBodyBytes) asked.destroy();
   });
   const body: unknown = JSON.parse(await text(asked));
-  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const word = (name: string) => (typeof fields[name] === 'string' && fields[name] !== '' ? fields[name] : null);
-  const [mailbox, by, reason] = [word('mailbox'), word('by') ?? 'somebody', word('reason') ?? ''];
-  switch (`${asked.method} ${asked.url}`) {
-    case 'POST /release':
-      return hands.release({ mailbox, by, reason });
-    case 'POST /writes': {
-      const forMs = typeof fields['forMs'] === 'number' ? fields['forMs'] : null;
-      return hands.writes({ off: fields['off'] === true, account: word('account'), mailbox, forMs, by, reason });
-    }
-    default:
-      return { done: false, said: ['This daemon has no such hand.'] };
-  }
+  const hand = asked.method === 'POST' ? wishes[asked.url?.slice(1) ?? ''] : undefined;
+  if (!hand) return { done: false, said: ['This daemon has no such hand.'] };
+  const read = hand(body, hands);
+  return (
+    read ?? { done: false, said: ['The wish can not be read: is the command of another version than the daemon?'] }
+  );
+}
+
+const asker = { by: z.string().default('somebody'), reason: z.string().default('') };
+const oneMailbox = z.object({ ...asker, mailbox: z.string(), preview: z.boolean().default(false) });
+
+/** What each hand takes over the socket. */
+const wishes: Readonly<Record<string, (body: unknown, hands: Hands) => Promise<HandOutcome> | null>> = {
+  release: reading(z.object({ ...asker, mailbox: z.string().nullable() }), (wish, hands) => hands.release(wish)),
+  writes: reading(
+    z.object({
+      ...asker,
+      off: z.boolean(),
+      account: z.string().nullable(),
+      mailbox: z.string().nullable(),
+      forMs: z.number().nullable(),
+    }),
+    (wish, hands) => hands.writes(wish),
+  ),
+  pause: reading(oneMailbox, (wish, hands) => hands.pause(wish)),
+  resume: reading(oneMailbox, (wish, hands) => hands.resume(wish)),
+  mode: reading(oneMailbox.extend({ mode: z.enum(warmupModes) }), (wish, hands) => hands.mode(wish)),
+  undo: reading(z.object({ ...asker, sinceMs: z.number(), preview: z.boolean().default(false) }), (wish, hands) =>
+    hands.undo(wish),
+  ),
+  refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
+};
+
+function reading<Shape extends z.ZodType>(
+  shape: Shape,
+  carryOut: (wish: z.infer<Shape>, hands: Hands) => Promise<HandOutcome>,
+): (body: unknown, hands: Hands) => Promise<HandOutcome> | null {
+  return (body, hands) => {
+    const wish = shape.safeParse(body);
+    return wish.success ? carryOut(wish.data, hands) : null;
+  };
 }
 
 type Wish<Hand extends keyof Hands> = Parameters<Hands[Hand]>[0];

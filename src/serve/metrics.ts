@@ -1,7 +1,7 @@
 // Metrics: counts what the rooms report, reads the rest from the fleet's picture, and answers a scrape.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Fleet } from '../fleet/fleet.ts';
-import { actionKinds, outcomes } from '../model/action.ts';
+import { guardActionKinds, outcomes } from '../model/action.ts';
 import type { Tally } from '../model/tally.ts';
 import type { Clock } from '../world.ts';
 import { contentTypes, type Family, formatFor, writeExposition } from './exposition.ts';
@@ -58,7 +58,7 @@ export function createMetrics({ fleet, version, clock, settings }: MetricsParts)
   // A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning.
   const startAtZero = () => {
     for (const { name: account } of fleet.accounts()) {
-      for (const action of actionKinds)
+      for (const action of guardActionKinds)
         for (const outcome of outcomes) counters.actions.inc({ account, action, outcome }, 0);
     }
     for (const { name: channel } of fleet.channels())

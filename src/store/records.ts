@@ -34,14 +34,18 @@ export interface BreakerRecord {
   readonly state: BreakerState;
 }
 
-/** A person ended a hold. */
-export interface ReleaseRecord {
+/** What a person asked for. */
+export interface HandRecord {
   readonly at: number;
   readonly by: string;
   readonly reason: string;
   /** What was asked, in a few words. */
   readonly wish: string;
   readonly outcome: string;
+}
+
+/** A person ended a hold. */
+export interface ReleaseRecord extends HandRecord {
   /** The mailbox whose memory changed by it. */
   readonly mailbox: MailboxState | null;
   readonly breaker: BreakerRecord | null;

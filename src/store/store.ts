@@ -11,7 +11,7 @@ import { type Connection, connect, nameHolder, storeError } from './connection.t
 import { migrate } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
-import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
+import type { BreakerRecord, HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import type { Tables } from './schema.ts';
 import { writeAction, writeAlerts, writeBreaker, writeDecision, writeMailbox, writeObservation } from './writes.ts';
 
@@ -95,6 +95,30 @@ export class Store {
   /** An action that will not be sent. */
   async dropIntent(action: Action): Promise<void> {
     await this.#db.transaction().execute((trx) => writeAction(trx, action));
+  }
+
+  /** A person's change, and the guard's that gives way to it. */
+  async recordActions(actions: readonly Action[]): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      for (const action of actions) await writeAction(trx, action);
+    });
+  }
+
+  /** What a person asked for and what came of it. */
+  async recordHand(record: HandRecord): Promise<void> {
+    await this.#db.transaction().execute((trx) => trx.insertInto('hands').values(record).execute());
+  }
+
+  /** What the guard did by itself since a moment and what was read back, oldest first. */
+  async confirmedSince(since: EpochMs): Promise<readonly Action[]> {
+    const rows = await this.#db
+      .selectFrom('actions')
+      .select('action')
+      .where('planned_at', '>=', since)
+      .where('state', '=', 'confirmed')
+      .orderBy('planned_at')
+      .execute();
+    return rows.map((row): Action => JSON.parse(row.action)).filter(({ by }) => !by);
   }
 
   /** The mailboxes that have left, as they were then: one that comes back is no stranger. */

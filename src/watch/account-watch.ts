@@ -2,6 +2,7 @@
 
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { Action } from '../model/action.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
@@ -10,6 +11,7 @@ import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Actor } from './actor.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
+import { type PersonsChange, planForPerson } from './persons.ts';
 import { type Poll, PollQueue, patienceMs, pollKey } from './queue.ts';
 import { type GuardedAccount, Recorder, type RecorderRooms } from './recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
@@ -125,6 +127,23 @@ export class AccountWatch {
     return releaseContest(this.#rooms, mailbox, releaser);
   }
 
+  /** Makes a person's change, through to its outcome. A sentence instead when it can't be begun. */
+  async carryOut(mailbox: MailboxState, change: PersonsChange): Promise<Action | string> {
+    const planned = await planForPerson(this.#rooms, mailbox, change);
+    if (typeof planned === 'string') return planned;
+    await this.#actor.finish(planned, this.#stop.signal);
+    const ended = this.#rooms.fleet.mailbox(mailbox.account, mailbox.id)?.action;
+    await this.judgeAgain(mailbox.id);
+    return ended?.id === planned.id ? ended : planned;
+  }
+
+  /** Everything about a mailbox is asked for as soon as the budget allows. */
+  refresh(mailboxId: string): void {
+    const now = this.#rooms.world.clock.monotonic();
+    for (const route of mailboxRoutes) this.#queue.add({ route, mailboxId }, now, 0);
+    this.#lane.wake();
+  }
+
   /** Judges a mailbox on what is believed already, and does what that wants. */
   async judgeAgain(mailboxId: string): Promise<void> {
     await this.#recorder.judgedAgain(mailboxId);
@@ -139,7 +158,7 @@ export class AccountWatch {
       // What the configuration no longer selects leaves with the first list; nothing is written to it before.
       if (!this.#options.selects(mailbox)) continue;
       try {
-        await this.#recorder.dropPlanned(mailbox.id);
+        await this.#recorder.dropPlanned(mailbox.id, 'the daemon stopped before anything was sent');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },

@@ -18,6 +18,10 @@ const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seco
 const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
 /** Nothing is written on statistics that are older than this: they are read again first. */
 const statsMaxAgeMs = hourMs;
+/** A person's change that could not be sent within this is dropped, and the person told. */
+const personWaitsMs = minuteMs;
+/** What is said of a change that was there before anything was sent. */
+export const alreadySo = 'it is so already';
 /** After an error of our own (the store, say) the action is taken up again after this. */
 const ownFaultWaitMs = minuteMs;
 
@@ -60,6 +64,14 @@ export class Actor {
     this.#working.set(mailboxId, done);
   }
 
+  /** Carries an action out and resolves when nothing more is to be done about it. */
+  async finish({ id, mailboxId }: Action, signal: AbortSignal): Promise<void> {
+    while (this.#pending(mailboxId)?.id === id && !signal.aborted) {
+      this.attend(mailboxId, signal);
+      await this.#working.get(mailboxId);
+    }
+  }
+
   /** Resolves when nothing is under way any more; the signal given to attend ends it. */
   async idle(): Promise<void> {
     await Promise.all(this.#working.values());
@@ -75,7 +87,9 @@ export class Actor {
 
   async #work(mailboxId: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#rooms.world;
-    for (let action = this.#pending(mailboxId); action && !signal.aborted; action = this.#pending(mailboxId)) {
+    const first = this.#pending(mailboxId);
+    for (let action = first; action && !signal.aborted; action = this.#pending(mailboxId)) {
+      if (action.id !== first?.id) return;
       try {
         await this.#step(action, signal);
       } catch (error) {
@@ -103,8 +117,19 @@ export class Actor {
       await this.#sleepUntil(action, action.nextTryAt, signal);
       return;
     }
+    if (this.#isLate(action)) {
+      await this.#rooms.recorder.dropPlanned(
+        action.mailboxId,
+        'the API did not let it through in time: nothing was sent',
+      );
+      return;
+    }
     if (!(await this.#looked(action, signal))) {
       await clock.sleep(secondMs, signal);
+      return;
+    }
+    if (this.#isSoAlready(action)) {
+      await this.#rooms.recorder.dropPlanned(action.mailboxId, alreadySo);
       return;
     }
     const open = await this.#rooms.recorder.opened(action.mailboxId, action.id);
@@ -118,8 +143,19 @@ export class Actor {
   async #sleepUntil(action: Action, until: EpochMs, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
     while (!signal.aborted && clock.now() < until && this.#isCurrent(action)) {
-      await clock.sleep(Math.min(until - clock.now(), 30 * secondMs), signal);
+      await clock.sleep(Math.min(until - clock.now(), 2 * secondMs), signal);
     }
+  }
+
+  /** A person who waits for an answer gets one: their change is not sent much later, unasked. */
+  #isLate({ by, plannedAt }: Action): boolean {
+    return Boolean(by) && this.#rooms.world.clock.now() - plannedAt > personWaitsMs;
+  }
+
+  /** What a person asks for may be there already; what the guard wants is judged on the same look. */
+  #isSoAlready(action: Action): boolean {
+    const warmup = this.#rooms.fleet.mailbox(action.account, action.mailboxId)?.warmup;
+    return Boolean(action.by) && Boolean(warmup && showsChange(action, warmup.answer, this.#options.words));
   }
 
   #isCurrent(action: Action): boolean {
@@ -132,7 +168,7 @@ export class Actor {
    */
   async #looked(action: Action, signal: AbortSignal): Promise<boolean> {
     const { api, lane, recorder, fleet, world } = this.#rooms;
-    for (let tries = 0; !signal.aborted && this.#isCurrent(action); tries += 1) {
+    for (let tries = 0; !signal.aborted && this.#isCurrent(action) && !this.#isLate(action); tries += 1) {
       await lane.actionSlot(signal);
       if (signal.aborted) return false;
       const look = await api.warmup(action.mailboxId);
@@ -141,6 +177,7 @@ export class Actor {
         const stats = fleet.mailbox(action.account, action.mailboxId)?.stats;
         const known = stats && recorder.hasRead(action.mailboxId, 'stats');
         if (!this.#isCurrent(action)) return false;
+        if (action.by) return true;
         if (known && world.clock.now() - stats.at <= statsMaxAgeMs) return this.#isWanted(action);
         await lane.actionSlot(signal);
         if (signal.aborted) return false;
@@ -165,12 +202,10 @@ export class Actor {
   }
 
   async #post(open: Action, signal: AbortSignal): Promise<Settlement | null> {
-    const { api, lane } = this.#rooms;
-    await lane.actionSlot(signal);
+    await this.#rooms.lane.actionSlot(signal);
     // Nothing was sent: the open intent is looked at after the restart.
     if (signal.aborted) return null;
-    const sent =
-      open.targetMode === null ? await api.pause(open.mailboxId) : await api.setMode(open.mailboxId, open.targetMode);
+    const sent = await this.#send(open);
     if (sent.ok) {
       this.#options.onWritable(true);
       return this.#readBack(open, 'the API said yes, but the change is not to be seen', signal);
@@ -182,6 +217,12 @@ export class Actor {
     if (kind === 'unavailable' || kind === 'malformed') return this.#readBack(open, detail, signal);
     if (sent.failure.status === 403) this.#options.onWritable(false);
     return { kind: 'refused', detail };
+  }
+
+  #send({ kind, mailboxId, targetMode }: Action) {
+    const { api } = this.#rooms;
+    if (targetMode !== null) return api.setMode(mailboxId, targetMode);
+    return kind === 'resume' ? api.resume(mailboxId) : api.pause(mailboxId);
   }
 
   /** Looks until the change shows or the deadline has passed. null when the daemon stops meanwhile. */

@@ -1,10 +1,12 @@
 // People's wishes, carried out on the accounts that they are about.
 import type { Fleet } from '../fleet/fleet.ts';
 import { type HandOutcome, type Hands, type ReleaseRequest, scopeOf, type WritesRequest } from '../model/hand.ts';
-import { isCalled, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { AccountWatch } from './account-watch.ts';
+import { changeHands } from './change-hands.ts';
+import { undoHand } from './undo.ts';
 
 export interface HandsRooms {
   readonly fleet: Fleet;
@@ -36,7 +38,7 @@ export function createHands(watches: readonly AccountWatch[], rooms: HandsRooms)
   };
 
   const switchWrites = async (wish: WritesRequest): Promise<HandOutcome> => {
-    const found = wish.mailbox === null ? null : only(wish.mailbox, fleet);
+    const found = wish.mailbox === null ? null : namedMailbox(wish.mailbox, fleet.mailboxes());
     if (found && 'wrong' in found) return { done: false, said: [found.wrong] };
     const account = found?.mailbox.account ?? wish.account;
     if (account !== null && !watchOf(account)) return { done: false, said: [`No account is called ${account}.`] };
@@ -62,10 +64,12 @@ export function createHands(watches: readonly AccountWatch[], rooms: HandsRooms)
   };
 
   return {
+    ...changeHands(watchOf, rooms),
+    undo: undoHand(watchOf, rooms),
     writes: switchWrites,
     async release(wish) {
       if (wish.mailbox === null) return releaseBreakers(wish);
-      const found = only(wish.mailbox, fleet);
+      const found = namedMailbox(wish.mailbox, fleet.mailboxes());
       if ('wrong' in found) return { done: false, said: [found.wrong] };
       const { mailbox } = found;
       const released = await watchOf(mailbox.account)?.releaseContest(mailbox, wish);
@@ -75,13 +79,4 @@ export function createHands(watches: readonly AccountWatch[], rooms: HandsRooms)
       return { done: true, said: [`Released: the guard may act on ${mailbox.email} again.`] };
     },
   };
-}
-
-/** The one mailbox that is called so, or what is wrong with the name. */
-function only(name: string, fleet: Fleet): { readonly mailbox: MailboxState } | { readonly wrong: string } {
-  const [mailbox, ...others] = [...fleet.mailboxes()].filter((one) => isCalled(name, one));
-  if (!mailbox) return { wrong: `No mailbox is called ${name}.` };
-  if (others.length === 0) return { mailbox };
-  const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
-  return { wrong: `${name} stands for several: name one of ${names.join(', ')}.` };
 }

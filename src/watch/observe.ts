@@ -85,11 +85,10 @@ export function judgeMailbox(
   return { verdict, memory: fresh ? afterJudgement(memory, verdict.reason) : memory };
 }
 
-/** The run state; the word that proved our pause goes on meaning paused. */
+/** The run state; the word that proved a pause goes on meaning paused. */
 function runOf(mailbox: MailboxState, words: StatusWords, now: EpochMs): RunState {
   const status = mailbox.warmup?.answer.status ?? null;
-  const claim = mailbox.memory?.claim;
-  const proven = claim?.kind === 'pause' && claim.word !== null && claim.word === status;
+  const proven = status !== null && status === mailbox.memory?.pauseWord;
   if (proven && wordState(status, words) === null) return 'paused';
   return runStateOf(status, words, mailbox.stats?.answer.rows ?? null, now);
 }

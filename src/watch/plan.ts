@@ -1,6 +1,6 @@
 // What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure. POLICY.md, "Acting".
 import { type StatusWords, wordState } from '../guard/run-state.ts';
-import type { Action, ActionKind, Outcome } from '../model/action.ts';
+import type { Action, GuardActionKind, Outcome } from '../model/action.ts';
 import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
@@ -26,20 +26,24 @@ function nextTryAfterRefusal(now: EpochMs): EpochMs {
 
 /** Wanted, under way, or failed and not taken back: no second action of the kind may be planned beside it. */
 export function isActive(action: Action | null): action is Action {
-  return action !== null && action.state !== 'confirmed' && action.state !== 'dropped';
+  if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
+  // A person's change that failed was told to that person, and binds nobody.
+  return !action.by || action.state === 'planned' || action.state === 'open';
 }
 
-/** Whether the warm-up is as the action wants it. A pause also shows as a new word that is no running word. */
+/** Whether the warm-up is as the action wants it. A pause or a resume also shows as a new word that is not its contrary. */
 export function showsChange(
   action: Pick<Action, 'kind' | 'targetMode' | 'before'>,
   warmup: WarmupAnswer,
   words: StatusWords,
 ): boolean {
-  if (action.kind !== 'pause') return warmup.mode === action.targetMode;
+  if (action.targetMode !== null) return warmup.mode === action.targetMode;
+  const [wanted, contrary] =
+    action.kind === 'pause' ? (['paused', 'running'] as const) : (['running', 'paused'] as const);
   const state = wordState(warmup.status, words);
-  if (state === 'paused') return true;
+  if (state === wanted) return true;
   const [was, is] = [plainWord(action.before.status), plainWord(warmup.status)];
-  return was !== null && is !== null && is !== was && state !== 'running';
+  return was !== null && is !== null && is !== was && state !== contrary;
 }
 
 /** Status words are compared without case and spaces, as everywhere. */
@@ -50,11 +54,12 @@ function plainWord(status: string | null): string | null {
 /** Whether an answer that shows the change proves our own POST: one was sent, and not too long ago. */
 export function isOurs(action: Action | null, now: EpochMs): action is Action {
   if (!action || action.attempts === 0 || action.openedAt === null) return false;
-  if (action.state === 'open' || action.state === 'unconfirmed') return true;
-  return action.state === 'dropped' && now - action.openedAt <= ownsLateChangeMs;
+  if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by)) return true;
+  const late = action.state === 'dropped' || action.state === 'unconfirmed';
+  return late && now - action.openedAt <= ownsLateChangeMs;
 }
 
-export function actionKind(verdict: Verdict): ActionKind | null {
+export function actionKind(verdict: Verdict): GuardActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
@@ -78,33 +83,53 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
   const wanted = actionKind(verdict);
   // While a POST may be under way nothing is decided about it: its outcome comes first.
   if (current?.state === 'open') return [];
+  // Nor beside a person's wish that is about to be sent.
+  if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
   const why = enforce ? `no longer wanted: ${verdict.reason}` : notEnforced;
   if (isActive(current)) changes.push(dropped(current, why, now));
   if (wanted && enforce && writable) {
-    changes.push({
-      id: newId(),
-      account: mailbox.account,
-      mailboxId: mailbox.id,
-      email: mailbox.email,
-      kind: wanted,
-      targetMode: targetMode(wanted, verdict),
-      state: 'planned',
-      verdict,
-      before: { mode: verdict.mode, status: mailbox.warmup?.answer.status ?? null, run: verdict.run },
-      attempts: 0,
-      plannedAt: now,
-      openedAt: null,
-      settledAt: null,
-      nextTryAt: null,
-      detail: null,
-    });
+    const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
+    changes.push(plannedAction(mailbox, change, { verdict, now, newId }));
   }
   return changes;
 }
 
-function targetMode(kind: ActionKind, verdict: Verdict): WarmupMode | null {
+/** A change, and who asked for it. */
+export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'by'>;
+
+/** An id that sorts by time; `chance` in [0, 1) tells apart what begins in the same millisecond. */
+export function actionId(now: EpochMs, chance: number): string {
+  const tail = Math.floor(chance * 36 ** 6);
+  return `${now.toString(36).padStart(9, '0')}-${tail.toString(36).padStart(6, '0')}`;
+}
+
+/** An action of which nothing was sent yet. */
+export function plannedAction(
+  mailbox: MailboxState,
+  change: WantedChange,
+  { verdict, now, newId }: Pick<Planning, 'verdict' | 'now' | 'newId'>,
+): Action {
+  return {
+    id: newId(),
+    account: mailbox.account,
+    mailboxId: mailbox.id,
+    email: mailbox.email,
+    ...change,
+    state: 'planned',
+    verdict,
+    before: { mode: verdict.mode, status: mailbox.warmup?.answer.status ?? null, run: verdict.run },
+    attempts: 0,
+    plannedAt: now,
+    openedAt: null,
+    settledAt: null,
+    nextTryAt: null,
+    detail: null,
+  };
+}
+
+function targetMode(kind: GuardActionKind, verdict: Verdict): WarmupMode | null {
   if (kind === 'pause') return null;
   return kind === 'recovery' ? 'recovery' : (verdict.restore?.mode ?? null);
 }
@@ -135,6 +160,11 @@ export function unsuccessful(
   now: EpochMs,
 ): Action {
   const { detail } = settlement;
+  // A person was told what came of it; nothing is sent again behind their back.
+  if (open.by && settlement.kind !== 'throttled') {
+    const state = settlement.kind === 'refused' ? 'refused' : 'unconfirmed';
+    return { ...open, state, settledAt: now, nextTryAt: null, detail };
+  }
   switch (settlement.kind) {
     case 'refused':
       return { ...open, state: 'refused', settledAt: now, nextTryAt: nextTryAfterRefusal(now), detail };

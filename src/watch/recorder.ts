@@ -6,7 +6,7 @@ import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter }
 import type { Fleet } from '../fleet/fleet.ts';
 import { withdraw } from '../guard/breaker.ts';
 import type { StatusWords } from '../guard/run-state.ts';
-import type { Action } from '../model/action.ts';
+import { type Action, isGuardActionKind, type Outcome } from '../model/action.ts';
 import type { Alert, AlertChanges, Transition } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
@@ -17,7 +17,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Observation } from './observe.ts';
-import { dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
+import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { pollKey } from './queue.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
@@ -106,14 +106,14 @@ export class Recorder {
       ...this.#failures(actions, policy, now),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
-    const events = confirmed ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
+    const events = confirmed && !confirmed.by ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
     const alerts = this.#alerts(conditions, now, events);
     const moved = breaker && { api, state: breaker };
     await store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
       this.#wrote(before.id);
-      tally.action(before.account, confirmed.kind, 'confirmed');
+      this.#count(confirmed, 'confirmed');
     }
     if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
     this.#show(mailbox, actions, alerts);
@@ -147,7 +147,9 @@ export class Recorder {
       const status = warmup?.status ?? null;
       const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
       const now = this.#rooms.world.clock.now();
-      if (!this.#enforces(mailboxId, this.#options.policyFor(mailbox), now)) {
+      // `enforce: false` is about the guard; a person's red button stops persons too.
+      const policy = this.#options.policyFor(mailbox);
+      if (!this.#enforces(mailboxId, action.by ? { ...policy, enforce: true } : policy, now)) {
         await this.#drop(mailbox, action, notEnforced);
         return null;
       }
@@ -180,22 +182,23 @@ export class Recorder {
           ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
           : { ...before, action: unsuccessful(open, settlement, now) };
       const action = mailbox.action ?? open;
-      const told = action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1);
+      const told =
+        !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
       const events = told && isOutcome(settlement) ? [actedEvent(action, now, policy, this.#options.pageUrl)] : [];
       const alerts = this.#alerts(this.#failures([action], policy, now), now, events);
       await this.#rooms.store.settleIntent({ action, mailbox, alerts });
       this.#wrote(mailboxId);
-      if (isOutcome(settlement)) this.#rooms.tally.action(action.account, action.kind, settlement.kind);
+      if (isOutcome(settlement)) this.#count(action, settlement.kind);
       this.#show(mailbox, [action], alerts);
     });
   }
 
-  /** After a restart: what was planned and never sent is judged anew. */
-  dropPlanned(mailboxId: string): Promise<void> {
+  /** What was planned and not sent is not sent any more. */
+  dropPlanned(mailboxId: string, why: string): Promise<void> {
     return this.#rooms.turns.take(async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (mailbox?.action?.state !== 'planned') return;
-      await this.#drop(mailbox, mailbox.action, 'the daemon stopped before anything was sent');
+      await this.#drop(mailbox, mailbox.action, why);
     });
   }
 
@@ -286,7 +289,7 @@ export class Recorder {
       writable: writable(),
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),
-      newId: () => this.#newId(now),
+      newId: () => actionId(now, this.#rooms.world.random()),
     };
   }
 
@@ -305,9 +308,9 @@ export class Recorder {
     return guardHeld(breaker, { api, account: accountsOfApi[0] ?? account, windowMs: policy.breaker.windowMs, now });
   }
 
-  #newId(now: EpochMs): string {
-    const chance = Math.floor(this.#rooms.world.random() * 36 ** 6);
-    return `${now.toString(36).padStart(9, '0')}-${chance.toString(36).padStart(6, '0')}`;
+  /** The guard's own actions are counted; a person's are theirs. */
+  #count({ account, kind, by }: Action, outcome: Outcome): void {
+    if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
   }
 
   /** Neither the configuration nor a person's red button says to write nothing to the mailbox. */

@@ -1,8 +1,8 @@
 // The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
 // actions. Pure: the recorder commits what comes out.
-import { afterConfirmed, firstSight } from '../guard/memory.ts';
+import { afterConfirmed, afterHand, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
-import type { Action } from '../model/action.ts';
+import { type Action, isGuardActionKind } from '../model/action.ts';
 import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -92,10 +92,13 @@ export function confirm(
   const { status, mode } = warmup.answer;
   const rows = before.stats?.answer.rows ?? null;
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
-  const detail = before.action.kind === 'pause' ? `read back: status ${status}` : `read back: mode ${mode}`;
+  const { kind, by, targetMode } = before.action;
+  const detail = targetMode === null ? `read back: status ${status}` : `read back: mode ${mode}`;
   const action: Action = { ...before.action, state: 'confirmed', settledAt: now, nextTryAt: null, detail };
-  const done = { kind: action.kind, actionId: action.id, previousMode: action.before.mode, word: status };
-  const memory = afterConfirmed(before.memory ?? firstSight(policy, sight), done, sight);
+  const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
+  const known = before.memory ?? firstSight(policy, sight);
+  const own = !by && isGuardActionKind(kind);
+  const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterHand(known, done, sight);
   return { ...before, warmup, memory, action };
 }
 

@@ -33,11 +33,12 @@ function memory(claim: Claim | null): GuardMemory {
     emergencyEvidence: null,
     interventions: [],
     claim,
+    pauseWord: null,
     reversals: [],
   };
 }
 
-const claim: Claim = { kind: 'recovery', actionId: 'a1', since: start, previousMode: 'balanced', word: 'active' };
+const claim: Claim = { kind: 'recovery', actionId: 'a1', since: start, previousMode: 'balanced', under: null };
 
 function recovering(dailyLimit: number | null, change: Partial<Claim> | null = {}): MailboxState {
   const theirs = change && { ...claim, ...change };

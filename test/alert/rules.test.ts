@@ -23,7 +23,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
       "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
       'Switched to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'The counts were just read when judged.',
-      'To take it back, set the mode to balanced in the mailbox app.',
+      'To take it back: `warmwarden mode bob@acme.example balanced`, or set the mode in the mailbox app.',
     ],
     numbers: {
       sent: 260,

@@ -45,6 +45,7 @@ export function sampleAction(change: Partial<Action> = {}): Action {
     mailboxId: 'm1',
     email: 'bob@acme.example',
     kind: 'recovery',
+    by: null,
     targetMode: change.kind === 'pause' ? null : 'recovery',
     state: 'confirmed',
     verdict: breach,

@@ -2,13 +2,21 @@
 import { describe, expect, test } from 'vitest';
 import type { StatusWords } from '../../src/guard/run-state.ts';
 import { judge } from '../../src/guard/verdict.ts';
-import type { Action, ActionKind, ActionState } from '../../src/model/action.ts';
+import type { Action, ActionState, GuardActionKind } from '../../src/model/action.ts';
 import type { WarmupAnswer } from '../../src/model/answers.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/watch/observe.ts';
-import { dropped, isActive, isOurs, nextTryAfterUnconfirmed, planAfter, showsChange } from '../../src/watch/plan.ts';
+import {
+  dropped,
+  isActive,
+  isOurs,
+  nextTryAfterUnconfirmed,
+  planAfter,
+  showsChange,
+  unsuccessful,
+} from '../../src/watch/plan.ts';
 import { now, situation } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
@@ -18,7 +26,7 @@ function verdict(action: Verdict['action']): Verdict {
   return { ...quiet, action, wanted: action, reason: action === 'none' ? 'ok' : 'bounce_rate_over_limit' };
 }
 
-function action(state: ActionState, kind: ActionKind = 'recovery', change: Partial<Action> = {}): Action {
+function action(state: ActionState, kind: GuardActionKind = 'recovery', change: Partial<Action> = {}): Action {
   const wasSent = state !== 'planned';
   return {
     id: 'old',
@@ -26,6 +34,7 @@ function action(state: ActionState, kind: ActionKind = 'recovery', change: Parti
     mailboxId: 'm1',
     email: 'a@acme.example',
     kind,
+    by: null,
     targetMode: kind === 'pause' ? null : kind === 'recovery' ? 'recovery' : 'balanced',
     state,
     verdict: verdict(kind),
@@ -99,7 +108,7 @@ describe('a new verdict', () => {
 });
 
 describe('a change is seen', () => {
-  const shows = (kind: ActionKind, mode: string | null, status: string | null) =>
+  const shows = (kind: GuardActionKind, mode: string | null, status: string | null) =>
     showsChange(action('open', kind), warmup(mode, status), words);
 
   test('recovery: by the mode alone', () => {
@@ -155,4 +164,30 @@ describe('a change is ours', () => {
 test('an unconfirmed action is tried again after 1, 5, 15 and 60 minutes, then not any more', () => {
   const waits = [1, 2, 3, 4, 5, 6].map((attempts) => nextTryAfterUnconfirmed(attempts, now));
   expect(waits).toEqual([1, 5, 15, 60].map((minutes) => now + minutes * minuteMs).concat([null, null] as never[]));
+});
+
+describe("a person's change", () => {
+  const by = { name: 'anna', reason: '' };
+
+  test('is not dropped for what the guard wants while it is about to be sent', () => {
+    for (const state of ['planned', 'open'] as const) {
+      expect(plan('recovery', action(state, 'pause', { by }))).toEqual([]);
+    }
+  });
+
+  test('that failed binds nobody: the guard acts as before, and nothing is sent again for the person', () => {
+    const failed = unsuccessful(action('open', 'pause', { by }), { kind: 'unconfirmed', detail: 'not seen' }, now);
+    expect(failed).toMatchObject({ state: 'unconfirmed', nextTryAt: null });
+    expect(plan('recovery', failed)).toEqual(['new recovery planned']);
+  });
+
+  test('a resume shows by a running word, or by a new word that does not mean paused', () => {
+    const resume = {
+      ...action('open', 'pause', { by }),
+      kind: 'resume' as const,
+      before: { mode: null, status: 'paused', run: 'paused' as const },
+    };
+    const shows = (status: string) => showsChange(resume, warmup('balanced', status), words);
+    expect([shows('active'), shows('resuming'), shows('paused')]).toEqual([true, true, false]);
+  });
 });

@@ -1,12 +1,12 @@
 // What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember.
 import { describe, expect, test } from 'vitest';
-import { afterConfirmed, recentInterventions } from '../../src/guard/memory.ts';
+import { afterConfirmed, afterHand, firstSight, isContested, recentInterventions } from '../../src/guard/memory.ts';
 import { runStateOf, type StatusWords } from '../../src/guard/run-state.ts';
-import type { ActionKind } from '../../src/model/action.ts';
+import type { ActionKind, GuardActionKind } from '../../src/model/action.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { addDays, dayMs, minuteMs } from '../../src/model/time.ts';
-import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import type { GuardMemory, RunState, Verdict } from '../../src/model/verdict.ts';
 import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/watch/observe.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
 
@@ -43,7 +43,7 @@ function watched() {
       return mailbox.memory;
     },
     /** Our POST was read back with this answer. */
-    confirmed: (kind: ActionKind, mode: string, status: string) => {
+    confirmed: (kind: GuardActionKind, mode: string, status: string) => {
       const rows = mailbox.stats?.answer.rows ?? null;
       const sight = { mode, run: runStateOf(status, words, rows, at), rows, now: at };
       const previousMode = mailbox.warmup?.answer.mode ?? null;
@@ -344,5 +344,45 @@ describe('observations', () => {
     const detail = { status: null, healthScore: null, dailyLimit: null, connectionError: null };
     const observed = { at: now, answer: { ...detail, connection: 'unclear' as const } };
     expect(observe(mailbox, { route: 'mailbox', observed })).toEqual({ ...mailbox, detail: observed });
+  });
+});
+
+describe('a change by a person through Warmwarden', () => {
+  const sight = (mode: string, run: RunState) => ({ mode, run, rows: daysUpTo(today, ...times(7, 40)), now });
+  const done = (kind: ActionKind) => ({ kind, actionId: 'theirs', previousMode: 'balanced', word: 'on hold' });
+  const recovered = afterConfirmed(
+    firstSight(defaultPolicy, sight('balanced', 'running')),
+    { kind: 'recovery', actionId: 'ours', previousMode: 'balanced', word: 'active' },
+    sight('recovery', 'running'),
+  );
+  const paused = afterConfirmed(
+    recovered,
+    { kind: 'pause', actionId: 'ours too', previousMode: 'recovery', word: 'paused' },
+    sight('recovery', 'paused'),
+  );
+
+  test('is no claim and no intervention, and its word means paused from then on', () => {
+    const memory = afterHand(
+      firstSight(defaultPolicy, sight('balanced', 'running')),
+      done('pause'),
+      sight('balanced', 'unknown'),
+    );
+    expect(memory).toMatchObject({ run: 'paused', claim: null, interventions: [], pauseWord: 'on hold' });
+  });
+
+  test('that resumes what we paused is a reversal, restarts the evidence, and leaves our recovery ours', () => {
+    const memory = afterHand(paused, done('resume'), sight('recovery', 'unknown'));
+    expect(memory).toMatchObject({ run: 'running', claim: recovered.claim, reversals: [now], pauseWord: null });
+    expect(memory.evidence).toEqual({ from: addDays(today, 1), before: null });
+  });
+
+  test('that sets another mode ends our claim on a recovery', () => {
+    const memory = afterHand(recovered, done('mode'), sight('slow', 'running'));
+    expect(memory).toMatchObject({ mode: 'slow', claim: null, reversals: [now] });
+  });
+
+  test('twice within a day is a quarrel that the guard does not enter', () => {
+    const again = { ...recovered, reversals: [now - 1] };
+    expect(isContested(afterHand(again, done('mode'), sight('slow', 'running')), now)).toBe(true);
   });
 });

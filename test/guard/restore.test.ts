@@ -14,7 +14,7 @@ const claim: Claim = {
   actionId: 'a1',
   since: now - 20 * dayMs,
   previousMode: 'balanced',
-  word: 'active',
+  under: null,
 };
 
 /** In a recovery of ours since 20 days, 15 clean mails a day since. */

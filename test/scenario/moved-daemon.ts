@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import type { HandOutcome, Hands } from '../../src/model/hand.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { secondMs } from '../../src/model/time.ts';
 import { askDaemon } from '../../src/serve/hands.ts';
@@ -127,6 +128,18 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
       const { forMs = null, mailbox = null } = change;
       const wish = { off, account: null, mailbox, forMs, by: 'a test', reason: 'to see it' };
       return askDaemon(config.store.path, 'writes', wish);
+    },
+    /** A person's hand, while the clock goes on. */
+    async hand<Hand extends keyof Hands>(hand: Hand, wish: Omit<Parameters<Hands[Hand]>[0], 'by' | 'reason'>) {
+      const asked = { by: 'a test', reason: 'to see it', ...wish } as Parameters<Hands[Hand]>[0];
+      let outcome: HandOutcome | null = null;
+      const asking = askDaemon(config.store.path, hand, asked).then((answer) => {
+        outcome = answer;
+      });
+      while (!outcome) await clock.advance(secondMs);
+      await asking;
+      takePosts();
+      return outcome as HandOutcome;
     },
     url: () => daemon.url,
     /** What was told of a rule, in order: firing, resolved or event. */

@@ -84,6 +84,7 @@ function memory(changes: Partial<GuardMemory> = {}): GuardMemory {
     emergencyEvidence: null,
     interventions: [],
     claim: null,
+    pauseWord: null,
     reversals: [],
     ...changes,
   };
@@ -158,6 +159,7 @@ export function action(id: string, of: MailboxState, changes: Partial<Action> = 
     mailboxId: of.id,
     email: of.email,
     kind: 'recovery',
+    by: null,
     targetMode: changes.kind === 'pause' ? null : 'recovery',
     state: 'confirmed',
     verdict: verdict({ action: 'recovery', reason: 'bounce_rate_over_limit', sent: 210, bounced: 4 }),
@@ -196,7 +198,7 @@ export function explain({ action: wanted, reason, sent, bounced, limitPpm }: Ver
 }
 
 function claim(kind: 'recovery' | 'pause', actionId: string) {
-  return memory({ claim: { kind, actionId, since: now - 6 * minuteMs, previousMode: 'balanced', word: null } });
+  return memory({ claim: { kind, actionId, since: now - 6 * minuteMs, previousMode: 'balanced', under: null } });
 }
 
 function recoveryWarmup(): MailboxState['warmup'] {

@@ -37,7 +37,8 @@ export const memory: GuardMemory = {
   evidence: { from: '2026-03-04', before: { sent: 2, bounced: 1 } },
   emergencyEvidence: { from: '2026-03-05', before: null },
   interventions: [now - 900, now - 800],
-  claim: { kind: 'recovery', actionId: 'a1', since: now - 800, previousMode: 'balanced', word: null },
+  claim: { kind: 'recovery', actionId: 'a1', since: now - 800, previousMode: 'balanced', under: null },
+  pauseWord: null,
   reversals: [],
 };
 
@@ -150,6 +151,7 @@ export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Acti
     mailboxId,
     email: `${mailboxId}@one.example`,
     kind: 'recovery',
+    by: null,
     targetMode: 'recovery',
     state: 'planned',
     verdict: verdictOf({ action: 'recovery', reason: 'bounce_rate_over_limit', wanted: 'recovery' }),

@@ -1,10 +1,10 @@
 // A backtest as a table for the terminal, with the story of every mailbox that was stepped in for.
 import { counted } from '../../alert/phrases.ts';
 import { explainVerdict } from '../../alert/wording.ts';
-import type { ActionKind } from '../../model/action.ts';
+import type { GuardActionKind } from '../../model/action.ts';
 import { assumptions, type BacktestedMailbox, type Outcome, type Totals, totalsOf } from './outcome.ts';
 
-const deeds: Readonly<Record<ActionKind, string>> = {
+const deeds: Readonly<Record<GuardActionKind, string>> = {
   recovery: 'switch to recovery',
   pause: 'pause',
   restore: 'restore',

@@ -1,6 +1,6 @@
 // One action of the guard as an entry of a list: what, on whom, how it ended, and why.
 import { html } from 'hono/html';
-import type { Action, ActionKind, ActionState } from '../../model/action.ts';
+import type { Action, ActionKind, ActionState, Person } from '../../model/action.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { ago, type Markup, mailboxPath, text } from './elements.ts';
@@ -17,11 +17,15 @@ const done: Readonly<Record<ActionKind, string>> = {
   recovery: 'Switched to recovery',
   pause: 'Paused warm-up',
   restore: 'Restored',
+  resume: 'Resumed warm-up',
+  mode: 'Mode set',
 };
 const wanted: Readonly<Record<ActionKind, string>> = {
   recovery: 'Switch to recovery',
   pause: 'Pause warm-up',
   restore: 'Restore',
+  resume: 'Resume warm-up',
+  mode: 'Set the mode',
 };
 
 /** How an action stands, as a word and as the class that colours it. */
@@ -34,6 +38,10 @@ const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly
   dropped: { word: 'dropped', tone: 'info' },
 };
 
+function askedFor({ name, reason }: Person): string {
+  return reason === '' ? `${name} asked for it.` : `${name} asked for it: ${reason}`;
+}
+
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
   const { word, tone } = stateWords[action.state];
   const what = (action.state === 'confirmed' ? done : wanted)[action.kind];
@@ -41,7 +49,7 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
   return html`<li class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
 ${link ? html`<a href="${path}">${text(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
-<p>${text(explain(action.verdict))}</p>
+<p>${text(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
 ${action.detail === null ? '' : html`<p class="muted">${text(action.detail)}</p>`}
 ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
 </li>`;

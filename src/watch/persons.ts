@@ -1,0 +1,62 @@
+// A person's change of a mailbox: planned beside the guard, carried out by the same actor, in the ledger with the name.
+import type { Action, Person } from '../model/action.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { actionId, dropped, isActive, plannedAction, type WantedChange } from './plan.ts';
+import type { RecorderRooms } from './recorder.ts';
+
+/** What a person wants changed, and who they are. */
+export type PersonsChange = WantedChange & { readonly by: Person };
+
+/**
+ * Plans a person's change. What the guard had planned gives way to it; a POST that may be under way does not. A sentence
+ * that says why instead, when nothing may be written or the mailbox is gone.
+ */
+export function planForPerson(
+  rooms: RecorderRooms,
+  { account, id, email }: MailboxState,
+  change: PersonsChange,
+): Promise<Action | string> {
+  const { fleet, store, turns, world } = rooms;
+  return turns.take(async () => {
+    const now = world.clock.now();
+    const mailbox = fleet.mailbox(account, id);
+    if (!mailbox) return `${email} has left the account.`;
+    if (!fleet.writesAllowed(account, id, now)) {
+      return 'Writing is switched off for it: `warmwarden writes on` first.';
+    }
+    const current = mailbox.action;
+    if (isActive(current) && (current.state === 'open' || current.by)) {
+      return `Another change of ${email} is under way. Try again in a minute.`;
+    }
+    const displaced = isActive(current) ? [dropped(current, `${change.by.name} asked for something else`, now)] : [];
+    const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
+    const planned = plannedAction(mailbox, change, { verdict, now, newId: () => actionId(now, world.random()) });
+    await store.recordActions([...displaced, planned]);
+    for (const action of [...displaced, planned]) fleet.putAction(action);
+    fleet.putMailbox({ ...mailbox, action: planned });
+    return planned;
+  });
+}
+
+/** A person need not wait for the first verdict. */
+function notJudgedYet({ warmup }: MailboxState): Verdict {
+  return {
+    action: 'none',
+    reason: 'no_data',
+    wanted: 'none',
+    mode: warmup?.answer.mode ?? null,
+    run: 'unknown',
+    sent: 0,
+    bounced: 0,
+    limitPpm: null,
+    windowFrom: null,
+    windowTo: null,
+    windowDays: 0,
+    emergency: null,
+    bouncesUntilBreach: null,
+    restore: null,
+    dataAgeMs: 0,
+    warnings: [],
+  };
+}
