@@ -72,7 +72,15 @@ export async function startDaemon(config: Config, world: World): Promise<Daemon>
     teardowns.push({ name: 'server', stop: () => server.close() });
     const { tally } = metrics;
     const channels = createChannels(config.alerts.channels, world.clock);
-    const notifier = createNotifier({ world, store, fleet, tally, channels, settings: config.alerts });
+    const notifier = createNotifier({
+      world,
+      store,
+      fleet,
+      tally,
+      channels,
+      settings: config.alerts,
+      pageUrl: server.url,
+    });
     notifier.start();
     teardowns.push({ name: 'notifier', stop: () => notifier.stop() });
     const onTransitions = () => notifier.wake();
@@ -140,6 +148,7 @@ async function loadFleet(store: Store, config: Config): Promise<Fleet> {
   for (const mailbox of picture.mailboxes) if (configured.has(mailbox.account)) fleet.putMailbox(mailbox);
   for (const alert of picture.alerts) if (configured.has(alert.account)) fleet.putAlert(alert);
   for (const off of picture.writesOff) fleet.putWritesOff(off);
+  for (const silence of picture.silences) fleet.putSilence(silence);
   for (const { baseUrl } of config.accounts) fleet.putBreaker(baseUrl, closedBreaker);
   for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
   for (const action of picture.actions) if (configured.has(action.account)) fleet.putAction(action);

@@ -1,5 +1,12 @@
 // Conditions become alerts: pending, firing, resolved. Pure: the caller keeps the alerts and records the transitions.
-import { type Alert, type AlertChanges, type AlertFacts, fingerprintOf, type Transition } from '../model/alert.ts';
+import {
+  type Alert,
+  type AlertChanges,
+  type AlertFacts,
+  fingerprintOf,
+  severities,
+  type Transition,
+} from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Condition } from './condition.ts';
 
@@ -9,7 +16,10 @@ interface Collected {
   readonly transitions: Transition[];
 }
 
-type Status = 'firing' | 'resolved';
+type Step = 'firing' | 'worsened' | 'resolved';
+
+/** So many times what people were told is told again. */
+const worseFactor = 2;
 
 /**
  * Applies conditions to the alerts at hand. Of one subject only one condition may be given a time.
@@ -40,16 +50,15 @@ export function elapse(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   return out;
 }
 
-/** Ends the alerts of a mailbox that has left its account: what was announced is resolved, with the reason. */
-export function leave(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
+const mailboxLeft = 'The mailbox has left the account, so nothing is known of it any more.';
+
+/** Ends alerts whose subject is gone: what was announced is resolved, with the reason in front. */
+export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const alert of alerts) {
     if (alert.status === 'pending') out.dropped.push(alert.fingerprint);
     if (alert.status !== 'firing') continue;
-    const sentences = [
-      'The mailbox has left the account, so nothing is known of it any more.',
-      ...alert.facts.sentences,
-    ];
+    const sentences = [why, ...alert.facts.sentences];
     resolve(out, { ...alert, facts: { ...alert.facts, sentences } }, now);
   }
   return out;
@@ -62,7 +71,7 @@ function live(alert: Alert | undefined): Alert | undefined {
 
 function speaksFor(out: Collected, condition: Condition, alert: Alert | undefined, now: EpochMs): void {
   if (alert?.status === 'firing') {
-    refresh(out, condition, alert);
+    refresh(out, condition, alert, now);
     return;
   }
   const since = alert?.since ?? Math.min(condition.since ?? now, now);
@@ -79,16 +88,28 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
     resolvedAt: null,
     firesAt: seenEnough ? firesAt : null,
     seen,
+    ...(condition.extent === undefined ? {} : { extent: condition.extent }),
     facts: condition.facts,
   };
   if (!seenEnough || firesAt > now) out.changed.push(next);
   else tell(out, 'firing', { ...next, status: 'firing', firingAt: now, firesAt: null, seen: 0 }, now);
 }
 
-/** A firing alert is told once; later words for it only update what is shown, and start the count against it anew. */
-function refresh(out: Collected, condition: Condition, alert: Alert): void {
-  const same = alert.seen === 0 && alert.severity === condition.severity && sameFacts(alert.facts, condition.facts);
-  if (!same) out.changed.push({ ...alert, severity: condition.severity, seen: 0, facts: condition.facts });
+/**
+ * A firing alert is told once; later words for it only update what is shown, and start the count against it anew. It
+ * is told again when it got worse: more severe, or twice as much.
+ */
+function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
+  const { severity, facts, extent } = condition;
+  const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
+  const more = extent !== undefined && alert.extent !== undefined && extent >= worseFactor * alert.extent;
+  const next = { ...alert, severity, seen: 0, facts };
+  if (severer || more) {
+    tell(out, 'worsened', extent === undefined ? next : { ...next, extent }, now);
+    return;
+  }
+  const same = alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
+  if (!same) out.changed.push(next);
 }
 
 function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
@@ -105,7 +126,7 @@ function resolve(out: Collected, alert: Alert, now: EpochMs): void {
   tell(out, 'resolved', { ...alert, status: 'resolved', resolvedAt: now, seen: 0 }, now);
 }
 
-function tell(out: Collected, kind: Status, alert: Alert, at: EpochMs): void {
+function tell(out: Collected, kind: Step, alert: Alert, at: EpochMs): void {
   out.changed.push(alert);
   out.transitions.push({ kind, at, alert });
 }

@@ -1,20 +1,25 @@
 // Transitions that belong together become one message: a group is an account with a rule. Pure.
-import { type AlertRule, type Severity, severities, type Transition } from '../model/alert.ts';
+import { type Alert, type AlertRule, alertRules, type Severity, severities, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** What is told in one message. */
 export interface GroupMessage {
   readonly group: string;
-  readonly account: string;
-  readonly rule: AlertRule;
-  /** firing when at least one alert fires; each transition has its own kind besides. */
-  readonly kind: Transition['kind'];
+  /** null: of several accounts. */
+  readonly account: string | null;
+  /** null: of several rules. */
+  readonly rule: AlertRule | null;
+  /**
+   * found: what the first sweep found, all in one. Otherwise the kind of the transition that matters most; each
+   * transition has its own besides.
+   */
+  readonly kind: Transition['kind'] | 'found';
   /** The worst of those that are told. */
   readonly severity: Severity;
   /** When the message was made. */
   readonly at: EpochMs;
-  /** One a fingerprint: firing before resolved, the worst first, then the newest. */
+  /** One a fingerprint: what goes on before what ended, the worst first, then the newest. */
   readonly transitions: readonly Transition[];
 }
 
@@ -28,14 +33,22 @@ export interface GroupTiming {
   readonly now: EpochMs;
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** When the group was told last, as far as is remembered. */
+  /** When the group was told last; undefined when that is longer ago than matters. */
   readonly lastTold: (group: string) => EpochMs | undefined;
   /** There may be more untold transitions than were given: nobody waits, or they would wait behind these for ever. */
   readonly full: boolean;
+  /** A first sweep goes on: what it found waits for the rest. */
+  readonly sweeping: boolean;
 }
 
-function groupOf(transition: Transition): string {
-  return `${transition.alert.account}|${transition.alert.rule}`;
+/** The group of what the first sweep found. */
+export const foundGroup = 'found';
+/** A sweep that takes longer is told in parts. */
+const longestSweepMs = 60 * 60_000;
+
+/** The group of an alert: its account and its rule. */
+export function groupOf({ account, rule }: Alert): string {
+  return `${account}|${rule}`;
 }
 
 /** The groups that may be told now, and when the next one may (null: none waits). */
@@ -44,8 +57,12 @@ export function dueGroups(
   timing: GroupTiming,
 ): { readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null } {
   const groups = new Map<string, StoredTransition[]>();
+  const found = new Set<string>();
   for (const stored of untold) {
-    const group = groupOf(stored.transition);
+    const { alert } = stored.transition;
+    // What ends before it was told is told where it began.
+    if (stored.transition.found) found.add(alert.fingerprint);
+    const group = found.has(alert.fingerprint) ? foundGroup : groupOf(alert);
     const members = groups.get(group);
     if (members) members.push(stored);
     else groups.set(group, [stored]);
@@ -62,10 +79,18 @@ export function dueGroups(
 
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
-  const afterWait = notInFuture(oldest, timing.now) + timing.groupWaitMs;
+  const begun = notInFuture(oldest, timing.now);
+  if (group === foundGroup && timing.sweeping) return begun + longestSweepMs;
+  const afterWait = begun + timing.groupWaitMs;
+  const exempt = members.some(({ transition }) => transition.kind === 'event');
+  return exempt ? afterWait : Math.max(afterWait, mayBeToldFrom(group, timing));
+}
+
+/** From when on a group may be told again. */
+export function mayBeToldFrom(group: string, timing: GroupTiming): EpochMs {
   const last = timing.lastTold(group);
-  const exempt = last === undefined || members.some(({ transition }) => transition.kind === 'event');
-  return exempt ? afterWait : Math.max(afterWait, notInFuture(last, timing.now) + timing.groupIntervalMs);
+  if (last === undefined) return Number.NEGATIVE_INFINITY;
+  return notInFuture(last, timing.now) + timing.groupIntervalMs;
 }
 
 /** A moment ahead of now means that the clock was set back: what was waited for is long over. */
@@ -73,34 +98,49 @@ function notInFuture(at: EpochMs, now: EpochMs): EpochMs {
   return at > now ? Number.NEGATIVE_INFINITY : at;
 }
 
-/** The message for the transitions that a channel wants; null when there are none. */
+/** What matters most first. */
+const kindsByWeight = ['event', 'firing', 'worsened', 'reminder', 'resolved'] as const;
+
+/** The message for the transitions that a channel wants, one a fingerprint; null when there are none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
-  const transitions = latestOfEach(wanted).sort(byWeight);
+  const transitions = [...wanted].sort(byWeight);
   const first = transitions[0];
   if (!first) return null;
   const kinds = new Set(transitions.map(({ kind }) => kind));
-  const kind = kinds.has('event') ? 'event' : kinds.has('firing') ? 'firing' : 'resolved';
   const worst = Math.min(...new Set(transitions.map(({ alert }) => severities.indexOf(alert.severity))));
   return {
     group,
-    account: first.alert.account,
-    rule: first.alert.rule,
-    kind,
+    account: transitions.every(({ alert }) => alert.account === first.alert.account) ? first.alert.account : null,
+    rule: transitions.every(({ alert }) => alert.rule === first.alert.rule) ? first.alert.rule : null,
+    kind: group === foundGroup ? 'found' : (kindsByWeight.find((kind) => kinds.has(kind)) ?? first.kind),
     severity: severities[worst] ?? first.alert.severity,
     at: now,
     transitions,
   };
 }
 
-/** What fired and resolved before anyone was told is told as resolved: its alert carries since and until. */
-function latestOfEach(transitions: readonly Transition[]): Transition[] {
-  const latest = new Map<string, Transition>();
-  for (const transition of transitions) latest.set(transition.alert.fingerprint, transition);
-  return [...latest.values()];
-}
-
 function byWeight(one: Transition, other: Transition): number {
   const ended = Number(one.kind === 'resolved') - Number(other.kind === 'resolved');
   const severity = severities.indexOf(one.alert.severity) - severities.indexOf(other.alert.severity);
-  return ended || severity || other.at - one.at;
+  const rule = alertRules.indexOf(one.alert.rule) - alertRules.indexOf(other.alert.rule);
+  return ended || severity || rule || other.at - one.at;
+}
+
+export interface RuleCount {
+  readonly rule: AlertRule;
+  /** All of the rule that a message tells, those that ended included. */
+  readonly count: number;
+  readonly resolved: number;
+  readonly severity: Severity;
+}
+
+/** How many of each rule a message tells, in the order of its transitions: the worst rule first. */
+export function countsByRule(transitions: readonly Transition[]): readonly RuleCount[] {
+  const counts = new Map<AlertRule, RuleCount>();
+  for (const { kind, alert } of transitions) {
+    const before = counts.get(alert.rule) ?? { rule: alert.rule, count: 0, resolved: 0, severity: alert.severity };
+    const resolved = before.resolved + Number(kind === 'resolved');
+    counts.set(alert.rule, { ...before, count: before.count + 1, resolved });
+  }
+  return [...counts.values()];
 }

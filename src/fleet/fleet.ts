@@ -1,6 +1,6 @@
 // The in-memory picture of the fleet: loaded at start, updated after each commit, read by pages, scrapes and messages.
 import type { Action } from '../model/action.ts';
-import type { Alert } from '../model/alert.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import { scopeOf, type WritesOff } from '../model/hand.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
@@ -36,6 +36,8 @@ export class Fleet {
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
+  readonly #silences = new Map<string, Silence>();
+  readonly #sweeping = new Set<string>();
   #recentActions: readonly Action[] = [];
 
   accounts(): IterableIterator<AccountState> {
@@ -134,5 +136,23 @@ export class Fleet {
   }
   putChannel(channel: ChannelState): void {
     this.#channels.set(channel.name, channel);
+  }
+
+  /** Those in force at that moment, by their end. */
+  silences(now: EpochMs): readonly Silence[] {
+    const inForce = [...this.#silences.values()].filter(({ from, until }) => from <= now && now < until);
+    return inForce.sort((a, b) => a.until - b.until);
+  }
+  putSilence(silence: Silence): void {
+    this.#silences.set(silence.id, silence);
+  }
+
+  /** Whether an account's first sweep goes on, of a fleet that nobody remembered. */
+  get sweeping(): boolean {
+    return this.#sweeping.size > 0;
+  }
+  putSweep(account: string, goesOn: boolean): void {
+    if (goesOn) this.#sweeping.add(account);
+    else this.#sweeping.delete(account);
   }
 }

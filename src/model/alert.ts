@@ -4,8 +4,11 @@ import type { EpochMs } from './time.ts';
 export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
-/** The rules of DESIGN.md section 9 that this version evaluates. */
+/** The rules of DESIGN.md section 9, the most urgent kind first. docs/alerts.md has a runbook for each. */
 export const alertRules = [
+  'api_down',
+  'key_rejected',
+  'key_read_only',
   'guard_acted',
   'restored',
   'guard_held',
@@ -16,11 +19,19 @@ export const alertRules = [
   'guard_blind',
   'bounce_over_limit',
   'bounce_near_limit',
+  'mailbox_disconnected',
+  'mailbox_missing',
+  'mailbox_list_short',
   'dns_failing',
   'blacklisted',
-  'mailbox_disconnected',
-  'api_down',
   'stale_data',
+  'inbox_rate_low',
+  'health_score_drop',
+  'key_shared',
+  'budget_too_small',
+  'config_reload_failed',
+  'channel_failing',
+  'store_failing',
 ] as const;
 export type AlertRule = (typeof alertRules)[number];
 
@@ -34,9 +45,13 @@ export interface AlertFacts {
   readonly numbers: Readonly<Record<string, number | string | null>>;
 }
 
+/** The account of what is about Warmwarden itself: its channels, its store, its configuration. */
+export const noAccount = '';
+
 /** Identity and text of something that is, or is not, the case. */
 export interface Subject {
   readonly rule: AlertRule;
+  /** An account's name, or noAccount. */
   readonly account: string;
   /** The mailbox's id and address when the rule is about one. */
   readonly mailboxId: string | null;
@@ -61,14 +76,51 @@ export interface Alert extends Subject {
   readonly firesAt: EpochMs | null;
   /** Consecutive observations that speak for the next status (for it while pending, against it while firing). */
   readonly seen: number;
+  /** How much it was when it was told last, where that can grow: mailboxes held, lists found. */
+  readonly extent?: number;
   readonly facts: AlertFacts;
 }
 
-/** A step that people may be told of. An event happens once and never resolves. */
+/**
+ * A step that people may be told of. An event happens once and never resolves. worsened: more severe than told before,
+ * or twice as much. reminder: still so, after the repeat interval.
+ */
 export interface Transition {
-  readonly kind: 'firing' | 'resolved' | 'event';
+  readonly kind: 'firing' | 'worsened' | 'reminder' | 'resolved' | 'event';
   readonly at: EpochMs;
   readonly alert: Alert;
+  /** Found by the first sweep of a fleet that nobody remembered: told in the one message of what was found. */
+  readonly found?: boolean;
+}
+
+/** Picks alerts, for a route or a silence: all that is given must fit. All but severity are globs (`*`, `?`). */
+export interface AlertMatch {
+  readonly severity?: readonly Severity[] | undefined;
+  readonly account?: readonly string[] | undefined;
+  readonly rule?: readonly (AlertRule | string)[] | undefined;
+  /** The domain of the mailbox, or the one that the alert is about. */
+  readonly domain?: readonly string[] | undefined;
+  /** Globs on the address, or exact ids. An alert without a mailbox does not fit. */
+  readonly mailbox?: readonly string[] | undefined;
+}
+
+/** A person's mute, until it expires or is ended. It mutes messages, never monitoring, never the end of what was told. */
+export interface Silence {
+  readonly id: string;
+  readonly match: AlertMatch;
+  readonly by: string;
+  readonly reason: string;
+  readonly from: EpochMs;
+  readonly until: EpochMs;
+}
+
+/** That people know of a firing alert: when they were told last, how severe it was then, and through which channels. */
+export interface Announcement {
+  readonly fingerprint: string;
+  readonly at: EpochMs;
+  readonly severity: Severity;
+  /** All that were told since it fires: they are told of its end. null: a version that did not remember told them. */
+  readonly channels: readonly string[] | null;
 }
 
 /** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be told. */

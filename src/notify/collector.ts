@@ -1,10 +1,14 @@
-// Turns recorded transitions into deliveries once their groups have waited long enough.
+// Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
 import { createHash } from 'node:crypto';
-import { type DueGroup, dueGroups, type GroupMessage, messageOf } from '../alert/grouping.ts';
+import { type GroupMessage, messageOf } from '../alert/grouping.ts';
+import { hasCause, isExplained } from '../alert/inhibition.ts';
+import { matches } from '../alert/matching.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
-import type { Alert, Transition } from '../model/alert.ts';
+import { type Telling, tellingsOf } from '../alert/telling.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery } from '../model/delivery.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { Clock, Log } from '../world.ts';
 import type { Channel, Rendered } from './channel.ts';
 import type { OutboxStore } from './outbox-store.ts';
@@ -13,6 +17,8 @@ import type { OutboxStore } from './outbox-store.ts';
 export interface NotifySettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
+  /** After this a firing alert is told again; null: never. */
+  readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   /** Without any: every channel gets warning and critical. */
   readonly routes: readonly AlertRoute[];
 }
@@ -23,21 +29,39 @@ export interface CollectorParts {
   readonly store: OutboxStore;
   readonly channels: readonly Channel[];
   readonly settings: NotifySettings;
-  /** The alert as it is believed now: what fired is told with the newest facts. */
-  readonly current: (fingerprint: string) => Alert | undefined;
+  /** The picture: what fires now, what is silenced, whether a first sweep goes on. */
+  readonly fleet: Fleet;
+  /** Base of the links to the page; null when there is no page. */
+  readonly pageUrl: string | null;
   /** Called after deliveries were recorded. */
   readonly recorded: () => void;
 }
 
 /** Transitions that one look takes. */
 const lookLimit = 10_000;
-/** A look without any reason, in case that a wake was missed. */
+/** A look without any reason, in case that a wake was missed. Reminders come by it. */
 export const idleMs = 30_000;
+/** More groups than this that are due at once make one message for a channel: the count and the worst. */
+const maxMessagesALook = 4;
+/** The group of such a message. */
+const manyGroup = 'many';
+/** So long after its cause ended an alert may still be its consequence: the next round of polls ends it. */
+const aftermathMs = 30 * minuteMs;
+
+/** A transition, and the channels that are to hear of it. */
+interface Routed {
+  readonly transition: Transition;
+  readonly to: readonly string[];
+}
 
 export class Collector {
   readonly #parts: CollectorParts;
-  /** Since restarts forget it, the first message of a group after one goes out without the interval. */
+  /** What people know, by fingerprint; null until the store was asked. */
+  #announced: Map<string, Announcement> | null = null;
+  /** When each group was told last. */
   readonly #lastTold = new Map<string, EpochMs>();
+  /** Until when the aftermath of an account's outage explains its old data. */
+  readonly #explainedUntil = new Map<string, EpochMs>();
   /** The next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
 
@@ -70,55 +94,94 @@ export class Collector {
 
   /** Records what is due. Returns when something may be due next, milliseconds from now. */
   async #look(): Promise<number> {
-    const { clock, store, settings } = this.#parts;
+    const { clock, store, settings, fleet } = this.#parts;
+    const announced = await this.#known();
+    // Before the transitions are read: what fires here has its transition among them, or people know of it.
+    const firing = [...fleet.alerts()].filter(({ status }) => status === 'firing');
+    const sweeping = fleet.sweeping;
     const untold = await store.untoldTransitions(lookLimit);
     const now = clock.now();
-    const { groupWaitMs, groupIntervalMs } = settings;
-    const lastTold = (group: string) => this.#lastTold.get(group);
+    const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings;
     const full = untold.length >= lookLimit;
-    const { due, nextDueAt } = dueGroups(untold, { now, groupWaitMs, groupIntervalMs, lastTold, full });
-    if (due.length > 0) await this.#record(due, now);
+    const lastTold = (group: string) => this.#lastTold.get(group);
+    const timing = { now, groupWaitMs, groupIntervalMs, lastTold, full, sweeping };
+    const muted = this.#mutes(firing, now);
+    const { tellings, nextDueAt } = tellingsOf({ untold, announced, firing, muted, repeatIntervalMs, timing });
+    if (tellings.length > 0) await this.#record(tellings, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
-  async #record(due: readonly DueGroup[], now: EpochMs): Promise<void> {
-    const deliveries = due.flatMap((group) => this.#deliveriesOf(group, now));
-    const transitionIds = due.flatMap(({ untold }) => untold.map(({ id }) => id));
-    await this.#parts.store.recordDeliveries({ transitionIds, deliveries, now });
-    for (const { group } of deliveries) this.#lastTold.set(group, now);
-    for (const [group, at] of this.#lastTold) {
-      if (Math.abs(now - at) > this.#parts.settings.groupIntervalMs) this.#lastTold.delete(group);
+  async #known(): Promise<Map<string, Announcement>> {
+    if (this.#announced) return this.#announced;
+    const { announcements, groups } = await this.#parts.store.loadTelling();
+    for (const { group, at } of groups) this.#lastTold.set(group, at);
+    this.#announced = new Map(announcements.map((one) => [one.fingerprint, one]));
+    return this.#announced;
+  }
+
+  /** What nobody is told at that moment: silenced, or explained by an API that is down or just was. */
+  #mutes(firing: readonly Alert[], now: EpochMs): (alert: Alert) => boolean {
+    const { fleet } = this.#parts;
+    const current = (fingerprint: string) => fleet.alert(fingerprint);
+    for (const account of new Set(firing.map((alert) => alert.account))) {
+      if (hasCause(account, current)) this.#explainedUntil.set(account, now + aftermathMs);
     }
+    const silences = fleet.silences(now);
+    return (alert) =>
+      isExplained(alert, this.#explainedUntil.get(alert.account) ?? Number.NEGATIVE_INFINITY, now) ||
+      silences.some(({ match }) => matches(alert, match));
+  }
+
+  async #record(tellings: readonly Telling[], announced: Map<string, Announcement>, now: EpochMs): Promise<void> {
+    const routed = tellings.map(({ group, news }) => ({ group, news: news.map((one) => this.#route(one, announced)) }));
+    const deliveries = this.#deliveriesOf(routed, now);
+    const all = routed.flatMap(({ news }) => news);
+    const telling = {
+      announced: all.flatMap((one) => announcementOf(one, announced, now) ?? []),
+      ended: all.flatMap(({ transition: { kind, alert } }) => (kind === 'resolved' ? [alert.fingerprint] : [])),
+      groups: routed.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
+    };
+    const transitionIds = tellings.flatMap(({ ids }) => ids);
+    await this.#parts.store.recordDeliveries({ transitionIds, deliveries, telling, now });
+    for (const one of telling.announced) announced.set(one.fingerprint, one);
+    for (const fingerprint of telling.ended) announced.delete(fingerprint);
+    for (const group of telling.groups) this.#lastTold.set(group, now);
     if (deliveries.length > 0) this.#parts.recorded();
   }
 
-  /** One message a channel, with the alerts that its routes want. */
-  #deliveriesOf({ group, untold }: DueGroup, now: EpochMs): NewDelivery[] {
-    const { channels, settings } = this.#parts;
+  /** An end is told to those who were told of it, whatever the routes say today. */
+  #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
+    const { channels, settings, pageUrl } = this.#parts;
     const names = channels.map(({ name }) => name);
-    const routed = untold.map((stored) => ({
-      stored,
-      to: channelsFor(stored.transition.alert, settings.routes, names),
-    }));
-    return channels.flatMap((channel) => {
-      const wanted = routed.filter(({ to }) => to.includes(channel.name)).map(({ stored }) => stored);
-      const transitions = wanted.map(({ transition }) => this.#withNewestFacts(transition));
-      const message = messageOf(group, transitions, now);
-      const rendered = message && this.#render(channel, message);
-      if (!rendered) return [];
-      const { payload, title } = rendered;
-      const ids = wanted.map(({ id }) => id);
-      return [
-        { id: deliveryId([channel.name, group, ids.join(), payload]), channel: channel.name, group, payload, title },
-      ];
+    const known = announced.get(transition.alert.fingerprint)?.channels;
+    const to = transition.kind === 'resolved' && known ? known : channelsFor(transition.alert, settings.routes, names);
+    return { transition: withRunbook(transition, pageUrl), to };
+  }
+
+  /** One message a group and channel; of a storm one message a channel. */
+  #deliveriesOf(groups: readonly { group: string; news: readonly Routed[] }[], now: EpochMs): NewDelivery[] {
+    return this.#parts.channels.flatMap((channel) => {
+      const wanted = groups.flatMap(({ group, news }) => {
+        const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
+        return transitions.length > 0 ? [{ group, transitions }] : [];
+      });
+      const storm = wanted.length > maxMessagesALook;
+      const told = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
+      return told.flatMap(({ group, transitions }) => {
+        const message = messageOf(group, transitions, now);
+        return (message && this.#deliveryOf(channel, message)) ?? [];
+      });
     });
   }
 
-  /** While a message waited for its group its alert may have grown: a list got longer, a count rose. */
-  #withNewestFacts(transition: Transition): Transition {
-    const now = transition.kind === 'firing' ? this.#parts.current(transition.alert.fingerprint) : undefined;
-    const same = now?.status === 'firing' && now.firingAt === transition.alert.firingAt;
-    return same ? { ...transition, alert: { ...transition.alert, facts: now.facts } } : transition;
+  #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
+    const rendered = this.#render(channel, message);
+    if (!rendered) return null;
+    const { group, transitions, at } = message;
+    const { payload, title } = rendered;
+    const steps = transitions.map(({ kind, at: of, alert }) => `${kind} ${of} ${alert.fingerprint}`).join();
+    const id = deliveryId([channel.name, group, String(at), steps, payload]);
+    return { id, channel: channel.name, group, payload, title };
   }
 
   /** A channel that can't write a message down must not keep the others from being told. */
@@ -136,7 +199,27 @@ export class Collector {
   }
 }
 
-/** Unique because transition ids are, and also between two installations with one receiver, because payloads differ. */
+/** What people know after a transition was told; null for what does not go on. */
+function announcementOf(
+  { transition: { kind, alert }, to }: Routed,
+  announced: ReadonlyMap<string, Announcement>,
+  at: EpochMs,
+): Announcement | null {
+  if (kind === 'resolved' || kind === 'event') return null;
+  const { fingerprint, severity } = alert;
+  const before = announced.get(fingerprint)?.channels ?? [];
+  return { fingerprint, at, severity, channels: [...new Set([...before, ...to])] };
+}
+
+/** Where a person reads what the rule means and what to do. */
+function withRunbook(transition: Transition, pageUrl: string | null): Transition {
+  if (pageUrl === null) return transition;
+  const { alert } = transition;
+  const numbers = { ...alert.facts.numbers, runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
+  return { ...transition, alert: { ...alert, facts: { ...alert.facts, numbers } } };
+}
+
+/** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */
 function deliveryId(parts: readonly string[]): string {
   return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
 }

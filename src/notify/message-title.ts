@@ -1,9 +1,11 @@
 // The one line of a message, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
-import type { GroupMessage } from '../alert/grouping.ts';
+import { countsByRule, type GroupMessage } from '../alert/grouping.ts';
 import type { AlertRule } from '../model/alert.ts';
 
 /** What a group of several alerts is about. */
 const ruleNames: Readonly<Record<AlertRule, string>> = {
+  key_rejected: 'key rejected',
+  key_read_only: 'key may not write',
   guard_acted: 'Warmwarden acted',
   restored: 'restored from recovery',
   guard_held: 'the breaker holds',
@@ -19,15 +21,44 @@ const ruleNames: Readonly<Record<AlertRule, string>> = {
   mailbox_disconnected: 'mailbox disconnected',
   api_down: 'API down',
   stale_data: 'stale statistics',
+  mailbox_missing: 'mailbox missing',
+  mailbox_list_short: 'mailbox list too short',
+  inbox_rate_low: 'few mails reach the inbox',
+  health_score_drop: 'health score dropped',
+  key_shared: 'key used by others too',
+  budget_too_small: 'request budget too small',
+  config_reload_failed: 'configuration not reloaded',
+  channel_failing: 'channel failing',
+  store_failing: 'store failing',
 };
 
-/** `Critical: a@b.example: warm-up paused`, `Resolved: ...`, or for several `Critical: acme: DNS failing (12, 3 resolved)`. */
+/** Rules that a title names when a message is about several. */
+const rulesNamed = 4;
+
+/**
+ * `Critical: a@b.example: warm-up paused`, `Resolved: ...`; for several `Critical: acme: DNS failing (12, 3 of them
+ * resolved)`; for several rules `Critical: what we found: DNS failing (2), stale statistics (30)`.
+ */
 export function messageTitle(message: GroupMessage): string {
-  const { transitions, kind } = message;
+  const { transitions, kind, rule, account } = message;
   const first = transitions[0];
-  const lead = kind === 'resolved' ? 'Resolved' : message.severity.charAt(0).toUpperCase() + message.severity.slice(1);
-  if (transitions.length === 1 && first) return `${lead}: ${first.alert.facts.title}`;
+  const lead = leadOf(message);
+  if (transitions.length === 1 && first && kind !== 'found') return `${lead}: ${first.alert.facts.title}`;
+  const whose = account === null || account === '' ? '' : `${account}: `;
+  if (rule === null) {
+    const counts = countsByRule(transitions);
+    const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${ruleNames[of]} (${count})`);
+    const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
+    return `${lead}: ${whose}${kind === 'found' ? 'what we found: ' : ''}${named.join(', ')}${more}`;
+  }
   const ended = transitions.filter((transition) => transition.kind === 'resolved').length;
-  const note = ended > 0 && kind === 'firing' ? `, ${ended} of them resolved` : '';
-  return `${lead}: ${message.account}: ${ruleNames[message.rule]} (${transitions.length}${note})`;
+  const note = ended > 0 && kind !== 'resolved' ? `, ${ended} of them resolved` : '';
+  return `${lead}: ${whose}${ruleNames[rule]} (${transitions.length}${note})`;
+}
+
+function leadOf({ kind, severity }: GroupMessage): string {
+  const word = severity.charAt(0).toUpperCase() + severity.slice(1);
+  if (kind === 'resolved') return 'Resolved';
+  if (kind === 'reminder') return `Still ${severity}`;
+  return kind === 'worsened' ? `Worse, ${severity}` : word;
 }

@@ -14,6 +14,8 @@ export interface NotifierParts {
   readonly tally: Tally;
   readonly channels: readonly Channel[];
   readonly settings: NotifySettings;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
 }
 
 export interface Notifier {
@@ -29,7 +31,7 @@ export interface Notifier {
 const storeRetryMs = 5_000;
 
 export function createNotifier(parts: NotifierParts): Notifier {
-  const { world, store, settings, channels } = parts;
+  const { world, store, settings, channels, fleet, pageUrl } = parts;
   const { clock } = world;
   const collecting = createBell(clock);
   const senders = channels.map((channel) => ({ sender: new Sender(channel, parts), bell: createBell(clock) }));
@@ -40,7 +42,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
     store,
     channels,
     settings,
-    current: (fingerprint) => parts.fleet.alert(fingerprint),
+    fleet,
+    pageUrl,
     recorded,
   });
   let stopping = false;

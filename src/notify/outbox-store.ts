@@ -1,4 +1,5 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
+import type { Announcement } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -7,7 +8,24 @@ interface DeliveryRecord {
   /** Told from now on, whether or not any channel wanted them. */
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
+  /** Absent for a message that is about no alert. */
+  readonly telling?: TellingChanges;
   readonly now: EpochMs;
+}
+
+/** What a look changes in what is remembered of telling. */
+interface TellingChanges {
+  readonly announced: readonly Announcement[];
+  /** Fingerprints whose alert ended. */
+  readonly ended: readonly string[];
+  /** Groups that are told now. */
+  readonly groups: readonly string[];
+}
+
+/** What is remembered of telling over a restart. */
+interface TellingMemory {
+  readonly announcements: readonly Announcement[];
+  readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
 }
 
 /** The outcome of one attempt. */
@@ -29,9 +47,11 @@ interface OutboxCount {
 }
 
 export interface OutboxStore {
+  /** What people know, as the last process left it. */
+  loadTelling(): Promise<TellingMemory>;
   /** Transitions that nobody was told of, by id, at most `limit`. */
   untoldTransitions(limit: number): Promise<readonly StoredTransition[]>;
-  /** One transaction: marks the transitions told and writes the deliveries, due at once, each channel's in the order given. */
+  /** One transaction: marks the transitions told, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
   recordDeliveries(record: DeliveryRecord): Promise<void>;
   /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;

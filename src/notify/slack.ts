@@ -78,7 +78,12 @@ function blocksOf(message: GroupMessage, title: string): KnownBlock[] {
   const told = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone)));
   const left = transitions.length - told.length;
   const rest = left > 0 ? [context(`and ${left} more: the page has them all.`)] : [];
-  return [header, ...told, ...rest, context(`${message.account} · ${message.rule} · ${momentText(message.at)}`)];
+  return [
+    header,
+    ...told,
+    ...rest,
+    context([message.account, message.rule, momentText(message.at)].filter((part) => part).join(' · ')),
+  ];
 }
 
 /** An alert in words: its title when it is one of several, what happened, since when, and where to look. */
@@ -89,14 +94,22 @@ function alertText(transition: Transition, alone: boolean): string {
   const link = typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
   const tail = [slackText(timesText(transition), 100), link].filter((text) => text !== '').join(' · ');
   const room = (alone ? maxSectionAlone : maxSectionInGroup + link.length) - tail.length - 1;
-  const status = transition.kind === 'resolved' ? 'Resolved: ' : '';
+  const status = statusWords[transition.kind];
   const words = alone ? sentences.join('\n') : [`${status}${title}`, sentences.join(' ')].join('\n');
   return `${slackText(words || title, room)}\n${tail}`;
 }
 
+const statusWords = {
+  resolved: 'Resolved: ',
+  worsened: 'Worse: ',
+  reminder: 'Still: ',
+  firing: '',
+  event: '',
+} as const;
+
 function timesText({ kind, alert }: Transition): string {
   if (kind === 'event') return momentText(alert.since);
-  return kind === 'firing' ? `Since ${momentText(alert.since)}` : endedText(alert);
+  return kind === 'resolved' ? endedText(alert) : `Since ${momentText(alert.since)}`;
 }
 
 function endedText({ since, resolvedAt }: Alert): string {

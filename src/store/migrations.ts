@@ -4,7 +4,7 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables];
+const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables];
 
 /** The store was written by a newer Warmwarden. Exit code 3. */
 export class NewerStoreError extends Error {
@@ -153,4 +153,31 @@ async function alertTables(db: Db): Promise<void> {
     .on('deliveries')
     .columns(['channel', 'state', 'sequence'])
     .execute();
+}
+
+/** What people know of and what they muted. Alerts that fire already were told by the version before. */
+async function tellingTables(db: Db): Promise<void> {
+  const { schema } = db;
+  await schema
+    .createTable('announcements')
+    .addColumn('fingerprint', 'text', (column) => column.primaryKey())
+    .addColumn('announcement', 'text', (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable('told_groups')
+    .addColumn('group_name', 'text', (column) => column.primaryKey())
+    .addColumn('told_at', 'bigint', (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable('silences')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('until', 'bigint', (column) => column.notNull())
+    .addColumn('silence', 'text', (column) => column.notNull())
+    .execute();
+  const firing = await db.selectFrom('alerts').select('alert').where('status', '=', 'firing').execute();
+  for (const row of firing) {
+    const { fingerprint, severity, firingAt } = JSON.parse(row.alert);
+    const announcement = JSON.stringify({ fingerprint, at: firingAt, severity, channels: null });
+    await db.insertInto('announcements').values({ fingerprint, announcement }).execute();
+  }
 }

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { Delivery, DeliveryState, NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Tables } from './schema.ts';
+import { type TellingChanges, writeTelling } from './telling.ts';
 
 type Db = Kysely<Tables>;
 
@@ -40,6 +41,7 @@ export async function recordDeliveries(
   record: {
     readonly transitionIds: readonly number[];
     readonly deliveries: readonly NewDelivery[];
+    readonly telling?: TellingChanges;
     readonly now: EpochMs;
   },
 ): Promise<void> {
@@ -48,6 +50,7 @@ export async function recordDeliveries(
       const ids = record.transitionIds.slice(from, from + idsAStatement);
       await trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute();
     }
+    if (record.telling) await writeTelling(trx, record.telling, record.now);
     for (const delivery of record.deliveries) {
       const last = await trx
         .selectFrom('deliveries')

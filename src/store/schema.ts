@@ -45,6 +45,9 @@ export interface Tables {
   /** By base_url. */
   breakers: { api: string; state: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
+  announcements: { fingerprint: string; announcement: string };
+  told_groups: { group_name: string; told_at: number };
+  silences: { id: string; until: number; silence: string };
   transitions: { id: Generated<number>; at: number; transition: string; told: number };
   deliveries: {
     id: string;

@@ -1,7 +1,7 @@
 // What survives a restart: one verb per business event, each a transaction of its own. No clock here: `now` comes along.
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
-import type { Alert, AlertChanges } from '../model/alert.ts';
+import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { WritesOff } from '../model/hand.ts';
@@ -13,6 +13,8 @@ import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
 import type { BreakerRecord, HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import type { Tables } from './schema.ts';
+import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
+import * as telling from './telling.ts';
 import { writeAction, writeAlerts, writeBreaker, writeDecision, writeMailbox, writeObservation } from './writes.ts';
 
 /** What the picture of the fleet is loaded from at start. */
@@ -22,6 +24,8 @@ export interface StoredPicture {
   readonly actions: readonly Action[];
   readonly breakers: readonly BreakerRecord[];
   readonly writesOff: readonly WritesOff[];
+  /** Also those that have expired meanwhile. */
+  readonly silences: readonly Silence[];
 }
 
 const recentActions = 100;
@@ -54,11 +58,12 @@ export class Store {
 
   /** The fleet as it was believed to be when the process ended. */
   async loadPicture(): Promise<StoredPicture> {
-    const [mailboxes, alerts, breakers, writesOff, actions] = [
+    const [mailboxes, alerts, breakers, writesOff, silences, actions] = [
       await loadMailboxes(this.#db),
       await this.#db.selectFrom('alerts').select('alert').execute(),
       await this.#db.selectFrom('breakers').selectAll().execute(),
       await this.#db.selectFrom('writes_off').select('off').execute(),
+      await telling.loadSilences(this.#db, 0),
       await this.#db
         .selectFrom('actions')
         .select('action')
@@ -70,6 +75,7 @@ export class Store {
       mailboxes,
       alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
       actions: actions.map((row): Action => JSON.parse(row.action)),
+      silences,
       writesOff: writesOff.map((row): WritesOff => JSON.parse(row.off)),
       breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
     };
@@ -206,10 +212,21 @@ export class Store {
     return outbox.untoldTransitions(this.#db, limit);
   }
 
-  /** Marks transitions as told and writes the deliveries made of them, in one transaction. */
+  /** What people were told of, and when: telling begins with it. */
+  loadTelling(): Promise<TellingMemory> {
+    return telling.loadTelling(this.#db);
+  }
+
+  /** A person's silence, new or ended, with who asked and why. */
+  recordSilence(record: SilenceRecord): Promise<void> {
+    return telling.recordSilence(this.#db, record);
+  }
+
+  /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them, in one transaction. */
   recordDeliveries(record: {
     readonly transitionIds: readonly number[];
     readonly deliveries: readonly NewDelivery[];
+    readonly telling?: TellingChanges;
     readonly now: EpochMs;
   }): Promise<void> {
     return outbox.recordDeliveries(this.#db, record);

@@ -12,6 +12,7 @@ const timing: GroupTiming = {
   groupIntervalMs: 5 * minuteMs,
   lastTold: () => undefined,
   full: false,
+  sweeping: false,
 };
 
 function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
@@ -57,13 +58,11 @@ test('nobody waits when there is more than one look can take, or when the clock 
   expect(due([firing(sampleAlert(1), start - minuteMs)], { lastTold: () => start + hourMs }).groups).toHaveLength(1);
 });
 
-test('of one alert only the latest is told, and firing comes before resolved, the worst and the newest first', () => {
-  const critical = sampleAlert(3, { severity: 'critical' });
+test('firing comes before resolved, the worst and the newest first; several rules and accounts are said so', () => {
   const transitions = [
-    firing(sampleAlert(1)),
     resolved(sampleAlert(1), start + minuteMs),
     firing(sampleAlert(2)),
-    firing(critical),
+    firing(sampleAlert(3, { severity: 'critical' })),
     firing(sampleAlert(4), start + 1),
   ];
   const message = messageOf('acme|stale_data', transitions, start);
@@ -75,9 +74,11 @@ test('of one alert only the latest is told, and firing comes before resolved, th
     ['resolved', 'm1'],
   ]);
   expect(message?.transitions[3]?.alert).toMatchObject({ since: start, resolvedAt: start + minuteMs });
-  expect(messageOf('g', transitions.slice(0, 2), start)?.kind).toBe('resolved');
+  expect(messageOf('g', transitions.slice(0, 1), start)?.kind).toBe('resolved');
   expect(messageOf('g', [acted()], start)?.kind).toBe('event');
   expect(messageOf('g', [], start)).toBeNull();
+  const mixed = messageOf('g', [acted(), firing(sampleAlert(5, { account: 'other' }))], start);
+  expect(mixed).toMatchObject({ account: null, rule: null });
 });
 
 test('routes: without any, warning and critical go everywhere; with some, every match adds its channels', () => {

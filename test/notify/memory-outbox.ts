@@ -1,5 +1,5 @@
 // The outbox in memory, for tests of telling: what the store promises, without a database.
-import type { Transition } from '../../src/model/alert.ts';
+import type { Announcement, Transition } from '../../src/model/alert.ts';
 import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
 
@@ -16,6 +16,8 @@ export interface MemoryOutbox extends OutboxStore {
 export function memoryOutbox(): MemoryOutbox {
   const transitions: (StoredTransition & { told: boolean })[] = [];
   const deliveries = new Map<string, Delivery>();
+  const announcements = new Map<string, Announcement>();
+  const groups = new Map<string, number>();
   let sequence = 0;
   const pending = () => [...deliveries.values()].filter(({ state }) => state === 'pending');
   const check = () => {
@@ -34,8 +36,18 @@ export function memoryOutbox(): MemoryOutbox {
       outbox.looks += 1;
       return transitions.filter(({ told }) => !told).slice(0, limit);
     },
-    recordDeliveries: async ({ transitionIds, deliveries: made, now }) => {
+    loadTelling: async () => {
       check();
+      return {
+        announcements: [...announcements.values()],
+        groups: [...groups].map(([group, at]) => ({ group, at })),
+      };
+    },
+    recordDeliveries: async ({ transitionIds, deliveries: made, telling, now }) => {
+      check();
+      for (const one of telling?.announced ?? []) announcements.set(one.fingerprint, one);
+      for (const fingerprint of telling?.ended ?? []) announcements.delete(fingerprint);
+      for (const group of telling?.groups ?? []) groups.set(group, now);
       for (const id of transitionIds) {
         const stored = transitions[id - 1];
         if (!stored || stored.told) throw new Error(`transition ${id} is not untold`);

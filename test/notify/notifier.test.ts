@@ -45,7 +45,14 @@ function rigWith(
     fleet,
     tally,
     channels: channels(clock),
-    settings: { groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs, routes: [], ...settings },
+    settings: {
+      groupWaitMs: 30 * secondMs,
+      groupIntervalMs: 5 * minuteMs,
+      repeatIntervalMs: { critical: null, warning: null, info: null },
+      routes: [],
+      ...settings,
+    },
+    pageUrl: null,
   });
   notifier.start();
   const commit: Rig['commit'] = (...transitions) => {

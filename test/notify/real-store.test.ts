@@ -22,7 +22,13 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
     fleet: new Fleet(),
     tally,
     channels: createChannels([{ name: 'hook', type: 'webhook', url, secret }], clock),
-    settings: { groupWaitMs: 30 * secondMs, groupIntervalMs: 5 * minuteMs, routes: [] },
+    settings: {
+      groupWaitMs: 30 * secondMs,
+      groupIntervalMs: 5 * minuteMs,
+      repeatIntervalMs: { critical: null, warning: null, info: null },
+      routes: [],
+    },
+    pageUrl: null,
   });
 }
 

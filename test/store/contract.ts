@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { TellingChanges } from '../../src/store/telling.ts';
 import {
   actionOf,
   alertOf,
@@ -40,6 +41,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         actions: [],
         breakers: [],
         writesOff: [],
+        silences: [],
       });
     });
 
@@ -85,7 +87,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         breaker: null,
       };
       await expect(opened.store.recordTick(record)).rejects.toThrow();
-      const nothing = { mailboxes: [before], alerts: [], actions: [], breakers: [], writesOff: [] };
+      const nothing = { mailboxes: [before], alerts: [], actions: [], breakers: [], writesOff: [], silences: [] };
       expect(await opened.store.loadPicture()).toEqual(nothing);
       expect(await opened.store.decisionsOf('acme', 'm1', 10)).toEqual([]);
       const store = await opened.reopen();
@@ -229,6 +231,32 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const store = await opened.reopen();
       expect((await store.untoldTransitions(10)).map(({ transition }) => transition.alert.mailboxId)).toEqual(['m3']);
       expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['d1']);
+    });
+
+    test('what people know, when each group was told, and silences are there after a reopen', async () => {
+      await using opened = await open();
+      const announcement = { fingerprint: 'f1', at: now, severity: 'warning', channels: ['ops'] } as const;
+      const record = (telling: TellingChanges, at: number) =>
+        opened.store.recordDeliveries({ transitionIds: [], deliveries: [], telling, now: at });
+      const many = Array.from({ length: 1_200 }, (_, number) => ({ ...announcement, fingerprint: `many${number}` }));
+      await record({ announced: [announcement, ...many], ended: [], groups: ['a|r', 'b|r'] }, now);
+      const louder = { ...announcement, severity: 'critical', channels: ['ops', 'hook'] } as const;
+      await record(
+        { announced: [louder], ended: many.map(({ fingerprint }) => fingerprint), groups: ['a|r'] },
+        now + 5,
+      );
+      const silence = { id: 's1', match: { rule: ['dns_*'] }, by: 'ann', reason: 'moving', from: now, until: now + 9 };
+      const asked = { at: now, by: 'ann', reason: 'moving', wish: 'silence' };
+      await opened.store.recordSilence({ silence, ...asked });
+      await opened.store.recordSilence({ silence: { ...silence, until: now + 3 }, ...asked });
+      const store = await opened.reopen();
+      const { announcements, groups } = await store.loadTelling();
+      expect(announcements).toEqual([louder]);
+      expect([...groups].sort((a, b) => a.at - b.at)).toEqual([
+        { group: 'b|r', at: now },
+        { group: 'a|r', at: now + 5 },
+      ]);
+      expect((await store.loadPicture()).silences).toEqual([{ ...silence, until: now + 3 }]);
     });
 
     test('a channel sends in its own order, whatever its neighbour does', async () => {

@@ -97,7 +97,7 @@ test('migrations run once: a second start changes nothing', async () => {
   const first = schema();
   await (await Store.open(path, now)).close();
   expect(schema()).toEqual(first);
-  expect(first.version).toEqual({ value: '1' });
+  expect(first.version).toEqual({ value: expect.stringMatching(/^[1-9]\d*$/) });
 });
 
 test('a newer schema is refused, the file stays as it was, and the lock is free', async () => {
@@ -108,7 +108,7 @@ test('a newer schema is refused, the file stays as it was, and the lock is free'
   for (let tries = 0; tries < 2; tries += 1) {
     const refused = await Store.open(path, now).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(NewerStoreError);
-    expect(String(refused)).toContain('schema version 99, this Warmwarden knows 1');
+    expect(String(refused)).toMatch(/schema version 99, this Warmwarden knows \d+:/);
   }
   expect(database.prepare("SELECT value FROM meta WHERE key = 'schema_version'").get()).toEqual({ value: '99' });
   database.close();

@@ -1,0 +1,21 @@
+// What is not told because its cause is: an API that does not answer, over the old data of its mailboxes. Nothing else.
+import { type Alert, type AlertRule, fingerprintOf } from '../model/alert.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** While one of these fires for an account... */
+const parents: readonly AlertRule[] = ['api_down', 'key_rejected'];
+/** ...these of its mailboxes say nothing new. What the guard did, or could not do, is never among them. */
+const children: readonly AlertRule[] = ['stale_data', 'mailbox_missing'];
+
+/** Whether an outage of the account, that is over or will be at `until`, explains the alert at `now`. */
+export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {
+  return children.includes(alert.rule) && now < until;
+}
+
+/** Whether an outage fires for the account. `current`: the alert of a fingerprint, if any. */
+export function hasCause(account: string, current: (fingerprint: string) => Alert | undefined): boolean {
+  return parents.some((rule) => {
+    const subject = { rule, account, mailboxId: null, email: null, object: null };
+    return current(fingerprintOf(subject))?.status === 'firing';
+  });
+}

@@ -1,0 +1,107 @@
+// What people are to be told now: of the transitions that nobody heard of, what is news; of what goes on, what is to be
+// said again. Pure; silences and inhibition come in as `muted`.
+import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
+import type { StoredTransition } from '../model/delivery.ts';
+import type { EpochMs } from '../model/time.ts';
+import { dueGroups, type GroupTiming, groupOf, mayBeToldFrom } from './grouping.ts';
+
+export interface TellingFacts {
+  /** In the order of their ids. */
+  readonly untold: readonly StoredTransition[];
+  /** What people know, by fingerprint. */
+  readonly announced: ReadonlyMap<string, Announcement>;
+  /** Every alert that fires now, taken before the untold transitions were: what is in it has been recorded. */
+  readonly firing: readonly Alert[];
+  /** Silenced, or explained by another alert. The end of what was announced is told all the same. */
+  readonly muted: (alert: Alert) => boolean;
+  /** null: no reminders. */
+  readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
+  readonly timing: GroupTiming;
+}
+
+/** One group's part of a look. */
+export interface Telling {
+  readonly group: string;
+  /** Stored transitions that are settled by it, also those that are no news. */
+  readonly ids: readonly number[];
+  /** One a fingerprint; may be empty. */
+  readonly news: readonly Transition[];
+}
+
+/** What to tell now, group by group, and when to look again (null: when something happens). */
+export function tellingsOf(facts: TellingFacts): { tellings: readonly Telling[]; nextDueAt: EpochMs | null } {
+  const { due, nextDueAt } = dueGroups(facts.untold, facts.timing);
+  const tellings = new Map<string, Telling>();
+  const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
+  for (const { group, untold } of due) {
+    const news = newsOf(untold, facts).map((transition) => withNewestFacts(transition, current));
+    tellings.set(group, { group, ids: untold.map(({ id }) => id), news });
+  }
+  for (const [group, again] of sayAgain(facts)) {
+    const before = tellings.get(group) ?? { group, ids: [], news: [] };
+    tellings.set(group, { ...before, news: [...before.news, ...again] });
+  }
+  return { tellings: [...tellings.values()], nextDueAt };
+}
+
+/** Of each alert the latest step, if it changes what people know. */
+function newsOf(untold: readonly StoredTransition[], facts: TellingFacts): Transition[] {
+  const steps = new Map<string, Transition[]>();
+  for (const { transition } of untold) {
+    const { fingerprint } = transition.alert;
+    steps.set(fingerprint, [...(steps.get(fingerprint) ?? []), transition]);
+  }
+  return [...steps.values()].flatMap((ofOne) => newsOfOne(ofOne, facts) ?? []);
+}
+
+function newsOfOne(steps: readonly Transition[], { announced, muted }: TellingFacts): Transition | null {
+  const latest = steps.at(-1);
+  if (!latest) return null;
+  const known = announced.has(latest.alert.fingerprint);
+  if (latest.kind === 'resolved') {
+    // What nobody was told of has no end to be told either, unless it begins and ends in this very message.
+    const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
+    return known || begins ? latest : null;
+  }
+  if (muted(latest.alert)) return null;
+  if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;
+  const worsened = steps.some(({ kind }) => kind === 'worsened');
+  if (known) return worsened ? { ...latest, kind: 'worsened' } : null;
+  return { ...latest, kind: 'firing' };
+}
+
+/** While a message waited for its group its alert may have grown: a list got longer, a count rose. */
+function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Alert>): Transition {
+  const now = transition.kind === 'resolved' ? undefined : current.get(transition.alert.fingerprint);
+  return now && now.firingAt === transition.alert.firingAt ? { ...transition, alert: now } : transition;
+}
+
+/**
+ * Reminders, group by group: when one alert's interval is over, all of its group that people know of are named, so
+ * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is.
+ */
+function sayAgain(facts: TellingFacts): ReadonlyMap<string, readonly Transition[]> {
+  const { announced, muted, timing, untold } = facts;
+  const waiting = new Set(untold.map(({ transition }) => transition.alert.fingerprint));
+  const groups = new Map<string, { known: Alert[]; late: Alert[]; due: boolean }>();
+  for (const alert of facts.firing) {
+    const group = groupOf(alert);
+    if (waiting.has(alert.fingerprint) || muted(alert) || mayBeToldFrom(group, timing) > timing.now) continue;
+    const of = groups.get(group) ?? { known: [], late: [], due: false };
+    const announcement = announced.get(alert.fingerprint);
+    (announcement ? of.known : of.late).push(alert);
+    of.due ||= announcement !== undefined && isDue(announcement, facts);
+    groups.set(group, of);
+  }
+  const told = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
+  const again = [...groups].map(
+    ([group, { known, late, due }]) =>
+      [group, [...late.map(told('firing')), ...(due ? known : []).map(told('reminder'))]] as const,
+  );
+  return new Map(again.filter(([, transitions]) => transitions.length > 0));
+}
+
+function isDue({ at, severity }: Announcement, { repeatIntervalMs, timing }: TellingFacts): boolean {
+  const interval = repeatIntervalMs[severity];
+  return interval !== null && (at > timing.now || timing.now - at >= interval);
+}

@@ -1,0 +1,87 @@
+// What people know and what they do not want to hear: announcements, when each group was told, and silences.
+import type { Kysely } from 'kysely';
+import type { Announcement, Silence } from '../model/alert.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Tables } from './schema.ts';
+
+type Db = Kysely<Tables>;
+
+/** What telling remembers over a restart. */
+export interface TellingMemory {
+  readonly announcements: readonly Announcement[];
+  /** When each group was told last. */
+  readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
+}
+
+/** What one look at the transitions changes in it. */
+export interface TellingChanges {
+  readonly announced: readonly Announcement[];
+  /** Fingerprints whose alert ended. */
+  readonly ended: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/** A statement takes at most this many rows or ids. */
+const rowsAStatement = 500;
+
+export async function loadTelling(db: Db): Promise<TellingMemory> {
+  const announcements = await db.selectFrom('announcements').select('announcement').execute();
+  const groups = await db.selectFrom('told_groups').selectAll().execute();
+  return {
+    announcements: announcements.map((row): Announcement => JSON.parse(row.announcement)),
+    groups: groups.map((row) => ({ group: row.group_name, at: row.told_at })),
+  };
+}
+
+/** Within the caller's transaction. */
+export async function writeTelling(db: Db, { announced, ended, groups }: TellingChanges, now: EpochMs): Promise<void> {
+  for (const some of chunks(ended)) await db.deleteFrom('announcements').where('fingerprint', 'in', some).execute();
+  for (const some of chunks(announced)) {
+    await db
+      .insertInto('announcements')
+      .values(some.map((one) => ({ fingerprint: one.fingerprint, announcement: JSON.stringify(one) })))
+      .onConflict((conflict) =>
+        conflict.column('fingerprint').doUpdateSet((of) => ({ announcement: of.ref('excluded.announcement') })),
+      )
+      .execute();
+  }
+  for (const some of chunks(groups)) {
+    await db
+      .insertInto('told_groups')
+      .values(some.map((group) => ({ group_name: group, told_at: now })))
+      .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ told_at: now }))
+      .execute();
+  }
+}
+
+function* chunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += rowsAStatement) yield items.slice(from, from + rowsAStatement);
+}
+
+export interface SilenceRecord {
+  /** Ended ones have their end as `until`. */
+  readonly silence: Silence;
+  readonly at: EpochMs;
+  readonly by: string;
+  readonly reason: string;
+  /** What was asked, in a few words. */
+  readonly wish: string;
+}
+
+export async function recordSilence(db: Db, { silence, at, by, reason, wish }: SilenceRecord): Promise<void> {
+  const changing = { until: silence.until, silence: JSON.stringify(silence) };
+  await db.transaction().execute(async (trx) => {
+    await trx.insertInto('hands').values({ at, by, wish, reason, outcome: 'done' }).execute();
+    await trx
+      .insertInto('silences')
+      .values({ id: silence.id, ...changing })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+      .execute();
+  });
+}
+
+/** Those that have not expired at that moment, by their end. */
+export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
+  const rows = await db.selectFrom('silences').select('silence').where('until', '>', now).orderBy('until').execute();
+  return rows.map((row): Silence => JSON.parse(row.silence));
+}

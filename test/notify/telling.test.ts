@@ -1,0 +1,242 @@
+// What people hear over time: reminders, worsening, silences, what an outage explains, storms, and restarts in between.
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { GroupMessage } from '../../src/alert/grouping.ts';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { type Alert, type AlertMatch, fingerprintOf, type Transition } from '../../src/model/alert.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import type { Channel } from '../../src/notify/channel.ts';
+import { Collector, type NotifySettings } from '../../src/notify/collector.ts';
+import { messageTitle } from '../../src/notify/message-title.ts';
+import { movedClock } from '../../src/world.ts';
+import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { memoryOutbox } from './memory-outbox.ts';
+
+interface Heard {
+  readonly channel: string;
+  readonly kind: string;
+  readonly rule: string | null;
+  readonly alerts: readonly string[];
+  readonly total: number;
+}
+
+const severities = { severity: ['critical'] as const };
+
+/** A collector whose channels write down what they are to say; `step` moves the clock and lets it look. */
+function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['ops']) {
+  const clock = movedClock(start);
+  const store = memoryOutbox();
+  const fleet = new Fleet();
+  const heard: Heard[] = [];
+  const titles: string[] = [];
+  const channels = names.map((name): Channel => {
+    const render = (message: GroupMessage) => {
+      const alerts = message.transitions.map(({ kind, alert }) => `${kind} ${alert.mailboxId ?? alert.rule}`);
+      const { kind, rule, transitions } = message;
+      heard.push({ channel: name, kind, rule, alerts: alerts.slice(0, 5), total: transitions.length });
+      titles.push(messageTitle(message));
+      return { payload: JSON.stringify(message), title: messageTitle(message) };
+    };
+    return { name, type: 'test', minGapMs: 0, render, send: async () => ({ kind: 'sent' }) };
+  });
+  const settings = {
+    groupWaitMs: 30 * secondMs,
+    groupIntervalMs: 5 * minuteMs,
+    repeatIntervalMs: { critical: 4 * hourMs, warning: dayMs, info: null },
+    routes: [],
+    ...change,
+  };
+  const parts = { clock, log: pino({ level: 'silent' }), store, channels, settings, fleet, pageUrl: 'http://page' };
+  let collector = new Collector({ ...parts, recorded: () => {} });
+  const commit = (...transitions: readonly Transition[]) => {
+    for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
+    store.commit(transitions);
+    collector.noticed();
+  };
+  return {
+    fleet,
+    heard,
+    titles,
+    store,
+    now: () => clock.now(),
+    fire: (...alerts: readonly Alert[]) => commit(...alerts.map((alert) => firing(alert, clock.now()))),
+    end: (...alerts: readonly Alert[]) => commit(...alerts.map((alert) => resolved(alert, clock.now()))),
+    commit,
+    silence: (match: AlertMatch, forMs: number) =>
+      fleet.putSilence({ id: 's', match, by: 'ann', reason: 'test', from: clock.now(), until: clock.now() + forMs }),
+    restart: () => {
+      collector = new Collector({ ...parts, recorded: () => {} });
+    },
+    async run(ms: number): Promise<readonly Heard[]> {
+      const before = heard.length;
+      for (const end = clock.now() + ms; clock.now() < end; ) {
+        await clock.advance(Math.min(30 * secondMs, end - clock.now()));
+        await collector.step();
+      }
+      return heard.slice(before);
+    },
+  };
+}
+
+const down = (account = 'acme') =>
+  sampleAlert(0, { rule: 'api_down', severity: 'critical', account, mailboxId: null, email: null });
+
+test('what goes on is told again after the repeat interval of its severity, a group at a time, also over a restart', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1, { account: 'other' }), sampleAlert(2, { account: 'other' }), down());
+  expect((await at.run(minuteMs)).map(({ rule }) => rule)).toEqual(['stale_data', 'api_down']);
+  expect(await at.run(4 * hourMs - 2 * minuteMs)).toEqual([]);
+  at.restart();
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'reminder', alerts: ['reminder api_down'] }]);
+  expect(at.titles.at(-1)).toMatch(/^Still critical: /);
+  at.end(down());
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
+  expect(await at.run(19 * hourMs)).toEqual([]);
+  expect(await at.run(hourMs)).toMatchObject([{ kind: 'reminder', total: 2, rule: 'stale_data' }]);
+});
+
+test('one reminder names all of a group that people know of, and ends with the alerts', async () => {
+  const at = rig({ repeatIntervalMs: { critical: null, warning: hourMs, info: null } });
+  at.fire(sampleAlert(1));
+  await at.run(10 * minuteMs);
+  at.fire(sampleAlert(2));
+  await at.run(10 * minuteMs);
+  expect(await at.run(45 * minuteMs)).toMatchObject([{ kind: 'reminder', total: 2 }]);
+  at.end(sampleAlert(1), sampleAlert(2));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2 }]);
+  expect(await at.run(3 * hourMs)).toEqual([]);
+});
+
+test('a worsening is told as one, to those whose severity it is now, and the end to all who were told', async () => {
+  const routes = [
+    { match: { severity: ['warning'] as const }, channels: ['hook'] },
+    { match: severities, channels: ['ops'] },
+  ];
+  const at = rig({ routes }, ['hook', 'ops']);
+  const mild = sampleAlert(1, { rule: 'blacklisted' });
+  const severe = { ...mild, severity: 'critical' as const };
+  at.fire(mild);
+  expect(await at.run(minuteMs)).toMatchObject([{ channel: 'hook', kind: 'firing' }]);
+  at.commit({ kind: 'worsened', at: at.now(), alert: severe });
+  expect(await at.run(6 * minuteMs)).toMatchObject([{ channel: 'ops', kind: 'worsened' }]);
+  at.restart();
+  at.end(severe);
+  const ends = await at.run(6 * minuteMs);
+  expect(ends.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual(['hook resolved', 'ops resolved']);
+});
+
+test('a group that changed waits for its interval, also when the process is another one', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  at.restart();
+  at.fire(sampleAlert(2));
+  expect(await at.run(3 * minuteMs)).toEqual([]);
+  expect(await at.run(2 * minuteMs)).toHaveLength(1);
+});
+
+test('an alert that ends and begins again between two messages is no news', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  await at.run(minuteMs);
+  at.end(sampleAlert(1));
+  at.fire(sampleAlert(1, { firingAt: at.now() }));
+  expect(await at.run(10 * minuteMs)).toEqual([]);
+  expect(at.store.untold()).toBe(0);
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
+});
+
+test('a silence over the whole recovery: the end of an alert that was announced still arrives', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  expect(await at.run(minuteMs)).toHaveLength(1);
+  at.silence({ account: ['acme'] }, dayMs);
+  await at.run(5 * hourMs);
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
+});
+
+test('what a silence muted is told when the silence is over and it still goes on; what ended meanwhile never was', async () => {
+  const at = rig();
+  at.silence({ domain: ['acme.example'], rule: ['stale_*'] }, 2 * hourMs);
+  at.fire(sampleAlert(1), sampleAlert(2));
+  at.fire(sampleAlert(3, { email: 'x@other.example' }), sampleAlert(4, { rule: 'contested' }));
+  expect((await at.run(hourMs)).flatMap(({ alerts }) => alerts)).toEqual(['firing m3', 'firing m4']);
+  at.restart();
+  at.end(sampleAlert(2));
+  expect(await at.run(58 * minuteMs)).toEqual([]);
+  expect(await at.run(5 * minuteMs)).toMatchObject([{ kind: 'firing', alerts: ['firing m1'] }]);
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
+});
+
+test('an API that is down explains the old data of its own mailboxes, and nothing that the guard did', async () => {
+  const at = rig();
+  at.fire(down());
+  await at.run(minuteMs);
+  const subject = { rule: 'guard_acted', account: 'acme', mailboxId: 'm9', email: 'i@a.example', object: 'x' } as const;
+  at.fire(sampleAlert(1), sampleAlert(2, { account: 'other' }));
+  at.fire(sampleAlert(3, { rule: 'guard_action_failed' }), sampleAlert(4, { rule: 'bounce_over_limit' }));
+  const alert = sampleAlert(9, { ...subject, severity: 'critical', fingerprint: fingerprintOf(subject) });
+  at.commit({ kind: 'event', at: at.now(), alert });
+  const told = (await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts);
+  expect(told.sort()).toEqual(['event m9', 'firing m2', 'firing m3', 'firing m4']);
+  // It answers again: the next round of polls ends the rest, and nobody was bothered.
+  at.end(down());
+  await at.run(10 * minuteMs);
+  at.end(sampleAlert(1));
+  expect((await at.run(hourMs)).flatMap(({ alerts }) => alerts)).toEqual([]);
+});
+
+test('old data that outlives the outage by half an hour is told', async () => {
+  const at = rig();
+  at.fire(down(), sampleAlert(1));
+  await at.run(minuteMs);
+  at.end(down());
+  expect((await at.run(25 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['resolved api_down']);
+  expect((await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts)).toEqual(['firing m1']);
+});
+
+test('2,000 mailboxes fail at once, with several rules and accounts: one message, and its counts are right', async () => {
+  const at = rig();
+  const rules = ['mailbox_disconnected', 'stale_data', 'inbox_rate_low', 'health_score_drop', 'blacklisted'] as const;
+  const all = Array.from({ length: 2_000 }, (_, number) =>
+    sampleAlert(number, { rule: rules[number % 5] ?? 'stale_data', account: `client${number % 40}` }),
+  );
+  at.fire(...all);
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'firing', rule: null, total: 2_000 }]);
+  expect(at.titles).toEqual([
+    'Warning: mailbox disconnected (400), blacklisted (400), stale statistics (400), few mails reach the inbox (400) and 1 more',
+  ]);
+  at.end(...all);
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2_000 }]);
+});
+
+test('what a first sweep finds is one message when the sweep is over; what an action did is told at once', async () => {
+  const at = rig();
+  at.fleet.putSweep('acme', true);
+  at.commit(
+    ...[1, 2].map((number) => ({ ...firing(sampleAlert(number)), found: true })),
+    { ...firing(sampleAlert(3, { rule: 'dns_failing', severity: 'critical' })), found: true },
+    firing(sampleAlert(4, { rule: 'guard_action_failed', severity: 'critical' })),
+  );
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'firing', rule: 'guard_action_failed' }]);
+  at.end(sampleAlert(2));
+  await at.run(10 * minuteMs);
+  at.commit({ ...firing(sampleAlert(5, { rule: 'contested' }), at.now()), found: true });
+  at.fleet.putSweep('acme', false);
+  const told = await at.run(2 * minuteMs);
+  expect(told).toMatchObject([{ kind: 'found', rule: null, total: 4 }]);
+  expect([...(told[0]?.alerts ?? [])].sort()).toEqual(['firing m1', 'firing m3', 'firing m5', 'resolved m2']);
+  expect(at.titles.at(-1)).toBe(
+    'Critical: acme: what we found: DNS failing (1), changes taken back (1), stale statistics (2)',
+  );
+  expect(await at.run(hourMs)).toEqual([]);
+});
+
+test('a channel that fails is told of through the others', async () => {
+  const at = rig({}, ['ops', 'hook']);
+  at.fire(sampleAlert(1, { rule: 'channel_failing', object: 'ops', account: '', mailboxId: null, email: null }));
+  expect((await at.run(minuteMs)).map(({ channel }) => channel)).toEqual(['hook']);
+});
