@@ -22,7 +22,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   alert: only(['model']),
   fleet: only(['model']),
   config: only(['model', 'world'], ['yaml', 'zod', 'node:fs', 'node:path']),
-  http: only(['model'], ['undici']),
+  http: only(['model'], ['undici', 'node:util', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os']),

@@ -1,29 +1,25 @@
 // One HTTP request under deadlines and caps, told as a value: the text of a success, or a failure of a closed kind.
-import { Agent, type Dispatcher, request } from 'undici';
-import { readRetryAfter } from '../model/retry-after.ts';
+import { Agent } from 'undici';
+import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, type Failure, failed, malformed, quote, type Result } from './failure.ts';
+import { type AnswerHeaders, type Caps, type Deadlines, type Received, receive } from './receive.ts';
 
-// Transport deadlines run on real time: they are about sockets, not about mailboxes.
 const connectDeadlineMs = 5_000;
-const headersDeadlineMs = 15_000;
-const idleDeadlineMs = 10_000;
-const totalDeadlineMs = 30_000;
-const maxBodyBytes = 32 * 1024 * 1024;
-const maxErrorBytes = 64 * 1024;
+const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
+const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
+const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
 /** A longer Retry-After is cut: we must come back (FAULTS.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
 
-export type AnswerHeaders = Dispatcher.ResponseData['headers'];
+export type { AnswerHeaders, Deadlines };
 
 /** The connections to one API, over TCP or over a unix socket; its owner destroys it. */
 export function createAgent(socketPath: string | null = null): Agent {
   return new Agent({
     connections: maxConnections,
     connect: { timeout: connectDeadlineMs, ...(socketPath === null ? {} : { socketPath }) },
-    headersTimeout: headersDeadlineMs,
-    bodyTimeout: idleDeadlineMs,
   });
 }
 
@@ -37,6 +33,8 @@ export interface Ask {
   readonly body: string | null;
   /** Ends the request before its deadline. */
   readonly signal: AbortSignal | null;
+  /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
+  readonly deadlines?: Deadlines;
 }
 
 /** A 2xx answer. */
@@ -55,39 +53,47 @@ export interface Exchange {
   readonly result: Result<Success>;
   /** False when no connection came about: the other side has surely not seen the request. */
   readonly reached: boolean;
+  /** True when a connection that had been kept open was gone before anything came back: once more is worth a try (H19). */
+  readonly lostKept: boolean;
 }
 
 /** Sends one request. Never rejects for what the outside does. `now`: wall time, for a Retry-After date without a Date. */
 export async function exchange(agent: Agent, ask: Ask, now: () => EpochMs): Promise<Exchange> {
-  const total = AbortSignal.timeout(totalDeadlineMs);
-  let headers: AnswerHeaders = {};
+  const { method, body, signal, deadlines = usualDeadlines } = ask;
+  const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
+  const kept = hasIdle(agent, origin);
+  const headers = { ...ask.headers, 'accept-encoding': 'gzip' };
+  const request = { origin, path: `${pathname}${search}`, method, headers, body };
   try {
-    const response = await request(`${ask.baseUrl}${ask.path}`, {
-      method: ask.method,
-      dispatcher: agent,
-      signal: ask.signal ? AbortSignal.any([total, ask.signal]) : total,
-      headers: ask.headers,
-      body: ask.body,
-    });
-    headers = response.headers;
-    const { statusCode: status, body } = response;
-    if (status >= 200 && status < 300) {
-      const text = await readText(body, maxBodyBytes);
-      const result: Result<Success> =
-        text === null
-          ? malformed(status, 'the answer is larger than we accept')
-          : { ok: true, value: { status, text: text.replace(/^\uFEFF/, '') } };
-      return { status, headers, result, reached: true };
-    }
-    // The status and the headers of an error count, whatever becomes of its body (FAULTS.md H1, H17).
-    const text = (await readText(body, maxErrorBytes).catch(() => '')) ?? '';
-    const location = typeof headers['location'] === 'string' ? headers['location'] : null;
-    const retryAfterMs = readRetryAfter(headers, now(), longestStopMs);
-    return { status, headers, result: failed(classify({ status, text, location }, retryAfterMs)), reached: true };
+    const received = await receive(agent, { request, signal, deadlines, capsOf });
+    const answer = { status: received.status, headers: received.headers, reached: true, lostKept: false };
+    return { ...answer, result: resultOf(received, now()) };
   } catch (error) {
-    const result = failed(unavailable(error, ask.baseUrl));
-    return { status: null, headers, result, reached: !isUnreached(error) };
+    const result = failed(unavailable(error, ask.baseUrl, deadlines));
+    const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+    return { status: null, headers: {}, result, reached: !isUnreached(error), lostKept };
   }
+}
+
+/** Whether the next request to that origin goes out on a connection that is open already. */
+function hasIdle(agent: Agent, origin: string): boolean {
+  const stats = agent.stats[origin];
+  return stats !== undefined && 'free' in stats && stats.free > 0;
+}
+
+function capsOf(status: number): Caps {
+  return status < 300 ? answerCaps : errorCaps;
+}
+
+function resultOf({ status, headers, text, trouble }: Received, now: EpochMs): Result<Success> {
+  if (status < 300) {
+    return trouble === null
+      ? { ok: true, value: { status, text: text.replace(/^\uFEFF/, '') } }
+      : malformed(status, trouble);
+  }
+  const location = typeof headers['location'] === 'string' ? headers['location'] : null;
+  const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
+  return failed(classify({ status, text, location }, retryAfterMs));
 }
 
 /** The JSON of a success, whatever its shape (FAULTS.md H2, H5). */
@@ -99,21 +105,6 @@ export function jsonOf({ status, text }: Success): Result<unknown> {
   }
 }
 
-/** null when the body is longer than `maxBytes`. */
-async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) {
-      body.destroy();
-      return null;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Node's and undici's codes in words. Their messages can hold addresses but never headers. */
 const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -122,8 +113,6 @@ const causes: Readonly<Record<string, string>> = {
   ENOENT: 'the socket is not there',
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
-  UND_ERR_HEADERS_TIMEOUT: `no answer within ${headersDeadlineMs / 1_000} s`,
-  UND_ERR_BODY_TIMEOUT: `the answer stopped for ${idleDeadlineMs / 1_000} s`,
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
 };
 
@@ -135,9 +124,15 @@ function isUnreached(error: unknown): boolean {
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
-function unavailable(error: unknown, baseUrl: string): Failure {
-  const name = error instanceof Error ? error.name : '';
-  const late = name === 'TimeoutError' ? `no complete answer within ${totalDeadlineMs / 1_000} s` : null;
-  const said = late ?? causes[codeOf(error)] ?? (error instanceof Error ? quote(error.message) : 'the request failed');
+/** The words for a deadline that passed; null for any other error. */
+function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): string | null {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no complete answer within ${totalMs / 1_000} s`;
+  if (codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${headersMs / 1_000} s`;
+  return codeOf(error) === 'UND_ERR_BODY_TIMEOUT' ? `the answer stopped for ${idleMs / 1_000} s` : null;
+}
+
+function unavailable(error: unknown, baseUrl: string, deadlines: Deadlines): Failure {
+  const known = lateness(error, deadlines) ?? causes[codeOf(error)];
+  const said = known ?? (error instanceof Error ? quote(error.message) : 'the request failed');
   return { kind: 'unavailable', status: null, detail: `${baseUrl}: ${said}`, retryAfterMs: null };
 }

@@ -1,6 +1,15 @@
 // The HTTP client of the mailbox API: one per account, one connection pool, one budget. Failures are values.
 import type { Agent } from 'undici';
-import { type AnswerHeaders, type Ask, createAgent, exchange, jsonOf, type Success } from '../http/exchange.ts';
+import {
+  type AnswerHeaders,
+  type Ask,
+  createAgent,
+  type Deadlines,
+  type Exchange,
+  exchange,
+  jsonOf,
+  type Success,
+} from '../http/exchange.ts';
 import { failed, malformed, quote, type Result, withoutKeys } from '../http/failure.ts';
 import type {
   BlacklistAnswer,
@@ -37,6 +46,8 @@ export interface ClientOptions {
   readonly headroomPpm: number;
   /** Days of statistics to ask for: the longest evidence window of the account's policies. */
   readonly statsDays: number;
+  /** Default: those of http/exchange.ts. */
+  readonly deadlines?: Deadlines;
 }
 
 interface Call<Answer> {
@@ -137,7 +148,7 @@ export class MailboxApi {
   async #call<Answer>(call: Call<Answer>): Answered<Answer> {
     const { clock } = this.#world;
     const begun = clock.monotonic();
-    const { result, status } = await clock.busy(() => this.#send(call));
+    const { result, status } = await this.#send(call);
     const code = status === null && !result.ok ? result.failure.kind : String(status);
     const seconds = (clock.monotonic() - begun) / 1_000;
     this.#tally.request({ account: this.#options.account, route: call.route, code }, seconds);
@@ -163,10 +174,23 @@ export class MailboxApi {
       body: call.body ? JSON.stringify(call.body) : null,
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
       signal: call.method === 'GET' ? this.#stopping.signal : null,
+      ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
     };
-    const { status, headers, result } = await exchange(this.#agent, ask, () => this.#world.clock.now());
+    const { status, headers, result } = await this.#exchange(ask);
     this.#noteLimits(headers);
     return { status, result: result.ok ? interpret(call, result.value, saysNextPage(headers)) : result };
+  }
+
+  /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
+  async #exchange(ask: Ask): Promise<Exchange> {
+    const { clock } = this.#world;
+    const send = () => clock.busy(() => exchange(this.#agent, ask, () => clock.now()));
+    const first = await send();
+    if (ask.method !== 'GET' || !first.lostKept) return first;
+    const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
+    this.budget.started(slot);
+    await clock.sleep(slot - clock.monotonic(), this.#stopping.signal);
+    return send();
   }
 
   #noteLimits(headers: AnswerHeaders): void {

@@ -18,8 +18,41 @@ export function readRetryAfter(headers: AnswerHeaders, now: EpochMs, longestMs: 
   return Math.min(longestMs, Math.max(shortestMs, ...readable));
 }
 
+/** Fields that services use for the same wish in a body, with their unit in milliseconds. */
+const bodyFields: Readonly<Record<string, number>> = {
+  retry_after: secondMs,
+  retryAfter: secondMs,
+  retry_after_seconds: secondMs,
+  retry_after_ms: 1,
+};
+
+/** The same wish when it stands only in a JSON body, at the top or inside `error`; null when it does not. */
+export function retryAfterInBody(text: string, longestMs: number): number | null {
+  const wishes = objectsOf(text).flatMap((fields) =>
+    Object.entries(bodyFields).map(([field, unitMs]) => {
+      const value = String(fields[field] ?? '').trim();
+      return plainNumber.test(value) ? Math.ceil(Number(value) * unitMs) : null;
+    }),
+  );
+  const readable = wishes.filter((wish) => wish !== null);
+  return readable.length === 0 ? null : Math.min(longestMs, Math.max(shortestMs, ...readable));
+}
+
+/** The body and its `error`, as far as they are objects. */
+function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
+  try {
+    const body: unknown = JSON.parse(text);
+    const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
+    return [body, error].filter((value) => typeof value === 'object' && value !== null) as Record<string, unknown>[];
+  } catch {
+    return [];
+  }
+}
+
+const plainNumber = /^[+-]?\d+(\.\d+)?$/;
+
 function wishMs(text: string, headers: AnswerHeaders, now: EpochMs): number | null {
-  if (/^[+-]?\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * secondMs);
+  if (plainNumber.test(text)) return Math.ceil(Number(text) * secondMs);
   // An HTTP date begins with a weekday; Date.parse takes much else for a date.
   const until = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(until)) return null;

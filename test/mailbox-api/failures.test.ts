@@ -1,9 +1,12 @@
 // What the client makes of everything that is no good answer. FAULTS.md rows H.
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { createServer, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import type { Deadlines } from '../../src/http/exchange.ts';
 import type { Failure } from '../../src/http/failure.ts';
+import { systemClock } from '../../src/world.ts';
 import { answer, clientOf, key, type Script, start, startScripted } from './scripted-server.ts';
 
 const page = '<!doctype html><html><head><title>Just a moment...</title></head><body>challenge</body></html>';
@@ -156,10 +159,7 @@ test('a body that ends early is a failure (H15)', async () => {
     response.write('{"status":"active"');
     setImmediate(() => response.destroy());
   });
-  expect(failure).toMatchObject({
-    kind: 'unavailable',
-    detail: expect.stringContaining('before the answer was complete'),
-  });
+  expect(failure).toMatchObject({ kind: 'malformed', detail: expect.stringContaining('broke off') });
 });
 
 test('a connection that is reset before an answer is a failure', async () => {
@@ -209,13 +209,143 @@ test('a body without end is cut off, also when it comes without a length (H17)',
   expect(sent).toBeLessThan(60);
 });
 
-test('a compressed answer that nobody asked for is malformed, not an empty one (H16)', async () => {
+test('gzip is asked for and understood (H16)', async () => {
   await using server = await startScripted((response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(good)));
   });
   await using client = clientOf(server.url);
-  expect(await client.api.warmup('a')).toMatchObject({ failure: { kind: 'malformed' } });
-  expect(server.received[0]?.headers['accept-encoding']).toBeUndefined();
+  expect(await client.api.warmup('a')).toMatchObject({ ok: true, value: { answer: { mode: 'balanced' } } });
+  expect(server.received[0]?.headers['accept-encoding']).toBe('gzip');
+});
+
+const zeros = Buffer.alloc(33 * 1024 * 1024);
+const encoded: readonly [string, string, Buffer, string][] = [
+  ['gzip that ends early (H15)', 'gzip', gzipSync(JSON.stringify(good)).subarray(0, -12), 'broke off'],
+  ['gzip that is plain (H16)', 'gzip', Buffer.from(JSON.stringify(good)), 'is no gzip, though it says so'],
+  ['br, which was not asked for (H16)', 'br', brotliCompressSync(JSON.stringify(good)), 'encoded as br'],
+  ['a gzip bomb (H17)', 'gzip', gzipSync(zeros), 'larger than we accept'],
+];
+
+test.each(encoded)('%s is malformed, never an empty answer', async (_name, encoding, body, said) => {
+  const failure = await failureOf((response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
+  expect([failure.kind, failure.status]).toEqual(['malformed', 200]);
+  expect(failure.detail).toContain(said);
+});
+
+test('a gzip bomb in an error answer leaves the status and Retry-After as they are (H17)', async () => {
+  const headers = { 'content-encoding': 'gzip', 'retry-after': '7' };
+  const failure = await failureOf((response) => response.writeHead(429, headers).end(gzipSync(zeros)));
+  expect(failure).toMatchObject({ kind: 'throttled', status: 429, retryAfterMs: 7_000 });
+});
+
+test.each([
+  ['seconds', { retry_after: 7 }, 7_000],
+  ['a fraction, rounded up', { retry_after: 0.64251 }, 1_000],
+  ['a decimal text', { error: 'slow down', retryAfter: '12.5' }, 12_500],
+  ['milliseconds', { retry_after_ms: 4_200 }, 4_200],
+  ['inside the error', { error: { code: 1, retry_after_seconds: 9 } }, 9_000],
+  ['absurd, at most 15 minutes', { retry_after: 1e15 }, 900_000],
+  ['in words', { error: 'try again in 17 seconds' }, null],
+  ['no number', { retry_after: 'NaN' }, null],
+])('Retry-After only in the body: %s (H11)', async (_name, body, retryAfterMs) => {
+  expect(await failureOf(answer(429, body))).toMatchObject({ kind: 'throttled', retryAfterMs });
+});
+
+test('a Retry-After header counts, whatever the body says (H11)', async () => {
+  expect((await failureOf(answer(429, { retry_after: 50 }, { 'retry-after': '3' }))).retryAfterMs).toBe(3_000);
+});
+
+/** undici frees a connection a moment after it has handed over the answer. */
+const becomeIdle = () => turn();
+
+/** A server that cuts the second request on every connection, before a byte of an answer. */
+async function startForgetful() {
+  const seen = new Map<Socket, number>();
+  const server = await startScripted((response, { socket }) => {
+    seen.set(socket, (seen.get(socket) ?? 0) + 1);
+    if (seen.get(socket) === 2) socket.resetAndDestroy();
+    else response.writeHead(200).end(JSON.stringify(good));
+  });
+  return Object.assign(server, { sockets: seen });
+}
+
+test('a kept connection that is gone costs a GET one more try, a POST none (H19)', async () => {
+  await using server = await startForgetful();
+  await using client = clientOf(server.url, {}, systemClock());
+  expect(await client.api.warmup('a')).toMatchObject({ ok: true });
+  await becomeIdle();
+  expect(await client.api.warmup('a')).toMatchObject({ ok: true });
+  expect([server.received.length, server.sockets.size]).toEqual([3, 2]);
+  expect(client.api.budget.nextStartAt(0)).toBeGreaterThan(0);
+  await becomeIdle();
+  expect(await client.api.pause('a')).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+  expect(server.received.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'POST']);
+});
+
+test('a fresh connection that is reset costs no second try', async () => {
+  await using server = await startScripted((_response, request) => request.socket.resetAndDestroy());
+  await using client = clientOf(server.url);
+  expect(await client.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+  expect(server.received).toHaveLength(1);
+});
+
+test('a hundred requests in turn use one connection, and many at a time at most sixteen', async () => {
+  const sockets = new Set<Socket>();
+  await using server = await startScripted((response, { socket }) => {
+    sockets.add(socket);
+    response.writeHead(200).end(JSON.stringify(good));
+  });
+  await using client = clientOf(server.url);
+  for (let asked = 0; asked < 100; asked += 1) {
+    await client.api.warmup('a');
+    await becomeIdle();
+  }
+  expect(sockets.size).toBe(1);
+  for (let wave = 0; wave < 20; wave += 1) await Promise.all(Array.from({ length: 24 }, () => client.api.warmup('a')));
+  expect([sockets.size <= 16, server.received.length]).toEqual([true, 580]);
+});
+
+const hasty: Deadlines = { headersMs: 300, idleMs: 300, totalMs: 1_500 };
+
+const stalls: readonly [string, Script, string][] = [
+  ['silence before the head', () => {}, 'no answer within 0.3 s'],
+  ['a head and then silence', (response) => void response.writeHead(200).write('{'), 'the answer stopped for 0.3 s'],
+  [
+    'a byte at a time',
+    (response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(drip));
+    },
+    'no complete answer within 1.5 s',
+  ],
+];
+
+test.each(stalls)('a stall ends at its deadline: %s (H14)', async (_name, script, said) => {
+  await using server = await startScripted(script);
+  await using client = clientOf(server.url, { deadlines: hasty }, systemClock());
+  const result = await client.api.warmup('a');
+  expect(result).toMatchObject({ ok: false, failure: { kind: 'unavailable', status: null } });
+  expect(result.ok || result.failure.detail).toContain(said);
+});
+
+test('a connection that never comes about ends at its deadline (H14)', async () => {
+  // It takes the connection and never speaks TLS.
+  const server = createServer(() => {});
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await using client = clientOf(`https://127.0.0.1:${port}`, {}, systemClock());
+  const result = await client.api.warmup('a');
+  expect(result.ok || result.failure.detail).toContain('no connection within 5 s');
+  server.close();
+});
+
+test('a host name that is not known is said in words (H20)', async () => {
+  await using client = clientOf('http://mailboxes.invalid');
+  const result = await client.api.warmup('a');
+  expect(result).toMatchObject({ ok: false, failure: { kind: 'unavailable', status: null } });
+  expect(result.ok || result.failure.detail).toMatch(/the host name (is not known|could not be looked up)/);
 });
 
 test.each([

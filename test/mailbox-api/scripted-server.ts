@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { type ClientOptions, MailboxApi } from '../../src/mailbox-api/client.ts';
 import type { RequestCount } from '../../src/model/mailbox.ts';
-import { type MovedClock, movedClock } from '../../src/world.ts';
+import { type Clock, type MovedClock, movedClock } from '../../src/world.ts';
 
 export const key = 'sk_live_never_to_be_seen_0123456789';
 export const start = Date.UTC(2026, 2, 10, 8, 30);
@@ -51,7 +51,11 @@ export async function startScripted(script: Script = answer(200, {})) {
 }
 
 /** A client of `url` on a moved clock, with the requests that it counted. */
-export function clientOf(url: string, options: Partial<ClientOptions> = {}, clock: MovedClock = movedClock(start)) {
+export function clientOf<On extends Clock = MovedClock>(
+  url: string,
+  options: Partial<ClientOptions> = {},
+  clock: On = movedClock(start) as Clock as On,
+) {
   const counted: RequestCount[] = [];
   const tally = {
     decision: () => {},
