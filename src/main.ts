@@ -8,6 +8,7 @@ import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
 import { releaseCommand } from './commands/release.ts';
 import { runCommand } from './commands/run.ts';
+import { silenceCommand } from './commands/silence.ts';
 import { simulatorCommand } from './commands/simulator.ts';
 import { writesCommand } from './commands/writes.ts';
 import { version } from './version.ts';
@@ -33,6 +34,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     undoCommand(),
     releaseCommand(),
     writesCommand(),
+    silenceCommand(),
   ];
   for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
   try {

@@ -1,4 +1,5 @@
 // A person's hand on the running daemon: what was asked, by whom, why, and what came of it.
+import type { AlertMatch } from './alert.ts';
 import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
@@ -62,6 +63,17 @@ export function scopeOf(account: string | null, mailboxId: string | null): strin
   return mailboxId === null ? account : `${account}/${mailboxId}`;
 }
 
+/** Nobody is told of the alerts that fit, for a while. Something must be given to fit. */
+export interface SilenceRequest extends Asker {
+  readonly match: AlertMatch;
+  readonly forMs: number;
+}
+
+export interface SilenceEndRequest extends Asker {
+  /** The silence's id. */
+  readonly id: string;
+}
+
 /** `said` are sentences for the person; with `done` false they say what is wrong. */
 export interface HandOutcome {
   readonly done: boolean;
@@ -79,4 +91,6 @@ export interface Hands {
   /** Takes back what Warmwarden did by itself and still claims. */
   undo(request: UndoRequest): Promise<HandOutcome>;
   refresh(request: RefreshRequest): Promise<HandOutcome>;
+  silence(request: SilenceRequest): Promise<HandOutcome>;
+  endSilence(request: SilenceEndRequest): Promise<HandOutcome>;
 }

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { severities } from '../model/alert.ts';
 import type { HandOutcome, Hands } from '../model/hand.ts';
 import { warmupModes } from '../model/policy.ts';
 
@@ -66,6 +67,14 @@ async function answerTo(asked: IncomingMessage, hands: Hands): Promise<HandOutco
 }
 
 const asker = { by: z.string().default('somebody'), reason: z.string().default('') };
+const globs = z.array(z.string()).optional();
+const match = z.strictObject({
+  severity: z.array(z.enum(severities)).optional(),
+  account: globs,
+  rule: globs,
+  mailbox: globs,
+  domain: globs,
+});
 const oneMailbox = z.object({ ...asker, mailbox: z.string(), preview: z.boolean().default(false) });
 
 /** What each hand takes over the socket. */
@@ -88,6 +97,8 @@ const wishes: Readonly<Record<string, (body: unknown, hands: Hands) => Promise<H
     hands.undo(wish),
   ),
   refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
+  silence: reading(z.object({ ...asker, match, forMs: z.number().positive() }), (wish, hands) => hands.silence(wish)),
+  endSilence: reading(z.object({ ...asker, id: z.string() }), (wish, hands) => hands.endSilence(wish)),
 };
 
 function reading<Shape extends z.ZodType>(

@@ -1,7 +1,7 @@
 // What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import type { Alert } from '../model/alert.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
@@ -157,6 +157,10 @@ export function alertJson(alert: Alert) {
     sentences: alert.facts.sentences,
     numbers: alert.facts.numbers,
   };
+}
+
+export function silenceJson({ id, match, by, reason, from, until }: Silence) {
+  return { id, match, by, reason, from: iso(from), until: iso(until) };
 }
 
 /** Without the payload: it is the receiver's, and it is long. */

@@ -17,7 +17,7 @@ import {
   selectPage,
 } from './fleet-view.ts';
 import { headlineOf } from './headline.ts';
-import { alertJson, deliveryJson, fleetJson, mailboxJson } from './json-answers.ts';
+import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import type { Metrics } from './metrics.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
@@ -180,7 +180,10 @@ function addJson(app: Hono, parts: RouteParts): void {
     const decisions = await parts.decisions(account, id, decisionsShown);
     return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
   });
-  app.get('/api/alerts', (c) => c.json({ alerts: [...fleet.alerts()].map(alertJson) }));
+  app.get('/api/alerts', (c) => {
+    const silences = fleet.silences(parts.world.clock.now()).map(silenceJson);
+    return c.json({ alerts: [...fleet.alerts()].map(alertJson), silences });
+  });
   app.get('/api/deliveries', async (c) =>
     c.json({ deliveries: (await parts.deliveries(deliveriesShown)).map(deliveryJson) }),
   );

@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
+import type { Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { connectReadOnly, StoreError } from './connection.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
 import type { Tables } from './schema.ts';
+import { loadSilences } from './telling.ts';
 
 export interface LedgerEntries {
   /** The newest first. */
@@ -36,6 +38,11 @@ export class Ledger {
   /** Every mailbox that is guarded. */
   mailboxes(): Promise<readonly MailboxState[]> {
     return loadMailboxes(this.#db);
+  }
+
+  /** Those that have not expired, the one that ends next first. */
+  silences(now: EpochMs): Promise<readonly Silence[]> {
+    return loadSilences(this.#db, now);
   }
 
   /** What was decided and done about a mailbox until a moment. */

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { AccountWatch } from './account-watch.ts';
 import { changeHands } from './change-hands.ts';
+import { createSilences } from './silences.ts';
 import { undoHand } from './undo.ts';
 
 export interface HandsRooms {
@@ -66,6 +67,7 @@ export function createHands(watches: readonly AccountWatch[], rooms: HandsRooms)
   return {
     ...changeHands(watchOf, rooms),
     undo: undoHand(watchOf, rooms),
+    ...createSilences(rooms),
     writes: switchWrites,
     async release(wish) {
       if (wish.mailbox === null) return releaseBreakers(wish);

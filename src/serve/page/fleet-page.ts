@@ -13,6 +13,7 @@ import { actionItem } from './action-item.ts';
 import { ago, type Markup, mailboxPath, severityBadge, text } from './elements.ts';
 import { fleetTable, selectionPath } from './fleet-table.ts';
 import { layout } from './layout.ts';
+import { silencesPanel } from './silences-panel.ts';
 
 export interface FleetPageParts {
   readonly fleet: Fleet;
@@ -35,6 +36,7 @@ const shownAtOnce = 6;
 
 export function fleetPage(parts: FleetPageParts): Markup {
   const { headline, now, still, selection, fleet, deliveries, firing } = parts;
+  const silences = fleet.silences(now);
   return layout({
     title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`,
     live: { now, still, path: selectionPath(selection, selection.page) },
@@ -47,6 +49,7 @@ export function fleetPage(parts: FleetPageParts): Markup {
 <div class="columns">
 <div>
 ${firing.length === 0 ? '' : alertsPanel(firing, now)}
+${silences.length === 0 ? '' : silencesPanel(silences)}
 ${actionsPanel(parts)}
 </div>
 <div>

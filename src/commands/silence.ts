@@ -1,0 +1,93 @@
+// `warmwarden silence add|list|end`: a person mutes messages for a while. The guard goes on.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { readDuration } from '../config/scalars.ts';
+import { type AlertMatch, type Severity, severities } from '../model/alert.ts';
+import { askDaemon } from '../serve/hands.ts';
+import { Ledger } from '../store/ledger.ts';
+import { systemClock } from '../world.ts';
+import { loadOrSay } from './loading.ts';
+import { wish } from './wish.ts';
+
+interface AddOptions {
+  readonly config: string;
+  readonly for: number;
+  readonly reason: string;
+  readonly rule?: string[];
+  readonly account?: string[];
+  readonly mailbox?: string[];
+  readonly domain?: string[];
+  readonly severity?: Severity[];
+}
+
+const configOption = ['--config <file>', 'the configuration of the running daemon', 'config.yaml'] as const;
+
+export function silenceCommand(): Command {
+  return new Command('silence')
+    .description('mute messages for a while: never the guard, never the end of what was told')
+    .addCommand(addCommand())
+    .addCommand(listCommand())
+    .addCommand(endCommand());
+}
+
+function addCommand(): Command {
+  return new Command('add')
+    .description('mute the alerts that fit all that is given; * and ? stand for any text and one character')
+    .option('--rule <glob...>', 'alert rules, for example "dns_*"')
+    .option('--account <glob...>', 'accounts')
+    .option('--mailbox <glob...>', 'addresses, or exact ids')
+    .option('--domain <glob...>', 'sending domains')
+    .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
+    .requiredOption('--for <duration>', 'how long, for example 2h', duration)
+    .requiredOption('--reason <text>', 'why, for those who wonder')
+    .option(...configOption)
+    .action(({ config, for: forMs, reason, ...match }: AddOptions) =>
+      wish(config, (store, by) =>
+        askDaemon(store, 'silence', { match: match satisfies AlertMatch, forMs, by, reason }),
+      ),
+    );
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('the silences in force, the one that ends next first')
+    .option('--json', 'as JSON')
+    .option(...configOption)
+    .action(list);
+}
+
+async function list({ config: file, json }: { readonly config: string; readonly json?: boolean }): Promise<void> {
+  const loaded = loadOrSay(file);
+  if (!loaded) return;
+  const ledger = Ledger.open(loaded.config.store.path);
+  const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
+  const shown = silences.map(({ id, match, by, reason, from, until }) => ({
+    id,
+    match,
+    by,
+    reason,
+    from: new Date(from).toISOString(),
+    until: new Date(until).toISOString(),
+  }));
+  if (json) process.stdout.write(`${JSON.stringify({ silences: shown })}\n`);
+  else if (shown.length === 0) process.stdout.write('Nothing is silenced.\n');
+  else
+    for (const { id, match, by, reason, until } of shown)
+      process.stdout.write(`${id}  until ${until}  ${JSON.stringify(match)}  by ${by}: ${reason}\n`);
+}
+
+function endCommand(): Command {
+  return new Command('end')
+    .description('end a silence before its time: what still goes on is told')
+    .argument('<id>', 'as `warmwarden silence list` shows it')
+    .option('--reason <text>', 'why, for the ledger', '')
+    .option(...configOption)
+    .action((id: string, { config, reason }: { readonly config: string; readonly reason: string }) =>
+      wish(config, (store, by) => askDaemon(store, 'endSilence', { id, by, reason })),
+    );
+}
+
+function duration(text: string): number {
+  const ms = readDuration(text);
+  if (typeof ms === 'string') throw new InvalidArgumentError(ms);
+  return ms;
+}
