@@ -36,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     writesCommand(),
     silenceCommand(),
   ];
-  for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+  for (const command of commands) program.addCommand(inheriting(command, program));
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -47,4 +47,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   }
+}
+
+/** With the parent's settings, also for the commands below it: none of them ends the process by itself. */
+function inheriting(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const inner of command.commands) inheriting(inner, command);
+  return command;
 }
