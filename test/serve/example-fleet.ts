@@ -108,6 +108,7 @@ export function bareMailbox(id: string, email: string, account = 'acme'): Mailbo
     memory: null,
     verdict: null,
     action: null,
+    changes: [],
   };
 }
 
@@ -127,7 +128,7 @@ export function mailbox(id: string, email: string, changes: Partial<MailboxState
   return {
     ...bareMailbox(id, email),
     entry: { at: now - minuteMs, answer: { id, email, provider: 'google', status: 'active', ...common } },
-    warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config } },
+    warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config, recentBounces: [] } },
     stats: { at, answer: { rows: rows(24) } },
     detail: { at, answer: { status: 'active', ...common, connection: 'connected', connectionError: null } },
     dns: {
@@ -170,6 +171,7 @@ export function action(id: string, of: MailboxState, changes: Partial<Action> = 
     settledAt: now - 6 * minuteMs,
     nextTryAt: null,
     detail: null,
+    causes: [],
     ...changes,
   };
 }
