@@ -7,6 +7,7 @@ import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
 import { releaseCommand } from './commands/release.ts';
+import { reloadCommand } from './commands/reload.ts';
 import { runCommand } from './commands/run.ts';
 import { silenceCommand } from './commands/silence.ts';
 import { simulatorCommand } from './commands/simulator.ts';
@@ -35,6 +36,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     releaseCommand(),
     writesCommand(),
     silenceCommand(),
+    reloadCommand(),
   ];
   for (const command of commands) program.addCommand(inheriting(command, program));
   try {

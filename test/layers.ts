@@ -14,6 +14,7 @@ const everything: Permission = { rooms: ['*'], packages: ['*'] };
 export const permissions: Readonly<Record<string, Permission>> = {
   main: everything,
   daemon: everything,
+  reload: everything,
   commands: everything,
   version: only([], ['node:fs']),
   world: only([], ['node:timers/promises', 'node-cron', 'pino', 'pino-pretty']),
@@ -21,7 +22,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   guard: only(['model']),
   alert: only(['model']),
   fleet: only(['model']),
-  config: only(['model', 'world'], ['yaml', 'zod', 'node:fs', 'node:path']),
+  config: only(['model', 'world'], ['yaml', 'zod', 'node:fs', 'node:path', 'node:util']),
   http: only(['model'], ['undici', 'node:util', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),

@@ -5,17 +5,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
+import type { ConfigSource } from '../reload/reloader.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { scenarioStart } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type MovedClock, movedClock, type World, worldOn } from '../world.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
-import { stopOnSignals } from './run.ts';
+import { heedSignals } from './run.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */
 const defaultSpeed = 600;
@@ -50,8 +50,9 @@ async function demo(speed: number, port: number): Promise<void> {
   story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed });
   const ended = new AbortController();
   const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
-  stopOnSignals(
+  heedSignals(
     {
+      reload: (request) => daemon.reload(request),
       stop: async () => {
         // The daemon's last steps need a clock that moves.
         await daemon.stop();
@@ -74,12 +75,12 @@ async function follow(daemon: Daemon, story: Story, clock: MovedClock, signal: A
 }
 
 /** Takes any free port when the usual one is taken: a demo must not fail for that. */
-async function startOn(port: number, configOn: (listen: string) => Config, world: World): Promise<Daemon> {
+async function startOn(port: number, sourceOn: (listen: string) => ConfigSource, world: World): Promise<Daemon> {
   try {
-    return await startDaemon(configOn(`127.0.0.1:${port}`), world);
+    return await startDaemon(sourceOn(`127.0.0.1:${port}`), world);
   } catch (error) {
     if (!(error instanceof Error && error.message.includes('is in use'))) throw error;
-    return startDaemon(configOn('127.0.0.1:0'), world);
+    return startDaemon(sourceOn('127.0.0.1:0'), world);
   }
 }
 
@@ -91,7 +92,7 @@ interface DemoParts {
 }
 
 /** The demo is configured like any daemon: by a file. */
-function configure(folder: string, { simulator, receiver, secret, listen }: DemoParts): Config {
+function configure(folder: string, { simulator, receiver, secret, listen }: DemoParts): ConfigSource {
   const file = join(folder, 'demo.yaml');
   const text = `
 accounts:
@@ -105,7 +106,8 @@ store: {url: "sqlite:./demo.db"}
 server: {listen: "${listen}"}
 `;
   writeFileSync(file, text, { mode: 0o600 });
-  const loaded = loadConfig(file, {});
-  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => formatProblem(file, problem)).join('\n'));
-  return loaded.config;
+  const load = () => loadConfig(file, {});
+  const started = load();
+  if (!started.ok) throw new Error(started.problems.map((problem) => formatProblem(file, problem)).join('\n'));
+  return { file, started, load };
 }

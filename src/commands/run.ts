@@ -1,5 +1,6 @@
 // `warmwarden run`: the daemon, until a signal ends it.
 import { Command } from 'commander';
+import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { NewerStoreError } from '../store/migrations.ts';
@@ -24,18 +25,19 @@ async function run(file: string): Promise<void> {
   const world = worldOn(systemClock(), config.log);
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
   try {
-    const daemon = await startDaemon(config, world);
+    const load = () => loadConfig(file, process.env);
+    const daemon = await startDaemon({ file, started: loaded, load }, world);
     const mailboxes = daemon.fleet.mailboxCount();
     world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
-    stopOnSignals(daemon, (text) => world.log.info(text));
+    heedSignals(daemon, (text) => world.log.info(text));
   } catch (error) {
     process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof NewerStoreError ? exitNewerStore : exitFailed;
   }
 }
 
-/** The first SIGTERM or SIGINT stops gracefully, a second one at once. */
-export function stopOnSignals(daemon: Pick<Daemon, 'stop'>, say: (text: string) => void): void {
+/** The first SIGTERM or SIGINT stops gracefully, a second one at once. SIGHUP reloads. */
+export function heedSignals(daemon: Pick<Daemon, 'reload' | 'stop'>, say: (text: string) => void): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(exitFailed);
@@ -48,6 +50,5 @@ export function stopOnSignals(daemon: Pick<Daemon, 'stop'>, say: (text: string) 
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // A closed terminal must not end a guard; reloading the configuration comes in a later version.
-  process.on('SIGHUP', () => say('SIGHUP: reloading is not in this version yet; restart to take a new configuration'));
+  process.on('SIGHUP', () => void daemon.reload({ by: 'SIGHUP', force: false, dryRun: false }));
 }

@@ -1,8 +1,9 @@
-// The last net: takes secrets out of problems, also those that landed on the wrong key or in a syntax error.
-import type { Problem } from './problem.ts';
+// The last net: takes secrets out of whatever is shown, also those that landed on the wrong key or in a syntax error.
+import type { Path, Problem } from './problem.ts';
 import { secretKeys } from './substitute.ts';
 
-const mark = '[hidden]';
+/** Stands where a secret was. */
+export const hiddenMark = '[hidden]';
 /** Shorter values are no secrets, and would blot out ordinary words. */
 const minSecretLetters = 6;
 /** What looks like a secret wherever it stands. */
@@ -21,9 +22,19 @@ export function secretsIn(tree: unknown): readonly string[] {
 
 /** The problem with `[hidden]` for each of the secrets, and for whatever looks like one. */
 export function hideSecrets(problem: Problem, secrets: readonly string[]): Problem {
-  const hide = (text: string) =>
-    secrets.reduce((rest, secret) => rest.replaceAll(secret, mark), text).replace(shapes, mark);
-  return { ...problem, path: hide(problem.path), message: hide(problem.message) };
+  return { ...problem, path: hideIn(problem.path, secrets), message: hideIn(problem.message, secrets) };
+}
+
+/** The text with `[hidden]` for each of the secrets, and for whatever looks like one. */
+export function hideIn(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, hiddenMark), text).replace(shapes, hiddenMark);
+}
+
+/** Whether the value at a path is a secret by its key. A store in a file has no password in its url. */
+export function isSecretAt(path: Path, value: unknown): boolean {
+  const key = path.at(-1);
+  if (path[0] === 'store' && typeof value === 'string' && value.startsWith('sqlite:')) return false;
+  return typeof key === 'string' && isSecretKey(key);
 }
 
 function isSecretKey(key: string): boolean {

@@ -7,13 +7,22 @@ import { doubts, inconsistencies } from './consistency.ts';
 import { readDocument, type SourceDocument } from './document.ts';
 import { checkAgainst } from './findings.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
-import { byPlace, type Finding, formatPath, type Problem } from './problem.ts';
+import { byPlace, type Finding, formatPath, type Path, type Problem } from './problem.ts';
 import { configSchema } from './schema.ts';
+import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { type Environment, failureOf, type Substitution, substitute } from './substitute.ts';
 
-export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export interface ValidConfig {
+  readonly ok: true;
+  readonly config: Config;
+  readonly warnings: readonly Problem[];
+  /** The same for people: as the file would write it, with origins, without secrets. */
+  readonly settings: readonly Setting[];
+  /** The files that secrets were read from; absolute paths. */
+  readonly secretFiles: readonly string[];
+}
+
+export type LoadedConfig = ValidConfig | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
  * Reads and checks the file at `path`. Never throws for what the file or the environment holds.
@@ -46,7 +55,22 @@ export function loadConfig(path: string, environment: Environment): LoadedConfig
   ];
   const placed = (list: readonly Finding[]) => placeFindings(list, source, substitution);
   if (all.length > 0 || checked === null) return refusal(placed(all));
-  return { ok: true, config: buildConfig(checked, folder), warnings: placed(doubts(tree)) };
+  return {
+    ok: true,
+    config: buildConfig(checked, folder),
+    warnings: placed(doubts(tree)),
+    settings: settingsOf({ tree, secrets: secretsIn(tree), originOf: (path) => originOf(path, source, substitution) }),
+    secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
+  };
+}
+
+function originOf(path: Path, source: SourceDocument, { substituted, readFrom }: Substitution): Origin {
+  const name = formatPath(path);
+  const secret = readFrom.get(name);
+  if (secret) return { kind: 'secret_file', ...source.placeOf(secret.path, 'value') };
+  const place = source.placeOf(path, 'value');
+  const origin = substituted.get(name);
+  return origin ? { kind: 'environment', written: origin.written, ...place } : { kind: 'file', ...place };
 }
 
 function refusal(problems: readonly Problem[]): LoadedConfig {
@@ -71,7 +95,7 @@ function placeFindings(
   return findings
     .map((finding): Problem => {
       const path = formatPath(finding.path);
-      const from = readFrom.get(path) ?? finding.path;
+      const from = readFrom.get(path)?.path ?? finding.path;
       const origin = substituted.get(path);
       const message = origin ? named(finding.message, origin) : finding.message;
       return hideSecrets({ ...source.placeOf(from, finding.at), path: formatPath(from), message }, secrets);

@@ -11,8 +11,8 @@ export interface Substitution {
   readonly findings: readonly Finding[];
   /** What the file says (`${NAME}`) for every value that came from the environment, and that value. */
   readonly substituted: ReadonlyMap<string, { readonly written: string; readonly value: string }>;
-  /** The path of `api_key_file` for an `api_key` that was read from it. */
-  readonly readFrom: ReadonlyMap<string, Path>;
+  /** For an `api_key` that was read from a file: the path of `api_key_file`, and the file's own, absolute. */
+  readonly readFrom: ReadonlyMap<string, { readonly path: Path; readonly file: string }>;
 }
 
 /** Keys whose value is a secret; each may be written as KEY_file instead. */
@@ -24,7 +24,7 @@ const maxSecretFileBytes = 65_536;
 export function substitute(tree: unknown, environment: Environment, folder: string): Substitution {
   const findings: Finding[] = [];
   const substituted = new Map<string, { written: string; value: string }>();
-  const readFrom = new Map<string, Path>();
+  const readFrom = new Map<string, { path: Path; file: string }>();
 
   const walk = (value: unknown, path: Path): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
@@ -48,11 +48,12 @@ export function substitute(tree: unknown, environment: Environment, folder: stri
     const complain = (message: string) => findings.push({ path, at: 'value', message });
     if (map[key] !== undefined) return complain(`write either ${key} or ${key}_file, not both`);
     if (typeof name !== 'string') return;
-    const read = readSecretFile(resolve(folder, name));
+    const file = resolve(folder, name);
+    const read = readSecretFile(file);
     // Its name is not quoted: people paste the secret itself there.
     if ('failure' in read) return complain(`the file ${read.failure}`);
     map[key] = read.text;
-    readFrom.set(formatPath([...parent, key]), path);
+    readFrom.set(formatPath([...parent, key]), { path, file });
   };
 
   return { tree: walk(tree, []), findings, substituted, readFrom };

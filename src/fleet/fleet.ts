@@ -49,6 +49,14 @@ export class Fleet {
   putAccount(account: AccountState): void {
     this.#accounts.set(account.name, account);
   }
+  /** The account is no longer configured: nothing of it is shown from now on. */
+  removeAccount(name: string): void {
+    this.#accounts.delete(name);
+    this.#mailboxes.delete(name);
+    for (const alert of this.#alerts.values()) if (alert.account === name) this.#alerts.delete(alert.fingerprint);
+    this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
+    this.#sweeping.delete(name);
+  }
 
   /** All mailboxes that have not left, account by account. */
   *mailboxes(): IterableIterator<MailboxState> {
@@ -136,6 +144,9 @@ export class Fleet {
   }
   putChannel(channel: ChannelState): void {
     this.#channels.set(channel.name, channel);
+  }
+  removeChannel(name: string): void {
+    this.#channels.delete(name);
   }
 
   /** Those in force at that moment, by their end. */

@@ -27,6 +27,12 @@ export class Budget {
     this.#limit = options.requestsPerMinute;
   }
 
+  /** The same key under other settings: what was spent under the earlier ones still counts. */
+  follow(earlier: Budget): void {
+    this.#starts = [...earlier.#starts];
+    this.#stoppedUntil = earlier.#stoppedUntil;
+  }
+
   /** Requests a minute that we allow ourselves: at least one. */
   get allowedPerMinute(): number {
     return Math.max(1, Math.floor((this.#limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));

@@ -48,6 +48,15 @@ export interface WritesRequest extends Asker {
   readonly forMs: number | null;
 }
 
+/** Taking the configuration file anew. */
+export interface ReloadRequest {
+  readonly by: string;
+  /** Also when it drops a large part of the guarded mailboxes. */
+  readonly force: boolean;
+  /** Only say what would change. */
+  readonly dryRun: boolean;
+}
+
 /** Since when, by whom and why nothing is written; to what, `scope` says (see scopeOf). */
 export interface WritesOff {
   readonly scope: string;
@@ -93,4 +102,9 @@ export interface Hands {
   refresh(request: RefreshRequest): Promise<HandOutcome>;
   silence(request: SilenceRequest): Promise<HandOutcome>;
   endSilence(request: SilenceEndRequest): Promise<HandOutcome>;
+}
+
+/** With what is about the daemon as a whole. */
+export interface DaemonHands extends Hands {
+  reload(request: ReloadRequest): Promise<HandOutcome>;
 }

@@ -25,72 +25,111 @@ export interface Notifier {
   stop(): Promise<void>;
   /** Transitions were committed. Cheap; call it after every commit that has any. */
   wake(): void;
+  /**
+   * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
+   * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor.
+   */
+  reconfigure(channels: readonly Channel[], settings: NotifySettings): Promise<void>;
+}
+
+/** A loop that can be woken and ended. */
+interface Loop {
+  readonly name: string;
+  readonly bell: Bell;
+  stopping: boolean;
+}
+
+/** A channel with the loop that sends through it. */
+interface SendingLoop {
+  readonly channel: Channel;
+  readonly loop: Loop;
+  readonly ended: Promise<void>;
 }
 
 /** After a failure of the store. */
 const storeRetryMs = 5_000;
 
 export function createNotifier(parts: NotifierParts): Notifier {
-  const { world, store, settings, channels, fleet, pageUrl } = parts;
+  const { world, store, fleet, pageUrl } = parts;
   const { clock } = world;
-  const collecting = createBell(clock);
-  const senders = channels.map((channel) => ({ sender: new Sender(channel, parts), bell: createBell(clock) }));
-  const recorded = () => senders.forEach(({ bell }) => void bell.ring());
+  const collecting: Loop = { name: 'transitions', bell: createBell(clock), stopping: false };
+  const inForce = { channels: parts.channels, settings: parts.settings };
+  let senders: readonly SendingLoop[] = [];
   const collector = new Collector({
     clock,
     log: world.log,
     store,
-    channels,
-    settings,
+    get channels() {
+      return inForce.channels;
+    },
+    get settings() {
+      return inForce.settings;
+    },
     fleet,
     pageUrl,
-    recorded,
+    recorded: () => senders.forEach(({ loop }) => void loop.bell.ring()),
   });
-  let stopping = false;
-  let loops: Promise<unknown> = Promise.resolve();
-
-  const loop = async (name: string, bell: Bell, step: () => Promise<number>) => {
-    let failing = false;
-    while (!stopping) {
-      let wait = storeRetryMs;
-      try {
-        wait = await clock.busy(step);
-        if (failing) world.log.info({ loop: name }, 'Telling goes on.');
-        failing = false;
-      } catch (error) {
-        if (!failing)
-          world.log.error({ loop: name, err: error }, 'Telling failed; it is tried again every few seconds.');
-        failing = true;
-      }
-      if (!stopping && wait > 0) await bell.sleep(wait);
-    }
+  const begin = (channel: Channel): SendingLoop => {
+    const sender = new Sender(channel, parts);
+    const loop = { name: channel.name, bell: createBell(clock), stopping: false };
+    return { channel, loop, ended: run(loop, world, () => sender.step()) };
   };
+  const end = async (loops: readonly SendingLoop[]) => {
+    for (const { loop } of loops) stop(loop);
+    await Promise.all(loops.map(({ ended }) => ended));
+  };
+  let collected: Promise<unknown> = Promise.resolve();
 
   return {
     start: () => {
-      loops = Promise.all([
-        showForeign(parts),
-        loop('transitions', collecting, () => collector.step()),
-        ...senders.map(({ sender, bell }, index) =>
-          loop(channels[index]?.name ?? 'channel', bell, () => sender.step()),
-        ),
-      ]);
+      collected = Promise.all([showForeign(parts, inForce.channels), run(collecting, world, () => collector.step())]);
+      senders = inForce.channels.map(begin);
     },
     stop: async () => {
-      stopping = true;
-      collecting.ring();
-      recorded();
-      await loops;
+      stop(collecting);
+      await Promise.all([collected, end(senders)]);
     },
     wake: () => {
       collector.noticed();
-      collecting.ring();
+      collecting.bell.ring();
+    },
+    reconfigure: async (channels, settings) => {
+      const gone = senders.filter(({ channel }) => !channels.includes(channel));
+      await end(gone);
+      Object.assign(inForce, { channels, settings });
+      senders = channels.map((channel) => senders.find((sending) => sending.channel === channel) ?? begin(channel));
+      for (const { channel } of gone)
+        if (!channels.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
+      await showForeign(parts, channels);
+      collecting.bell.ring();
     },
   };
 }
 
+function stop(loop: Loop): void {
+  loop.stopping = true;
+  loop.bell.ring();
+}
+
+/** Takes steps until it is stopped. Each says how long to wait for the next. Never rejects. */
+async function run(loop: Loop, { clock, log }: World, step: () => Promise<number>): Promise<void> {
+  let failing = false;
+  while (!loop.stopping) {
+    let wait = storeRetryMs;
+    try {
+      wait = await clock.busy(step);
+      if (failing) log.info({ loop: loop.name }, 'Telling goes on.');
+      failing = false;
+    } catch (error) {
+      if (!failing) log.error({ loop: loop.name, err: error }, 'Telling failed; it is tried again every few seconds.');
+      failing = true;
+    }
+    if (!loop.stopping && wait > 0) await loop.bell.sleep(wait);
+  }
+}
+
 /** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */
-async function showForeign({ world, store, fleet, channels }: NotifierParts): Promise<void> {
+async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
   const counts = await world.clock.busy(() => store.outboxState()).catch(() => []);
   for (const { channel: name, pending, oldestPendingAt } of counts) {
     if (channels.some((channel) => channel.name === name)) continue;

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
-import type { HandOutcome, Hands } from '../model/hand.ts';
+import type { DaemonHands, HandOutcome } from '../model/hand.ts';
 import { warmupModes } from '../model/policy.ts';
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
@@ -21,7 +21,7 @@ export interface HandsServer {
 }
 
 /** Listens with mode 0600. Rejects with a sentence when the path is too long or can't be had. */
-export async function startHands(storePath: string, hands: Hands): Promise<HandsServer> {
+export async function startHands(storePath: string, hands: DaemonHands): Promise<HandsServer> {
   const path = handsPath(storePath);
   if (Buffer.byteLength(path) > maxPathBytes) {
     throw new Error(`${path} is too long for a unix socket, so \`warmwarden release\` will not reach this daemon`);
@@ -51,7 +51,7 @@ function refusal(error: unknown): HandOutcome {
   return { done: false, said: [error instanceof Error ? error.message : String(error)] };
 }
 
-async function answerTo(asked: IncomingMessage, hands: Hands): Promise<HandOutcome> {
+async function answerTo(asked: IncomingMessage, hands: DaemonHands): Promise<HandOutcome> {
   let bytes = 0;
   asked.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
@@ -78,7 +78,7 @@ const match = z.strictObject({
 const oneMailbox = z.object({ ...asker, mailbox: z.string(), preview: z.boolean().default(false) });
 
 /** What each hand takes over the socket. */
-const wishes: Readonly<Record<string, (body: unknown, hands: Hands) => Promise<HandOutcome> | null>> = {
+const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Promise<HandOutcome> | null>> = {
   release: reading(z.object({ ...asker, mailbox: z.string().nullable() }), (wish, hands) => hands.release(wish)),
   writes: reading(
     z.object({
@@ -96,6 +96,10 @@ const wishes: Readonly<Record<string, (body: unknown, hands: Hands) => Promise<H
   undo: reading(z.object({ ...asker, sinceMs: z.number(), preview: z.boolean().default(false) }), (wish, hands) =>
     hands.undo(wish),
   ),
+  reload: reading(
+    z.object({ by: asker.by, force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
+    (wish, hands) => hands.reload(wish),
+  ),
   refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
   silence: reading(z.object({ ...asker, match, forMs: z.number().positive() }), (wish, hands) => hands.silence(wish)),
   endSilence: reading(z.object({ ...asker, id: z.string() }), (wish, hands) => hands.endSilence(wish)),
@@ -103,18 +107,18 @@ const wishes: Readonly<Record<string, (body: unknown, hands: Hands) => Promise<H
 
 function reading<Shape extends z.ZodType>(
   shape: Shape,
-  carryOut: (wish: z.infer<Shape>, hands: Hands) => Promise<HandOutcome>,
-): (body: unknown, hands: Hands) => Promise<HandOutcome> | null {
+  carryOut: (wish: z.infer<Shape>, hands: DaemonHands) => Promise<HandOutcome>,
+): (body: unknown, hands: DaemonHands) => Promise<HandOutcome> | null {
   return (body, hands) => {
     const wish = shape.safeParse(body);
     return wish.success ? carryOut(wish.data, hands) : null;
   };
 }
 
-type Wish<Hand extends keyof Hands> = Parameters<Hands[Hand]>[0];
+type Wish<Hand extends keyof DaemonHands> = Parameters<DaemonHands[Hand]>[0];
 
 /** Asks the daemon of a store. Rejects with a sentence when none answers there. */
-export function askDaemon<Hand extends keyof Hands>(
+export function askDaemon<Hand extends keyof DaemonHands>(
   storePath: string,
   hand: Hand,
   wish: Wish<Hand>,

@@ -6,7 +6,7 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { World } from '../world.ts';
-import { type Auth, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
+import { type Auth, type Authenticate, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
 import {
   countStates,
   firingAlerts,
@@ -24,6 +24,7 @@ import { iconSvg } from './page/icon.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
 import { noticePage } from './page/notice-page.ts';
 import { styleSheet } from './page/style-sheet.ts';
+import { addReload, type ReloadRouteParts } from './reload-route.ts';
 
 interface Readiness {
   readonly ready: boolean;
@@ -31,9 +32,8 @@ interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface RouteParts {
+export interface RouteParts extends ReloadRouteParts {
   readonly host: string;
-  readonly auth: Auth;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
   readonly world: World;
@@ -74,6 +74,7 @@ export function createRoutes(parts: RouteParts): Hono {
   addProbes(app, parts);
   addPages(app, parts);
   addJson(app, parts);
+  addReload(app, parts);
   app.notFound((c) => notice(c, 404, 'Not found', 'There is nothing at this address.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
@@ -83,9 +84,12 @@ export function createRoutes(parts: RouteParts): Hono {
 }
 
 function addAccess(app: Hono, { auth, host }: RouteParts): void {
-  const authenticate = auth === 'none' ? null : createAuthenticate(auth.tokens);
+  // Tokens are read once, so that a wrong one is told at the start, and again when a reload brought others.
+  let known = { auth: auth(), authenticate: authenticateFor(auth()) };
   app.use(async (c, next) => {
     if (openPaths.includes(c.req.path)) return next();
+    if (known.auth !== auth()) known = { auth: auth(), authenticate: authenticateFor(auth()) };
+    const { authenticate } = known;
     if (authenticate === null) {
       if (isOwnHost(c.req.header('host'), host)) return next();
       return notice(
@@ -104,6 +108,10 @@ function addAccess(app: Hono, { auth, host }: RouteParts): void {
     if (mayRead(identity.role, c.req.path)) return next();
     return notice(c, 403, 'Not allowed', `The token ${identity.name} may only read /metrics.`);
   });
+}
+
+function authenticateFor(auth: Auth): Authenticate | null {
+  return auth === 'none' ? null : createAuthenticate(auth.tokens);
 }
 
 function addProbes(app: Hono, { metrics, ready }: RouteParts): void {

@@ -59,6 +59,7 @@ export class AccountWatch {
   /** Mailboxes that the breaker holds and that were read again since. */
   readonly #held = new Set<string>();
   #running: Promise<unknown> = Promise.resolve();
+  #retiring = false;
 
   constructor(rooms: WatchRooms, options: AccountWatchOptions) {
     this.#rooms = rooms;
@@ -74,7 +75,8 @@ export class AccountWatch {
       queue: this.#queue,
       poll: (poll) => this.#poll(poll),
       // A rejected key is not hammered: the list alone asks whether it is accepted again.
-      accept: (poll) => !this.#health.keyRejected || poll.route === 'mailboxes' || poll.route === 'health',
+      accept: (poll) =>
+        !this.#retiring && (!this.#health.keyRejected || poll.route === 'mailboxes' || poll.route === 'health'),
     });
     this.#recorder = new Recorder(rooms, {
       ...options,
@@ -109,6 +111,13 @@ export class AccountWatch {
     await this.#rooms.api.close();
   }
 
+  /** Ends without new polls and intents, after what was sent was read back (see Actor.wrapUp). */
+  async retire(): Promise<void> {
+    this.#retiring = true;
+    await this.#actor.wrapUp();
+    await this.stop();
+  }
+
   get account(): string {
     return this.#options.account;
   }
@@ -120,7 +129,7 @@ export class AccountWatch {
 
   releaseBreaker(releaser: Releaser): Promise<readonly string[]> {
     const { api, account, accountsOfApi } = this.#options;
-    return releaseBreaker(this.#rooms, { api, account: accountsOfApi[0] ?? account }, releaser);
+    return releaseBreaker(this.#rooms, { api, account: accountsOfApi()[0] ?? account }, releaser);
   }
 
   releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {

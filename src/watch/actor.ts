@@ -24,6 +24,8 @@ const personWaitsMs = minuteMs;
 export const alreadySo = 'it is so already';
 /** After an error of our own (the store, say) the action is taken up again after this. */
 const ownFaultWaitMs = minuteMs;
+/** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
+const wrapUpDeadlineMs = 2 * minuteMs;
 
 export interface ActorRooms {
   readonly world: World;
@@ -47,6 +49,9 @@ export class Actor {
   readonly #rooms: ActorRooms;
   readonly #options: ActorOptions;
   readonly #working = new Map<string, Promise<void>>();
+  /** Intents that are being sent and read back. */
+  readonly #sending = new Set<Promise<void>>();
+  #wrappingUp = false;
 
   constructor(rooms: ActorRooms, options: ActorOptions) {
     this.#rooms = rooms;
@@ -55,7 +60,7 @@ export class Actor {
 
   /** Takes up the mailbox's action, unless that is being done already or there is none. */
   attend(mailboxId: string, signal: AbortSignal): void {
-    if (this.#working.has(mailboxId) || !this.#pending(mailboxId)) return;
+    if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#pending(mailboxId)) return;
     const done = this.#work(mailboxId, signal).finally(() => {
       this.#working.delete(mailboxId);
       // A verdict that came while the last step ended would otherwise wait for the next one.
@@ -66,10 +71,22 @@ export class Actor {
 
   /** Carries an action out and resolves when nothing more is to be done about it. */
   async finish({ id, mailboxId }: Action, signal: AbortSignal): Promise<void> {
-    while (this.#pending(mailboxId)?.id === id && !signal.aborted) {
+    while (this.#pending(mailboxId)?.id === id && !signal.aborted && !this.#wrappingUp) {
       this.attend(mailboxId, signal);
       await this.#working.get(mailboxId);
     }
+  }
+
+  /**
+   * Opens no intent any more. Resolves when those that are open are settled, or at a deadline: what is not settled by
+   * then stays open in the store, for whoever comes next.
+   */
+  async wrapUp(): Promise<void> {
+    this.#wrappingUp = true;
+    const waiting = new AbortController();
+    const late = this.#rooms.world.clock.sleep(wrapUpDeadlineMs, waiting.signal);
+    await Promise.race([Promise.all(this.#sending), late]);
+    waiting.abort();
   }
 
   /** Resolves when nothing is under way any more; the signal given to attend ends it. */
@@ -90,6 +107,7 @@ export class Actor {
     const first = this.#pending(mailboxId);
     for (let action = first; action && !signal.aborted; action = this.#pending(mailboxId)) {
       if (action.id !== first?.id) return;
+      if (this.#wrappingUp && action.state !== 'open') return;
       try {
         await this.#step(action, signal);
       } catch (error) {
@@ -105,14 +123,7 @@ export class Actor {
   /** One try of an action, or the look for an intent that a restart found open. */
   async #step(action: Action, signal: AbortSignal): Promise<void> {
     const { clock } = this.#rooms.world;
-    if (action.state === 'open') {
-      const detail = 'found open after a restart, and not to be seen';
-      const settlement = await this.#readBack(action, detail, signal);
-      if (!settlement) return;
-      const unseen = settlement.kind === 'unconfirmed';
-      await this.#settle(action, unseen ? { kind: 'unseen', detail } : settlement);
-      return;
-    }
+    if (action.state === 'open') return this.#lookFor(action, signal);
     if (action.nextTryAt !== null && action.nextTryAt > clock.now()) {
       await this.#sleepUntil(action, action.nextTryAt, signal);
       return;
@@ -132,6 +143,21 @@ export class Actor {
       await this.#rooms.recorder.dropPlanned(action.mailboxId, alreadySo);
       return;
     }
+    if (this.#wrappingUp) return;
+    const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+    await sending;
+  }
+
+  async #lookFor(open: Action, signal: AbortSignal): Promise<void> {
+    const detail = 'found open after a restart, and not to be seen';
+    const settlement = await this.#readBack(open, detail, signal);
+    if (!settlement) return;
+    const unseen = settlement.kind === 'unconfirmed';
+    await this.#settle(open, unseen ? { kind: 'unseen', detail } : settlement);
+  }
+
+  async #carryOut(action: Action, signal: AbortSignal): Promise<void> {
     const open = await this.#rooms.recorder.opened(action.mailboxId, action.id);
     if (!open) return;
     this.#say(open, `sending: ${open.kind}`);

@@ -41,7 +41,6 @@ export function newMailbox(account: string, entry: Observed<MailboxEntry>): Mail
     memory: null,
     verdict: null,
     action: null,
-    changes: [],
   };
 }
 

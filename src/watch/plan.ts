@@ -126,7 +126,6 @@ export function plannedAction(
     settledAt: null,
     nextTryAt: null,
     detail: null,
-    causes: [],
   };
 }
 

@@ -1,6 +1,5 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
 import { guardHeld } from '../alert/breaker-rule.ts';
-import type { Others } from '../alert/causes.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
@@ -18,7 +17,6 @@ import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Observation } from './observe.ts';
-import { othersOf } from './others.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { pollKey } from './queue.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
@@ -46,8 +44,8 @@ export interface GuardedAccount {
   readonly pageUrl: string | null;
   /** The base_url: its breaker admits the actions of all accounts under it. */
   readonly api: string;
-  /** The accounts under it, in the order of the configuration; the first one's name stands in the breaker's alert. */
-  readonly accountsOfApi: readonly string[];
+  /** The accounts under it now, in the order of the configuration; the first one's name stands in the breaker's alert. */
+  readonly accountsOfApi: () => readonly string[];
 }
 
 export interface RecorderOptions extends GuardedAccount {
@@ -102,7 +100,7 @@ export class Recorder {
     const now = world.clock.now();
     const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, policy, now);
-    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
+    const { mailbox, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
     const conditions = [
       ...conditionsAfter(observation.route, mailbox, this.#context(before.id, policy, now)),
       ...this.#failures(actions, policy, now),
@@ -111,7 +109,7 @@ export class Recorder {
     const events = confirmed && !confirmed.by ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
     const alerts = this.#alerts(conditions, now, events);
     const moved = breaker && { api, state: breaker };
-    await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
+    await store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
       this.#wrote(before.id);
@@ -292,18 +290,13 @@ export class Recorder {
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),
       newId: () => actionId(now, this.#rooms.world.random()),
-      others: (mailbox) => this.#others(mailbox, now),
     };
-  }
-
-  #others(mailbox: MailboxState, now: EpochMs): readonly Others[] {
-    return othersOf(mailbox, this.#rooms.fleet.mailboxes(), now);
   }
 
   /** Running mailboxes under the same base_url. */
   #running(): number {
     let running = 0;
-    for (const account of this.#options.accountsOfApi) {
+    for (const account of this.#options.accountsOfApi()) {
       for (const { verdict } of this.#rooms.fleet.mailboxesOf(account))
         if (verdict?.answer.run === 'running') running += 1;
     }
@@ -312,7 +305,7 @@ export class Recorder {
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
     const { api, accountsOfApi, account } = this.#options;
-    return guardHeld(breaker, { api, account: accountsOfApi[0] ?? account, windowMs: policy.breaker.windowMs, now });
+    return guardHeld(breaker, { api, account: accountsOfApi()[0] ?? account, windowMs: policy.breaker.windowMs, now });
   }
 
   /** The guard's own actions are counted; a person's are theirs. */
@@ -333,7 +326,6 @@ export class Recorder {
       mayWrite: this.#enforces(mailboxId, policy, now) && writable(),
       staleBefore: staleBefore(),
       pageUrl,
-      others: (mailbox) => this.#others(mailbox, now),
     };
   }
 

@@ -26,12 +26,7 @@ function onDuty(mode = 'balanced') {
   let mailbox: MailboxState = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
   const answer = (): WarmupAnswer => {
     const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
-    return {
-      ...warmup,
-      ...untold,
-      config: { ...config, sendWindowStart: null, sendWindowEnd: null },
-      recentBounces: [],
-    };
+    return { ...warmup, ...untold, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
   };
   const read = (route: 'stats' | 'warmup') => {
     const observation =
@@ -40,13 +35,7 @@ function onDuty(mode = 'balanced') {
         : ({ route, observed: { at, answer: answer() } } as const);
     const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true, writable: true };
     const newId = () => `a${++ids}`;
-    mailbox = tick(mailbox, observation, {
-      ...context,
-      breaker: closedBreaker,
-      running: () => 100,
-      newId,
-      others: () => [],
-    }).mailbox;
+    mailbox = tick(mailbox, observation, { ...context, breaker: closedBreaker, running: () => 100, newId }).mailbox;
   };
   const look = () => {
     read('warmup');

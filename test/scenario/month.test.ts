@@ -46,9 +46,10 @@ alerts:
 server: {listen: "127.0.0.1:0"}
 `,
   );
-  const loaded = loadConfig(file, {});
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  return { clock, simulator, receiver, daemon: await startDaemon(loaded.config, world), folder };
+  const load = () => loadConfig(file, {});
+  const started = load();
+  if (!started.ok) throw new Error(JSON.stringify(started.problems));
+  return { clock, simulator, receiver, daemon: await startDaemon({ file, started, load }, world), folder };
 }
 
 /** Stops the daemon while its clock goes on: its last steps may wait on it. */

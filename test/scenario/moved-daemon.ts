@@ -66,12 +66,14 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
       server: { listen: '127.0.0.1:0' },
     }),
   );
-  const loaded = loadConfig(file, {});
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  const { config } = loaded;
+  const load = () => loadConfig(file, {});
+  const started = load();
+  if (!started.ok) throw new Error(JSON.stringify(started.problems));
+  const { config } = started;
+  const source = { file, started, load };
   const posts: Post[] = [];
   let seen = clock.now() - 1;
-  let daemon: Daemon = await startDaemon(config, world);
+  let daemon: Daemon = await startDaemon(source, world);
 
   /** The simulator keeps the newest requests only, so they are taken over after every stretch. */
   const takePosts = () => {
@@ -150,14 +152,14 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
         .map(({ status }) => status),
     async restart(): Promise<void> {
       await stop();
-      daemon = await startDaemon(config, world);
+      daemon = await startDaemon(source, world);
     },
     /** Nobody is on duty until that moment; then another process begins. */
     async awayUntil(at: number): Promise<void> {
       await stop();
       takePosts();
       await clock.advance(at - clock.now());
-      daemon = await startDaemon(config, world);
+      daemon = await startDaemon(source, world);
     },
     /** The ledger's reasons by mailbox, oldest first, each as it changed. The daemon is stopped and begins again. */
     async ledgers(): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -174,7 +176,7 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
         );
       }
       await store.close();
-      daemon = await startDaemon(config, world);
+      daemon = await startDaemon(source, world);
       return ledgers;
     },
     async [Symbol.asyncDispose](): Promise<void> {

@@ -8,13 +8,14 @@ import { exampleFleet } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
-const auth: Auth = {
+const tokens: Auth = {
   tokens: [
     { name: 'ops', sha256: sha256('operator-token'), role: 'operator' },
     { name: 'eyes', sha256: sha256('viewer-token'), role: 'viewer' },
     { name: 'prom', sha256: sha256('scraper-token'), role: 'scraper' },
   ],
 };
+const auth = () => tokens;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`anybody:${token}`).toString('base64')}` });
 
@@ -54,7 +55,7 @@ describe('tokens', () => {
 
   test('with a digest that is none are refused at the start', async () => {
     const broken: Auth = { tokens: [{ name: 'ops', sha256: 'secret', role: 'viewer' }] };
-    await expect(serve(exampleFleet(), { auth: broken })).rejects.toThrow(
+    await expect(serve(exampleFleet(), { auth: () => broken })).rejects.toThrow(
       'the sha256 of token ops is not 64 hex digits',
     );
   });

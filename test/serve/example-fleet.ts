@@ -108,7 +108,6 @@ export function bareMailbox(id: string, email: string, account = 'acme'): Mailbo
     memory: null,
     verdict: null,
     action: null,
-    changes: [],
   };
 }
 
@@ -128,7 +127,7 @@ export function mailbox(id: string, email: string, changes: Partial<MailboxState
   return {
     ...bareMailbox(id, email),
     entry: { at: now - minuteMs, answer: { id, email, provider: 'google', status: 'active', ...common } },
-    warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config, recentBounces: [] } },
+    warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config } },
     stats: { at, answer: { rows: rows(24) } },
     detail: { at, answer: { status: 'active', ...common, connection: 'connected', connectionError: null } },
     dns: {
@@ -171,7 +170,6 @@ export function action(id: string, of: MailboxState, changes: Partial<Action> = 
     settledAt: now - 6 * minuteMs,
     nextTryAt: null,
     detail: null,
-    causes: [],
     ...changes,
   };
 }

@@ -30,7 +30,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    auth: 'none',
+    auth: () => 'none',
     fleet,
     metrics,
     world,
@@ -39,6 +39,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
+    reload: async () => ({ done: true, said: [] }),
     ...changes,
   });
   return { ...server, metrics, [Symbol.asyncDispose]: () => server.close() };

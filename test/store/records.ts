@@ -68,7 +68,6 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
     memory: null,
     verdict: null,
     action: null,
-    changes: [],
     ...changes,
   };
 }
@@ -93,7 +92,6 @@ export const answers = {
         sendWindowStart: 9,
         sendWindowEnd: 17,
       },
-      recentBounces: [{ type: 'hard', category: null }],
     },
   },
   stats: {
@@ -164,7 +162,6 @@ export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Acti
     settledAt: null,
     nextTryAt: null,
     detail: null,
-    causes: [],
     ...changes,
   };
 }

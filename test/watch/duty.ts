@@ -116,7 +116,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         words,
         pageUrl: null,
         api: between.url,
-        accountsOfApi: ['agency'],
+        accountsOfApi: () => ['agency'],
       },
     );
     watch.start();

@@ -1,0 +1,43 @@
+// The configuration in force: what a reload replaces, and what every loop asks anew each time.
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { AccountConfig, Config } from './config.ts';
+import { policyOf, resolvePolicy } from './mailbox-rules.ts';
+
+export class LiveConfig {
+  #config: Config;
+  #accounts: ReadonlyMap<string, AccountConfig>;
+
+  constructor(config: Config) {
+    this.#config = config;
+    this.#accounts = byName(config);
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  account(name: string): AccountConfig | undefined {
+    return this.#accounts.get(name);
+  }
+
+  /** The policy of a mailbox; POLICY.md's defaults for one whose account is not configured. */
+  policyOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): Policy {
+    const account = this.account(mailbox.account);
+    return account ? resolvePolicy(account, mailbox) : policyOf({});
+  }
+
+  /** The names of the accounts under a base_url, in the order of the file. */
+  accountsOf(baseUrl: string): readonly string[] {
+    return this.#config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
+  }
+
+  replace(config: Config): void {
+    this.#config = config;
+    this.#accounts = byName(config);
+  }
+}
+
+function byName(config: Config): ReadonlyMap<string, AccountConfig> {
+  return new Map(config.accounts.map((account) => [account.name, account]));
+}

@@ -1,0 +1,145 @@
+// Every setting that is in force, with its value as the file would write it and where that came from. Secrets are hidden.
+import { isDeepStrictEqual } from 'node:util';
+import { literalProfile } from '../model/policy.ts';
+import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
+import { formatPath, type Path } from './problem.ts';
+import { fileShape, type Shape, variantsOf } from './shape.ts';
+
+/** Where a value came from. `at` is a place in the configuration file. */
+export type Origin =
+  | { readonly kind: 'default' | 'profile' }
+  | { readonly kind: 'file' | 'secret_file'; readonly line: number; readonly column: number }
+  | { readonly kind: 'environment'; readonly written: string; readonly line: number; readonly column: number };
+
+export interface Setting {
+  readonly path: Path;
+  /** A scalar or a list of scalars; `[hidden]` for a secret. */
+  readonly value: unknown;
+  readonly from: Origin;
+  /** Tells two values of a secret apart without showing them; null for what is no secret. Never printed. */
+  readonly secret: string | null;
+}
+
+/** What settings are read from: the file after substitution, and how to place a path of it. */
+export interface SettingsSource {
+  readonly tree: unknown;
+  readonly secrets: readonly string[];
+  readonly originOf: (path: Path) => Origin;
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** In the order of the schema. Keys without a value and without a default are left out. */
+export function settingsOf(source: SettingsSource): readonly Setting[] {
+  const found: Setting[] = [];
+  const add = (path: Path, value: unknown, from: Origin) => {
+    const hidden = isSecretAt(path, value);
+    const shown = hidden ? hiddenMark : hideDeep(value, source.secrets);
+    found.push({ path, value: shown, from, secret: hidden ? String(value) : null });
+  };
+  const walk = (shape: Shape, value: unknown, path: Path, inOverride: boolean): void => {
+    const variant = variantFor(shape, value);
+    if (isMapping(value) && variant.properties) {
+      for (const [key, inner] of Object.entries(variant.properties)) {
+        const here = [...path, key];
+        const plain = inOverride || (path[2] === 'overrides' && key === 'guard');
+        if (value[key] !== undefined) walk(inner, value[key], here, plain);
+        else if (!plain && !isReplaced(key, value)) unwritten(inner, here);
+      }
+    } else if (Array.isArray(value) && value.some(isMapping) && variant.items) {
+      for (const [index, item] of value.entries()) walk(variant.items, item, [...path, index], inOverride);
+    } else add(path, value, source.originOf(path));
+  };
+  const unwritten = (shape: Shape, path: Path): void => {
+    if (shape.properties) {
+      for (const [key, inner] of Object.entries(shape.properties)) unwritten(inner, [...path, key]);
+    } else if (shape.default !== undefined) add(path, shape.default, { kind: 'default' });
+  };
+  walk(fileShape(), source.tree, [], false);
+  return found.map(afterProfile(found));
+}
+
+/** What somebody changed between two configurations, by name instead of by place in a list. */
+export interface SettingChange {
+  /** As `accounts[acme].headroom`. */
+  readonly name: string;
+  /** null: it was not there, or is not any more. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The settings that differ, in the order of the schema; those that are gone come last. */
+export function changesBetween(before: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
+  const [old, now] = [byName(before), byName(after)];
+  const changes: SettingChange[] = [];
+  for (const [name, setting] of now) {
+    const was = old.get(name);
+    if (was && isDeepStrictEqual([was.value, was.secret], [setting.value, setting.secret])) continue;
+    changes.push({ name, before: was ? valueText(was.value) : null, after: valueText(setting.value) });
+  }
+  for (const [name, { value }] of old) {
+    if (!now.has(name)) changes.push({ name, before: valueText(value), after: null });
+  }
+  return changes;
+}
+
+/** A value as one line of YAML. */
+export function valueText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
+  if (isMapping(value)) return JSON.stringify(value);
+  if (typeof value !== 'string') return String(value);
+  const bare = /^[A-Za-z0-9_./@%:+-]+$/.test(value) && !/^(true|false|null|[\d.]+)$|^[-:]|:$/.test(value);
+  return bare ? value : JSON.stringify(value);
+}
+
+/** Items of a list that have a name go by it, so that a new item in front of them changes nothing. */
+function byName(settings: readonly Setting[]): ReadonlyMap<string, Setting> {
+  const names = new Map<string, string>();
+  for (const { path, value } of settings) {
+    if (path.at(-1) === 'name') names.set(formatPath(path.slice(0, -1)), String(value));
+  }
+  const nameOf = (path: Path): string =>
+    path.reduce<string>((text, step, index) => {
+      if (typeof step !== 'number') return text === '' ? step : `${text}.${step}`;
+      return `${text}[${names.get(formatPath(path.slice(0, index + 1))) ?? step}]`;
+    }, '');
+  return new Map(settings.map((setting) => [nameOf(setting.path), setting]));
+}
+
+/** The alternative that a value of this kind was meant for. */
+function variantFor(shape: Shape, value: unknown): Shape {
+  const variants = variantsOf(shape);
+  if (Array.isArray(value)) return variants.find(({ items }) => items) ?? shape;
+  if (!isMapping(value)) return shape;
+  const fits = ({ properties }: Shape) =>
+    properties !== undefined && (properties['type']?.const ?? value['type']) === value['type'];
+  return variants.find(fits) ?? shape;
+}
+
+/** A default that another written key stands in for. */
+function isReplaced(key: string, holder: Mapping): boolean {
+  return key === 'plan' && holder['requests_per_minute'] !== undefined;
+}
+
+/** The profile's values stand where nobody wrote others. */
+function afterProfile(settings: readonly Setting[]): (setting: Setting) => Setting {
+  const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
+  const changed: Readonly<Record<string, unknown>> = {
+    'guard.window_max_days': literalProfile.windowMaxDays,
+    'guard.min_bounces': literalProfile.minBounces,
+  };
+  return (setting) => {
+    const value = changed[formatPath(setting.path)];
+    if (profile !== 'literal' || value === undefined || setting.from.kind !== 'default') return setting;
+    return { ...setting, value, from: { kind: 'profile' } };
+  };
+}
+
+function hideDeep(value: unknown, secrets: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => hideDeep(item, secrets));
+  return typeof value === 'string' ? hideIn(value, secrets) : value;
+}
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

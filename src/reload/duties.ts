@@ -1,0 +1,123 @@
+// The accounts on duty: which loops run, begun and ended as the configuration says. One loop an account.
+import { leave } from '../alert/engine.ts';
+import type { AccountConfig } from '../config/config.ts';
+import type { LiveConfig } from '../config/live.ts';
+import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
+import { Fleet } from '../fleet/fleet.ts';
+import { MailboxApi } from '../mailbox-api/client.ts';
+import { noAccount } from '../model/alert.ts';
+import { routes } from '../model/answers.ts';
+import { closedBreaker } from '../model/breaker.ts';
+import type { StoredPicture } from '../store/store.ts';
+import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
+import type { RecorderRooms } from '../watch/recorder.ts';
+import { cronSchedule } from '../world.ts';
+import { statsDaysOf } from './impact.ts';
+
+interface Duty {
+  readonly watch: AccountWatch;
+  readonly api: MailboxApi;
+  readonly apiKey: string;
+}
+
+export class Duties {
+  readonly #live: LiveConfig;
+  readonly #rooms: RecorderRooms;
+  readonly #pageUrl: string;
+  readonly #duties = new Map<string, Duty>();
+  /** The loops that run, always the same list: others keep it. */
+  readonly watches: AccountWatch[] = [];
+
+  constructor(live: LiveConfig, rooms: RecorderRooms, pageUrl: string) {
+    this.#live = live;
+    this.#rooms = rooms;
+    this.#pageUrl = pageUrl;
+  }
+
+  /** Begins the loop of an account of the configuration in force. `earlier` is the one it takes over from. */
+  begin(account: AccountConfig, earlier?: Duty): void {
+    const { watch, api } = this.#watch(account);
+    // The rate limit belongs to the key: a loop that starts over has not got a fresh one.
+    if (earlier?.apiKey === account.apiKey) api.budget.follow(earlier.api.budget);
+    this.#duties.set(account.name, { watch, api, apiKey: account.apiKey });
+    this.watches.push(watch);
+    watch.start();
+  }
+
+  /** Ends the loop of an account after what it sent was read back. Returns what another one may take over from. */
+  async retire(name: string): Promise<Duty | undefined> {
+    const duty = this.#duties.get(name);
+    if (!duty) return undefined;
+    this.#duties.delete(name);
+    await duty.watch.retire();
+    this.watches.splice(this.watches.indexOf(duty.watch), 1);
+    return duty;
+  }
+
+  /** Nothing of an account is shown any more, and what was announced of it ends. Its history stays in the store. */
+  async forget(name: string): Promise<void> {
+    const { fleet, store, turns, world, onTransitions } = this.#rooms;
+    await turns.take(async () => {
+      const theirs = [...fleet.alerts()].filter(({ account }) => account === name);
+      const reason = `Account ${name} is no longer in the configuration, so nothing is known of it any more.`;
+      const alerts = leave(theirs, world.clock.now(), reason);
+      if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
+      fleet.removeAccount(name);
+      if (alerts.transitions.length > 0) onTransitions();
+    });
+  }
+
+  watchOf(name: string): AccountWatch | undefined {
+    return this.#duties.get(name)?.watch;
+  }
+
+  /** Ends all loops at their next step. */
+  async stop(): Promise<void> {
+    await Promise.all(this.watches.map((watch) => watch.stop()));
+  }
+
+  #watch(account: AccountConfig): { readonly watch: AccountWatch; readonly api: MailboxApi } {
+    const { poll, api: answers } = this.#live.config;
+    const client = { ...account, account: account.name, statsDays: statsDaysOf(account) };
+    const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
+    const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
+    // While it retires, an account that the configuration has no more keeps its last rules.
+    const now = () => this.#live.account(account.name) ?? account;
+    const watch = new AccountWatch(
+      { ...this.#rooms, api },
+      {
+        account: account.name,
+        schedules: schedules as AccountWatchOptions['schedules'],
+        policyFor: (mailbox) => resolvePolicy(now(), mailbox),
+        selects: (mailbox) => selects(now(), mailbox),
+        words: answers.statusWords,
+        pageUrl: this.#pageUrl,
+        api: account.baseUrl,
+        accountsOfApi: () => this.#live.accountsOf(account.baseUrl),
+      },
+    );
+    return { watch, api };
+  }
+}
+
+/** The picture as the last process left it, without the accounts that the configuration no longer has. */
+export function fleetOf(picture: StoredPicture, accounts: readonly AccountConfig[]): Fleet {
+  const fleet = new Fleet();
+  for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
+  for (const silence of picture.silences) fleet.putSilence(silence);
+  for (const off of picture.writesOff) fleet.putWritesOff(off);
+  showAccounts(fleet, picture, accounts);
+  return fleet;
+}
+
+/** Brings accounts into the picture, as the last process or configuration left them. */
+export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountConfig[]): void {
+  const names = new Set(accounts.map((account) => account.name));
+  const shown = new Map(fleet.breakers());
+  const apis = new Set(accounts.map((account) => account.baseUrl).filter((api) => !shown.has(api)));
+  for (const mailbox of picture.mailboxes) if (names.has(mailbox.account)) fleet.putMailbox(mailbox);
+  for (const alert of picture.alerts) if (names.has(alert.account)) fleet.putAlert(alert);
+  for (const api of apis) fleet.putBreaker(api, closedBreaker);
+  for (const { api, state } of picture.breakers) if (apis.has(api)) fleet.putBreaker(api, state);
+  for (const action of picture.actions) if (names.has(action.account)) fleet.putAction(action);
+}

@@ -1,0 +1,102 @@
+// What another configuration means for what runs: which loops begin, end or start over, and who is judged anew. Pure.
+import { isDeepStrictEqual } from 'node:util';
+import type { AccountConfig, Config } from '../config/config.ts';
+import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
+import type { Setting } from '../config/settings.ts';
+import { changesBetween, type SettingChange } from '../config/settings.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+
+export interface Impact {
+  /** Names of accounts. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** They speak to the API in another way (address, key, budget, cadence): their loops start over. */
+  readonly restarted: readonly string[];
+  /** Their loops go on under other rules (guard, overrides, selection). */
+  readonly reruled: readonly string[];
+}
+
+/** The keys that a running daemon takes over; the others need a restart. */
+const liveKeys = [
+  'accounts',
+  'poll',
+  'guard',
+  'api',
+  'alerts.channels',
+  'alerts.routes',
+  'alerts.group_wait',
+  'alerts.group_interval',
+  'alerts.repeat_interval',
+  'server.auth',
+  'log.level',
+  'metrics.mailbox_label',
+] as const;
+
+/** More than this share of the known mailboxes is not dropped without `force`. */
+const maxDroppedShare = 0.2;
+
+export function impactOf(before: Config, after: Config): Impact {
+  const old = new Map(before.accounts.map((account) => [account.name, account]));
+  const now = new Set(after.accounts.map(({ name }) => name));
+  const shared = !isDeepStrictEqual([before.poll, before.api], [after.poll, after.api]);
+  const kept = after.accounts.flatMap((account) => {
+    const was = old.get(account.name);
+    return was ? [{ name: account.name, was, account }] : [];
+  });
+  const restarts = ({ was, account }: (typeof kept)[number]) =>
+    shared || !isDeepStrictEqual(connectionOf(was), connectionOf(account));
+  return {
+    added: after.accounts.map(({ name }) => name).filter((name) => !old.has(name)),
+    removed: before.accounts.map(({ name }) => name).filter((name) => !now.has(name)),
+    restarted: kept.filter(restarts).map(({ name }) => name),
+    reruled: kept.filter((one) => !restarts(one) && !isDeepStrictEqual(one.was, one.account)).map(({ name }) => name),
+  };
+}
+
+/** What the client and the loop of an account were made with. */
+function connectionOf(account: AccountConfig) {
+  const { guard: _guard, overrides: _overrides, mailboxes: _mailboxes, ...connection } = account;
+  return { ...connection, statsDays: statsDaysOf(account) };
+}
+
+/** POLICY.md asks for 30 days; a longer window of any of the account's policies needs more (the API gives up to 90). */
+export function statsDaysOf(account: AccountConfig): number {
+  const windows = [account.guard, ...account.overrides.map((override) => override.guard)].map(
+    (settings) => policyOf(settings).windowMaxDays,
+  );
+  return Math.min(Math.max(30, ...windows), 90);
+}
+
+/** Known mailboxes that another configuration guards no more. */
+export function droppedBy(after: Config, known: Iterable<MailboxState>): readonly MailboxState[] {
+  const accounts = new Map(after.accounts.map((account) => [account.name, account]));
+  return [...known].filter((mailbox) => {
+    const account = accounts.get(mailbox.account);
+    return !account || !selects(account, mailbox);
+  });
+}
+
+/** Whether so many are dropped that it looks like a mistake. */
+export function looksLikeAMistake(dropped: number, known: number): boolean {
+  return dropped > known * maxDroppedShare;
+}
+
+/** The known mailboxes of an account for which another policy holds now. */
+export function reruledMailboxes(
+  was: AccountConfig,
+  account: AccountConfig,
+  known: Iterable<MailboxState>,
+): readonly MailboxState[] {
+  return [...known].filter(
+    (mailbox) => !isDeepStrictEqual(resolvePolicy(was, mailbox), resolvePolicy(account, mailbox)),
+  );
+}
+
+/** Changes that only a restart takes over, against the settings that the process was started with. */
+export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
+  return changesBetween(started, after).filter(({ name }) => !liveKeys.some((key) => isBelow(name, key)));
+}
+
+function isBelow(name: string, key: string): boolean {
+  return name === key || name.startsWith(`${key}.`) || name.startsWith(`${key}[`);
+}

@@ -1,0 +1,181 @@
+// A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
+import { isDeepStrictEqual } from 'node:util';
+import type { AccountConfig, ChannelConfig, Config } from '../config/config.ts';
+import type { LiveConfig } from '../config/live.ts';
+import type { LoadedConfig, ValidConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import { changesBetween, type SettingChange } from '../config/settings.ts';
+import type { HandOutcome, ReloadRequest } from '../model/hand.ts';
+import type { Channel } from '../notify/channel.ts';
+import { createChannels } from '../notify/channels.ts';
+import type { Notifier } from '../notify/notifier.ts';
+import type { RecorderRooms } from '../watch/recorder.ts';
+import { type Duties, showAccounts } from './duties.ts';
+import { droppedBy, type Impact, impactOf, looksLikeAMistake, needingRestart, reruledMailboxes } from './impact.ts';
+
+/** Where the configuration comes from: the file, as the command line named it, and a way to read it anew. */
+export interface ConfigSource {
+  readonly file: string;
+  /** What the process was started with. */
+  readonly started: ValidConfig;
+  readonly load: () => LoadedConfig;
+}
+
+export interface ReloadParts {
+  readonly source: ConfigSource;
+  readonly live: LiveConfig;
+  readonly duties: Duties;
+  readonly notifier: Notifier;
+  /** Those that were made of the configuration that the process was started with. */
+  readonly channels: readonly Channel[];
+  readonly rooms: RecorderRooms;
+  /** Another configuration is in force. */
+  readonly taken: () => void;
+  /** A configuration was refused. */
+  readonly refused: () => void;
+}
+
+interface ConfiguredChannel {
+  readonly config: ChannelConfig;
+  readonly channel: Channel;
+}
+
+/** Takes reloads one after the other. */
+export class Reloader {
+  readonly #parts: ReloadParts;
+  #inForce: ValidConfig;
+  #channels: readonly ConfiguredChannel[];
+  #last: Promise<unknown> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: ReloadParts) {
+    this.#parts = parts;
+    this.#inForce = parts.source.started;
+    const configs = this.#inForce.config.alerts.channels;
+    this.#channels = parts.channels.flatMap((channel) => {
+      const config = configs.find(({ name }) => name === channel.name);
+      return config ? [{ config, channel }] : [];
+    });
+  }
+
+  /** Never rejects for what the file holds; what is refused changes nothing. */
+  reload(request: ReloadRequest): Promise<HandOutcome> {
+    const outcome = this.#last.then(() => this.#take(request));
+    this.#last = outcome.catch(() => {});
+    return outcome;
+  }
+
+  /** Takes no further reload; resolves when the one under way is over. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#last;
+  }
+
+  /** The files whose change means a reload. */
+  get secretFiles(): readonly string[] {
+    return this.#inForce.secretFiles;
+  }
+
+  async #take({ force, dryRun, by }: ReloadRequest): Promise<HandOutcome> {
+    if (this.#stopped) return { done: false, said: ['The daemon is stopping: nothing is reloaded.'] };
+    const { source, live, taken } = this.#parts;
+    const { fleet, world } = this.#parts.rooms;
+    const loaded = source.load();
+    if (!loaded.ok) {
+      const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
+      return this.#refuse(problems, { dryRun, by });
+    }
+    const dropped = droppedBy(loaded.config, fleet.mailboxes()).length;
+    if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
+      const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If that is meant: \`warmwarden reload --force\`.`;
+      return this.#refuse([problem], { dryRun, by });
+    }
+    const impact = impactOf(live.config, loaded.config);
+    const said = this.#describe(loaded, impact);
+    if (dryRun) return { done: true, said: [...said, 'Nothing was changed: this was a dry run.'] };
+    await this.#swap(loaded, impact);
+    world.log.info({ file: source.file, by, ...impact, changes: said }, 'configuration reloaded');
+    taken();
+    return { done: true, said };
+  }
+
+  #refuse(problems: readonly string[], { dryRun, by }: Pick<ReloadRequest, 'dryRun' | 'by'>): HandOutcome {
+    const { source, rooms, refused } = this.#parts;
+    if (!dryRun) {
+      rooms.world.log.error(
+        { file: source.file, by, problems },
+        'configuration refused: the one before stays in force',
+      );
+      refused();
+    }
+    return { done: false, said: [...problems, 'The configuration before stays in force.'] };
+  }
+
+  #describe(loaded: ValidConfig, impact: Impact): readonly string[] {
+    const changes = changesBetween(this.#inForce.settings, loaded.settings);
+    const waiting = needingRestart(this.#parts.source.started.settings, loaded.settings);
+    if (changes.length + waiting.length === 0) return ['The configuration is the one in force: nothing changes.'];
+    const late = new Set(waiting.map(({ name }) => name));
+    return [
+      ...changes.filter(({ name }) => !late.has(name)).map(changeText),
+      ...waiting.map((change) => `${changeText(change)} (needs a restart)`),
+      ...accountText('begins to be guarded', impact.added),
+      ...accountText('is guarded no more', impact.removed),
+      ...accountText('starts its loop over', impact.restarted),
+      ...accountText('goes on under other rules', impact.reruled),
+    ];
+  }
+
+  async #swap(loaded: ValidConfig, impact: Impact): Promise<void> {
+    const { live, duties, notifier } = this.#parts;
+    const { store, fleet, turns, world } = this.#parts.rooms;
+    const before = live.config;
+    const { config } = loaded;
+    const named = (names: readonly string[]) => config.accounts.filter(({ name }) => names.includes(name));
+    const added = named(impact.added);
+    // What can fail comes first: until here nothing was changed.
+    if (added.length > 0) await turns.take(async () => showAccounts(fleet, await store.loadPicture(), added));
+    const restarted = named(impact.restarted);
+    const earlier = await Promise.all(restarted.map(({ name }) => duties.retire(name)));
+    await Promise.all(impact.removed.map((name) => duties.retire(name)));
+    // In a turn of its own: no tick sees half of each.
+    await turns.take(async () => live.replace(config));
+    this.#inForce = loaded;
+    for (const name of impact.removed) await duties.forget(name);
+    for (const account of added) duties.begin(account);
+    for (const [index, account] of restarted.entries()) duties.begin(account, earlier[index]);
+    world.log.level = config.log.level;
+    this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));
+    await notifier.reconfigure(
+      this.#channels.map(({ channel }) => channel),
+      config.alerts,
+    );
+    for (const account of named(impact.reruled)) await this.#rerule(account, before);
+  }
+
+  /** A loop that goes on under other rules judges anew those for whom they differ. Its next list shows who is selected now. */
+  async #rerule(account: AccountConfig, before: Config): Promise<void> {
+    const was = before.accounts.find(({ name }) => name === account.name);
+    if (!was) return;
+    const known = this.#parts.rooms.fleet.mailboxesOf(account.name);
+    const watch = this.#parts.duties.watchOf(account.name);
+    for (const { id } of reruledMailboxes(was, account, known)) await watch?.judgeAgain(id);
+  }
+
+  /** One that is as it was stays the same object, so its loop is left alone. */
+  #channelsFor(config: ChannelConfig): readonly ConfiguredChannel[] {
+    const same = this.#channels.find((one) => isDeepStrictEqual(one.config, config));
+    if (same) return [same];
+    return createChannels([config], this.#parts.rooms.world.clock).map((channel) => ({ config, channel }));
+  }
+}
+
+function changeText({ name, before, after }: SettingChange): string {
+  if (before === null) return `${name}: ${after} (new)`;
+  if (after === null) return `${name}: ${before} (gone)`;
+  return before === after ? `${name}: another value` : `${name}: ${before} -> ${after}`;
+}
+
+function accountText(what: string, names: readonly string[]): readonly string[] {
+  return names.map((name) => `account ${name} ${what}`);
+}
