@@ -1,11 +1,11 @@
-// Which conditions an answer speaks about, and the rules of an account and of an action. DESIGN.md section 9.
+// Which conditions an answer speaks about, and the rules of an action. DESIGN.md section 9.
 import type { Action, ActionKind } from '../model/action.ts';
 import type { AlertFacts, AlertRule, Severity, Subject, Transition } from '../model/alert.ts';
 import { fingerprintOf } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
-import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
-import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { type EpochMs, secondMs } from '../model/time.ts';
 import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
 import { type Condition, type MailboxContext, pageLink } from './condition.ts';
@@ -18,13 +18,9 @@ import {
   cleanText,
   dataAgeText,
   rateText,
-  sentence,
   undoText,
   verdictNumbers,
 } from './wording.ts';
-
-/** How long no request may succeed before people are told. */
-const apiDownForMs = 3 * minuteMs;
 
 /** What the answer just taken into `mailbox` (or the passing of time) says. Only the rules that it speaks about. */
 export function conditionsAfter(
@@ -54,39 +50,6 @@ export function conditionsAfter(
     case 'health':
       return [];
   }
-}
-
-/** api_down. An account that has neither succeeded nor failed yet is unknown. */
-export function accountConditions(account: AccountState, now: EpochMs): readonly Condition[] {
-  const { name, failingSince, lastSuccessAt, lastFailure } = account;
-  const down = failingSince !== null;
-  const sentences = down
-    ? [
-        `No request of account ${name} has succeeded since ${momentText(failingSince)}.`,
-        ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
-        'Nothing is decided or changed on its mailboxes until it answers again.',
-        'Check the address and the key of the account, and whether the API is up.',
-      ]
-    : [`Account ${name} answers again.`];
-  return [
-    {
-      subject: { rule: 'api_down', account: name, mailboxId: null, email: null, object: null },
-      severity: 'critical',
-      active: down ? true : lastSuccessAt === null ? 'unknown' : false,
-      forMs: apiDownForMs,
-      observations: 1,
-      clearObservations: 1,
-      since: failingSince ?? now,
-      facts: {
-        title: down ? `${name}: the mailbox API does not answer` : `${name}: the mailbox API answers again`,
-        sentences,
-        numbers: {
-          failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
-          last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
-        },
-      },
-    },
-  ];
 }
 
 const actedSeverity: Readonly<Record<ActionKind, Severity>> = {

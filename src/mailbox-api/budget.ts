@@ -1,4 +1,5 @@
 // One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). DESIGN.md section 6.
+import { Restraint } from './restraint.ts';
 
 const windowMs = 60_000;
 const withoutRetryAfterMs = windowMs;
@@ -20,6 +21,8 @@ export class Budget {
   /** Starts of the last 60 s, oldest first. */
   #starts: number[] = [];
   #stoppedUntil = 0;
+  readonly #restraint = new Restraint();
+  #share = 1;
 
   constructor(options: BudgetOptions) {
     this.#headroomPpm = options.headroomPpm;
@@ -35,7 +38,7 @@ export class Budget {
 
   /** Requests a minute that we allow ourselves: at least one. */
   get allowedPerMinute(): number {
-    return Math.max(1, Math.floor((this.#limit * (1_000_000 - this.#headroomPpm)) / 1_000_000));
+    return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.#headroomPpm)) / 1_000_000));
   }
 
   /** When the next request may start; in the past when it may start now. */
@@ -56,8 +59,26 @@ export class Budget {
 
   /** The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. */
   throttled(retryAfterMs: number | null, now: number, random: () => number): void {
+    // What was under way when the first 429 came says nothing new.
+    if (now >= this.#stoppedUntil) this.#restraint.throttled(now);
     const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
     this.#stoppedUntil = Math.max(this.#stoppedUntil, now + wait);
+  }
+
+  /** 429s of the last hour that came in spite of the ledger: somebody else uses the key, or the plan is smaller. */
+  throttledLastHour(now: number): number {
+    return this.#restraint.throttledLastHour(now);
+  }
+
+  /** The API answered, whatever it said. */
+  answered(): void {
+    this.#restraint.answered();
+  }
+
+  /** No answer came, or a 5xx: after several in a row the whole account pauses for a moment (FAULTS.md H13). */
+  failed(now: number, random: () => number): void {
+    const pauseMs = this.#restraint.failed(random);
+    if (pauseMs > 0) this.#stoppedUntil = Math.max(this.#stoppedUntil, now + pauseMs);
   }
 
   /** What X-RateLimit-* said. It can only tighten: there is no header for the reset (FAULTS.md T9). */
@@ -70,6 +91,7 @@ export class Budget {
   }
 
   #forget(now: number): void {
+    this.#share = this.#restraint.share(now);
     const firstKept = this.#starts.findIndex((start) => start > now - windowMs);
     if (firstKept > 0) this.#starts = this.#starts.slice(firstKept);
     else if (firstKept === -1) this.#starts = this.#starts.slice(-1);

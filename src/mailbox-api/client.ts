@@ -152,9 +152,7 @@ export class MailboxApi {
     const code = status === null && !result.ok ? result.failure.kind : String(status);
     const seconds = (clock.monotonic() - begun) / 1_000;
     this.#tally.request({ account: this.#options.account, route: call.route, code }, seconds);
-    if (!result.ok && result.failure.kind === 'throttled') {
-      this.budget.throttled(result.failure.retryAfterMs, clock.monotonic(), this.#world.random);
-    }
+    this.#noteOutcome(result);
     if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
     const { failure } = result;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
@@ -191,6 +189,14 @@ export class MailboxApi {
     this.budget.started(slot);
     await clock.sleep(slot - clock.monotonic(), this.#stopping.signal);
     return send();
+  }
+
+  #noteOutcome(result: Result<unknown>): void {
+    const { clock, random } = this.#world;
+    if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.answered();
+    else if (result.failure.kind === 'throttled') {
+      this.budget.throttled(result.failure.retryAfterMs, clock.monotonic(), random);
+    } else if (!this.#stopping.signal.aborted) this.budget.failed(clock.monotonic(), random);
   }
 
   #noteLimits(headers: AnswerHeaders): void {

@@ -88,7 +88,15 @@ export interface AccountState {
   /** What the last failure said, in a sentence. */
   readonly lastFailure: string | null;
   readonly keyRejected: boolean;
+  /** Refusals of the key in a row; 0 once it is accepted. */
+  readonly rejections: number;
   readonly writable: boolean;
+  /** Whether the last write was let through; null before the first. */
+  readonly keyWrites: boolean | null;
+  /** 429s of the last hour in spite of our counting. */
+  readonly throttledLastHour: number;
+  /** Since when this process watches it. */
+  readonly watchedSince: EpochMs;
   /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
   readonly health: 'ok' | 'other' | 'unknown';

@@ -49,7 +49,11 @@ export class AccountHealth {
       failingSince: null,
       lastFailure: null,
       keyRejected: false,
+      rejections: 0,
       writable: true,
+      keyWrites: null,
+      throttledLastHour: 0,
+      watchedSince: parts.world.clock.now(),
       listed: false,
       health: 'unknown',
       queueLength: 0,
@@ -84,7 +88,8 @@ export class AccountHealth {
   succeeded(about: RequestAbout): boolean {
     const was = this.#state;
     const { clock, log } = this.#parts.world;
-    this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null, keyRejected: false };
+    this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null };
+    this.#state = { ...this.#state, keyRejected: false, rejections: 0 };
     if (this.#saidOf.delete(keyOf(about))) log.info({ account: was.name, ...about }, 'answered again');
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
@@ -105,7 +110,8 @@ export class AccountHealth {
       ...was,
       failingSince: was.failingSince ?? clock.now(),
       lastFailure: said,
-      keyRejected: was.keyRejected || failure.kind === 'unauthorized',
+      keyRejected: was.keyRejected || rejectsKey(failure),
+      rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
     };
     if (was.lastFailure === said) return;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
@@ -131,6 +137,7 @@ export class AccountHealth {
   /** A POST was refused for want of permission, or one succeeded. */
   wrote(writable: boolean): void {
     const { clock } = this.#parts.world;
+    this.#state = { ...this.#state, keyWrites: writable };
     this.#readOnlyUntil = writable ? Number.NEGATIVE_INFINITY : clock.monotonic() + readOnlyForMs;
     this.publish();
   }
@@ -144,11 +151,17 @@ export class AccountHealth {
       ...this.#state,
       requestsPerMinute: budget.allowedPerMinute,
       writable: this.writable,
+      throttledLastHour: budget.throttledLastHour(now),
       queueLength: length,
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
     };
     fleet.putAccount(this.#state);
   }
+}
+
+/** The API knows us and says no: the key is wrong or revoked, or its plan or its read permission is gone (T8). */
+function rejectsKey({ kind, status }: Failure): boolean {
+  return kind === 'unauthorized' || (kind === 'refused' && status === 403);
 }
 
 /** What is wrong, and where to look. An address that never gave a list is the first suspect. */

@@ -1,8 +1,9 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
+import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
 import { guardHeld } from '../alert/breaker-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
-import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
+import { actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { withdraw } from '../guard/breaker.ts';
 import type { StatusWords } from '../guard/run-state.ts';
@@ -16,6 +17,7 @@ import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
+import { missedMailboxes, noLongerMissed } from './missed.ts';
 import type { Observation } from './observe.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { pollKey } from './queue.ts';
@@ -219,7 +221,8 @@ export class Recorder {
       const arrived = await this.#remembering(changes.arrived);
       const breaker = this.#withoutLeft(left);
       const alerts = this.#rosterAlerts(changes, breaker, list.at);
-      if (arrived.length + changed.length + absent.length + left.length > 0) {
+      const moves = alerts.changed.length + alerts.dropped.length;
+      if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
         const present = [...arrived, ...changed];
         const { api } = this.#options;
         const moved = breaker && { api, state: breaker };
@@ -347,15 +350,22 @@ export class Recorder {
     return after === before ? null : after;
   }
 
-  #rosterAlerts({ changed, left }: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
+  #rosterAlerts(
+    { arrived, changed, left, gone, shortage }: RosterChanges,
+    breaker: BreakerState | null,
+    now: EpochMs,
+  ): AlertChanges {
     const conditions = changed.flatMap((mailbox) =>
       conditionsAfter('mailboxes', mailbox, this.#context(mailbox.id, this.#options.policyFor(mailbox), now)),
     );
+    conditions.push(mailboxListShort(this.#options.account, shortage), ...gone.map((one) => mailboxMissing(one, true)));
     const [anyone] = left;
     if (breaker && anyone) conditions.push(this.#held(breaker, this.#options.policyFor(anyone), now));
-    const gone = new Set(left.map((mailbox) => mailbox.id));
-    const theirs = this.#ownAlerts().filter((alert) => alert.mailboxId !== null && gone.has(alert.mailboxId));
-    return merge(this.#alerts(conditions, now, []), leave(theirs, now));
+    const leaving = new Set(left.map((mailbox) => mailbox.id));
+    const theirs = this.#ownAlerts().filter((alert) => alert.mailboxId !== null && leaving.has(alert.mailboxId));
+    const { back, forgotten } = missedMailboxes(this.#ownAlerts(), { arrived, selects: this.#options.selects, now });
+    conditions.push(...back.map((one) => mailboxMissing(one, false)));
+    return [leave(theirs, now), leave(forgotten, now, noLongerMissed)].reduce(merge, this.#alerts(conditions, now, []));
   }
 
   #ownAlerts(): readonly Alert[] {

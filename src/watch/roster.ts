@@ -1,4 +1,5 @@
 // Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. FAULTS.md H23, S8.
+import type { ListShortage } from '../alert/account-rules.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
@@ -20,6 +21,10 @@ export interface RosterChanges {
   readonly changed: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
+  /** Those of `left` that the configuration selects: they are missed. */
+  readonly gone: readonly MailboxState[];
+  /** Why the list is not believed to be whole; null when it is. */
+  readonly shortage: ListShortage | null;
   /** Ids whose status, health score or daily limit moved: their statistics are due at once. */
   readonly stirred: readonly string[];
 }
@@ -67,17 +72,17 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
       changed.push({ ...before, email: entry.email, missingLists: 0, entry: { at, answer: entry } });
     }
   }
-  if (list.answer.truncated) return { arrived, changed, absent: [], left: excluded, stirred };
+  const listed = list.answer.mailboxes.length;
+  if (list.answer.truncated) {
+    const shortage = { listed, missing: [], truncated: true };
+    return { arrived, changed, absent: [], left: excluded, gone: [], shortage, stirred };
+  }
   const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const all = missing.length === ours.length;
   const doubtful = all || missing.length > Math.max(believableLossCount, ours.length * believableLossShare);
   const isGone = (mailbox: MailboxState) =>
     mailbox.missingLists >= listsUntilGone && (!doubtful || at - (absentSince.get(mailbox.id) ?? at) >= lossHoldMs);
-  return {
-    arrived,
-    changed,
-    absent: missing.filter((mailbox) => !isGone(mailbox)),
-    left: [...excluded, ...missing.filter(isGone)],
-    stirred,
-  };
+  const [absent, gone] = [missing.filter((mailbox) => !isGone(mailbox)), missing.filter(isGone)];
+  const shortage = doubtful && absent.length > 0 ? { listed, missing: absent, truncated: false } : null;
+  return { arrived, changed, absent, left: [...excluded, ...gone], gone, shortage, stirred };
 }

@@ -1,6 +1,7 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
-import { accountConditions, actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
+import { accountConditions } from '../../src/alert/account-rules.ts';
+import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
@@ -227,6 +228,10 @@ test('api_down counts from the first failure, for three minutes; before any answ
     failingSince: null,
     lastFailure: null,
     keyRejected: false,
+    rejections: 0,
+    keyWrites: null,
+    throttledLastHour: 0,
+    watchedSince: start,
     writable: true,
     listed: false,
     health: 'unknown',

@@ -79,7 +79,7 @@ test('a refused key is not hammered, and what waited is asked when it is accepte
   const asked = duty.between.requests.slice(from).filter(({ path }) => path !== '/v1/health');
   expect(asked.length).toBeLessThan(140);
   expect(asked.slice(10).every(({ path }) => path === '/v1/mailboxes')).toBe(true);
-  expect([account(duty)?.keyRejected, duty.alert('api_down')?.status]).toEqual([true, 'firing']);
+  expect([account(duty)?.keyRejected, duty.alert('key_rejected')?.status]).toEqual([true, 'firing']);
   const refused = duty.between.requests.length;
   duty.between.meddle = () => 'pass';
   await duty.run(3 * minuteMs);

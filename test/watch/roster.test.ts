@@ -36,7 +36,14 @@ function roster(known: readonly MailboxState[]) {
 
 test('an unchanged list changes nothing', () => {
   const fleet = fleetOf(3);
-  expect(roster(fleet)(now, entriesOf(fleet))).toEqual({ arrived: [], changed: [], absent: [], left: [], stirred: [] });
+  expect(roster(fleet)(now, entriesOf(fleet))).toMatchObject({
+    arrived: [],
+    changed: [],
+    absent: [],
+    left: [],
+    stirred: [],
+    shortage: null,
+  });
 });
 
 test('who is new arrives, unless the configuration leaves it out', () => {

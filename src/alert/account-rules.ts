@@ -1,0 +1,199 @@
+// The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
+import type { AlertRule, Subject } from '../model/alert.ts';
+import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import type { Condition } from './condition.ts';
+import { counted, momentText } from './phrases.ts';
+import { sentence } from './wording.ts';
+
+/** How long no request may succeed before people are told. */
+const apiDownForMs = 3 * minuteMs;
+/** One refusal may be the API's own hiccup. */
+const rejectionsUntilTold = 2;
+/** So many 429s an hour in spite of our counting are no chance. */
+const throttlesUntilTold = 3;
+/** Addresses that a sentence carries at most. */
+const namesShown = 5;
+
+const once = { forMs: 0, observations: 1, clearObservations: 1 } as const;
+
+function subject(rule: AlertRule, account: string): Subject {
+  return { rule, account, mailboxId: null, email: null, object: null };
+}
+
+/** What the state of an account says. One that has neither succeeded nor failed yet is unknown. */
+export function accountConditions(account: AccountState, now: EpochMs): readonly Condition[] {
+  return [apiDown(account, now), keyRejected(account), keyReadOnly(account), keyShared(account, now)];
+}
+
+/** api_down. Where the key is what is refused, key_rejected tells of it, and this one learns nothing. */
+function apiDown(account: AccountState, now: EpochMs): Condition {
+  const { name, failingSince, lastSuccessAt, lastFailure } = account;
+  const down = failingSince !== null;
+  const unknown = down ? account.keyRejected : lastSuccessAt === null;
+  const sentences = down
+    ? [
+        `No request of account ${name} has succeeded since ${momentText(failingSince)}.`,
+        ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
+        'Nothing is decided or changed on its mailboxes until it answers again.',
+        'Check the address and the key of the account, and whether the API is up.',
+      ]
+    : [`Account ${name} answers again.`];
+  return {
+    subject: subject('api_down', name),
+    severity: 'critical',
+    active: unknown ? 'unknown' : down,
+    forMs: apiDownForMs,
+    observations: 1,
+    clearObservations: 1,
+    since: failingSince ?? now,
+    facts: {
+      title: down ? `${name}: the mailbox API does not answer` : `${name}: the mailbox API answers again`,
+      sentences,
+      numbers: {
+        failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
+        last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
+      },
+    },
+  };
+}
+
+/** key_rejected: twice in a row, until a request with the key succeeds. */
+function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
+  const rejected = rejections >= rejectionsUntilTold;
+  const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
+  return {
+    subject: subject('key_rejected', name),
+    severity: 'critical',
+    active: rejected ? true : accepted ? false : 'unknown',
+    ...once,
+    facts: {
+      title: rejected ? `${name}: the API refuses the key` : `${name}: the key is accepted again`,
+      sentences: rejected
+        ? [
+            `Account ${name} is refused by the API, so nothing of its mailboxes is seen or guarded.`,
+            ...(lastFailure ? [sentence(lastFailure)] : []),
+            'Put a valid key with read and write permission into the configuration and reload it. Other accounts go on.',
+          ]
+        : [`Account ${name} is polled as usual.`],
+      numbers: {},
+    },
+  };
+}
+
+/** key_read_only: a write was refused while reads work, until one is let through. */
+function keyReadOnly({ name, keyWrites }: AccountState): Condition {
+  const readOnly = keyWrites === false;
+  return {
+    subject: subject('key_read_only', name),
+    severity: 'critical',
+    active: keyWrites === null ? 'unknown' : readOnly,
+    ...once,
+    facts: {
+      title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
+      sentences: readOnly
+        ? [
+            `The API refused a change on account ${name}: its key reads, but may not write.`,
+            'A breach on its mailboxes is told, but NOT ACTED upon. Writing is tried again every hour.',
+            'Give the key the write permission in the mailbox app, or put another key into the configuration.',
+          ]
+        : [`A change on account ${name} was let through.`],
+      numbers: {},
+    },
+  };
+}
+
+/** key_shared: 429 in spite of our counting, three times an hour, until an hour without one. */
+function keyShared(
+  { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
+  now: EpochMs,
+): Condition {
+  const shared = throttledLastHour >= throttlesUntilTold;
+  const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
+  return {
+    subject: subject('key_shared', name),
+    severity: 'warning',
+    active: shared ? true : quiet ? false : 'unknown',
+    ...once,
+    facts: {
+      title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
+      sentences: shared
+        ? [
+            `The API said 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its limit.`,
+            `Either other tools use the same key, or its plan allows less than the configuration says. For now ${requestsPerMinute} requests a minute are made, so data gets older.`,
+            'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
+          ]
+        : [`Account ${name} has its whole budget again.`],
+      numbers: { throttled_last_hour: throttledLastHour, requests_per_minute: requestsPerMinute },
+    },
+  };
+}
+
+/** How a mailbox list falls short of what is known. */
+export interface ListShortage {
+  readonly listed: number;
+  /** Known ones that it lacks, and that are not believed to be gone yet. */
+  readonly missing: readonly MailboxState[];
+  /** It says that it goes on elsewhere, or holds entries that can't be read. */
+  readonly truncated: boolean;
+}
+
+/** mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. */
+export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
+  return {
+    subject: subject('mailbox_list_short', account),
+    severity: 'critical',
+    active: shortage !== null,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: shortage
+        ? `${account}: the mailbox list is ${shortage.truncated ? 'not whole' : 'suddenly short'}`
+        : `${account}: the mailbox list is believed again`,
+      sentences: shortage
+        ? shortageSentences(account, shortage)
+        : [`All mailboxes in the list of ${account} are watched.`],
+      numbers: { listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 },
+    },
+  };
+}
+
+function shortageSentences(account: string, { listed, missing, truncated }: ListShortage): readonly string[] {
+  if (truncated) {
+    return [
+      `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}, and says that there are more, or holds entries that can't be read.`,
+      'What is not in it is not guarded. Nobody is taken for gone by such a list.',
+    ];
+  }
+  const names = missing.slice(0, namesShown).map(({ email }) => email);
+  const more = missing.length - names.length;
+  return [
+    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that were in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    'They are watched on. If the list stays so for an hour, they count as gone.',
+    'Look into the mailbox app whether they are there, and whether the key still sees them.',
+  ];
+}
+
+/** mailbox_missing: it was in none of two lists; ends when it is back. */
+export function mailboxMissing(
+  { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
+  missing: boolean,
+): Condition {
+  return {
+    subject: { rule: 'mailbox_missing', account, mailboxId: id, email, object: null },
+    severity: 'warning',
+    active: missing,
+    ...once,
+    facts: {
+      title: missing ? `${email}: not in the mailbox list any more` : `${email}: back in the mailbox list`,
+      sentences: missing
+        ? [
+            `${email} was in none of the last mailbox lists of account ${account}, so it is not watched any more.`,
+            'If somebody removed it on purpose, nothing is to be done; otherwise connect it again in the mailbox app.',
+          ]
+        : [`${email} is watched again.`],
+      numbers: {},
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// Which mailboxes that were told as missing are back, and which are no longer waited for. Pure.
+import type { Alert } from '../model/alert.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
+
+/** So long a mailbox is waited for. */
+const missedForMs = 7 * dayMs;
+
+export const noLongerMissed =
+  'It is no longer waited for: it was missing for a week, or the configuration leaves it out.';
+
+type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
+
+interface MailboxList {
+  readonly arrived: readonly Named[];
+  readonly selects: (mailbox: Named) => boolean;
+  readonly now: EpochMs;
+}
+
+/** `alerts`: those of one account. A mailbox is back under its id, or under its address with another id (S9). */
+export function missedMailboxes(
+  alerts: readonly Alert[],
+  { arrived, selects, now }: MailboxList,
+): { readonly back: readonly Named[]; readonly forgotten: readonly Alert[] } {
+  const here = new Set(arrived.flatMap(({ id, email }) => [id, email.toLowerCase()]));
+  const back: Named[] = [];
+  const forgotten: Alert[] = [];
+  for (const alert of alerts) {
+    const { account, mailboxId: id, email } = alert;
+    if (alert.rule !== 'mailbox_missing' || alert.status !== 'firing' || id === null || email === null) continue;
+    if (here.has(id) || here.has(email.toLowerCase())) back.push({ account, id, email });
+    else if (now - alert.since > missedForMs || !selects({ account, id, email })) forgotten.push(alert);
+  }
+  return { back, forgotten };
+}
