@@ -6,6 +6,7 @@ import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { releaseCommand } from './commands/release.ts';
 import { reloadCommand } from './commands/reload.ts';
 import { runCommand } from './commands/run.ts';
@@ -33,6 +34,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     resumeCommand(),
     modeCommand(),
     undoCommand(),
+    mcpCommand(),
     releaseCommand(),
     writesCommand(),
     silenceCommand(),

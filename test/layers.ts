@@ -33,9 +33,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
   ),
   watch: only(['model', 'guard', 'alert', 'fleet', 'http', 'mailbox-api', 'world', 'store']),
   serve: only(
-    ['model', 'guard', 'fleet', 'world'],
+    ['model', 'guard', 'fleet', 'world', 'recipe-api'],
     [
       'hono',
+      '@modelcontextprotocol/server',
       '@hono/node-server',
       'prom-client',
       'zod',
@@ -43,6 +44,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'node:net',
       'node:crypto',
       'node:fs',
+      'node:stream',
       'node:stream/consumers',
     ],
   ),

@@ -9,14 +9,16 @@ export interface RecipeEntry {
   readonly description: string | null;
   /** Whatever stands where parameters may stand; null when nothing does. */
   readonly parameters: unknown;
-  /** Whether a run may change something outside; null when the service does not say. */
-  readonly writes: boolean | null;
+  /** What an applied run does, in the service's word; null: it only asks; `unknown`: the service does not say. */
+  readonly deed: string | null;
 }
 
 export interface RecipePage {
   readonly recipes: readonly RecipeEntry[];
   /** Entries without an id, which nobody could trigger. */
   readonly unreadable: number;
+  /** What the service itself says is wrong with recipes that it does not list, quoted. */
+  readonly problems: readonly string[];
 }
 
 /** `unknown`: a word that we don't know, or none. It is neither an end nor a success. */
@@ -24,6 +26,8 @@ export type RunState = RunStatus | 'unknown';
 
 export interface RunRecord {
   readonly id: string;
+  /** The id of its recipe. */
+  readonly recipe: string | null;
   readonly state: RunState;
   /** The service's own word for the state, quoted. */
   readonly stateSaid: string | null;
@@ -31,6 +35,8 @@ export interface RunRecord {
   readonly rows: readonly unknown[] | null;
   /** How many rows the run has in all, when the service says so. */
   readonly rowCount: number | null;
+  /** The service says that the run had more rows than it kept. */
+  readonly truncated: boolean;
   /** Why the run failed, in the service's words, quoted. */
   readonly error: string | null;
 }
@@ -44,7 +50,7 @@ const wordsOf: Readonly<Record<RunStatus, readonly string[]>> = {
 };
 
 /** The state that a service's word stands for. Case, dashes and blanks make no difference. */
-export function stateOf(said: string | null): RunState {
+function stateOf(said: string | null): RunState {
   const word = (said ?? '')
     .trim()
     .toLowerCase()
@@ -94,20 +100,27 @@ export function readRecipes(body: unknown): RecipePage | null {
     if (entry) byId.set(entry.id, entry);
     else unreadable += 1;
   }
-  return { recipes: [...byId.values()], unreadable };
+  return { recipes: [...byId.values()], unreadable, problems: problemsIn(body) };
+}
+
+/** As our own service lists them: `{broken: [{file, problems: [...]}]}`. */
+function problemsIn(body: unknown): readonly string[] {
+  const broken = listIn(fieldsOf(body)['broken'], []) ?? [];
+  const said = broken.flatMap((one) => listIn(fieldsOf(one)['problems'], []) ?? []);
+  return said.filter((sentence) => typeof sentence === 'string').map(quote);
 }
 
 function readRecipe(raw: unknown): RecipeEntry | null {
   const fields = fieldsOf(raw);
   const id = textOf(raw) ?? idOf(fields, ['id', 'recipe_id']);
   if (id === null) return null;
-  const writes = fields['writes'];
+  const said = fields['deed'];
   return {
     id,
     title: textOf(fields['title']) ?? textOf(fields['name']),
     description: textOf(fields['description']),
     parameters: fields['parameters'] ?? fields['params'] ?? fields['inputs'] ?? fields['input_schema'] ?? null,
-    writes: typeof writes === 'boolean' ? writes : null,
+    deed: said === null || fields['writes'] === false ? null : (textOf(said) ?? 'unknown'),
   };
 }
 
@@ -123,10 +136,12 @@ export function readRun(body: unknown): RunRecord | null {
   const count = countOf(fields['row_count']) ?? countOf(fields['rowCount']) ?? countOf(fields['total']);
   return {
     id,
+    recipe: idOf(fields, ['recipe', 'recipe_id']),
     state: stateOf(said),
     stateSaid: said === null ? null : quote(said),
     rows: rowsIn(fields),
     rowCount: count,
+    truncated: fields['truncated'] === true,
     error: errorIn(fields['error'] ?? fields['error_message']),
   };
 }

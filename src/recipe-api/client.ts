@@ -4,7 +4,7 @@ import type { Agent } from 'undici';
 import { type AnswerHeaders, createAgent, type Exchange, exchange, jsonOf } from '../http/exchange.ts';
 import { type Failure, failed, malformed, quote, type Result, withoutKeys } from '../http/failure.ts';
 import type { World } from '../world.ts';
-import { type RecipeEntry, type RunRecord, readRecipes, readRun } from './answers.ts';
+import { type RecipeEntry, type RecipePage, type RunRecord, readRecipes, readRun } from './answers.ts';
 
 /** A GET that found no service, or a server error, is asked again; a trigger never is. */
 const getTries = 3;
@@ -25,6 +25,8 @@ export interface RecipeList {
   readonly recipes: readonly RecipeEntry[];
   /** Entries without an id. */
   readonly unreadable: number;
+  /** What the service says is wrong with recipes that it does not list, quoted. */
+  readonly problems: readonly string[];
   /** The list goes on in a way that we can't follow. */
   readonly truncated: boolean;
 }
@@ -68,22 +70,22 @@ export class RecipeApi {
 
   /** The saved recipes, all pages that the service links. */
   async recipes(signal: AbortSignal | null = null): Promise<Result<RecipeList>> {
-    const byId = new Map<string, RecipeEntry>();
-    let unreadable = 0;
+    const pages: RecipePage[] = [];
     let path: string | null = '/recipes';
-    for (let page = 0; path !== null && page < maxPages; page += 1) {
+    let truncated = false;
+    while (path !== null && !truncated) {
       const got: Result<Read> = await this.#get(path, signal);
       if (!got.ok) return got;
-      const list = readRecipes(got.value.body);
-      if (!list)
-        return this.#failed('GET', '/recipes', malformed(got.value.status, 'it holds no list of recipes').failure);
-      for (const entry of list.recipes) byId.set(entry.id, entry);
-      unreadable += list.unreadable;
-      const next = this.#nextOf(got.value);
-      if (next === null && saysMore(got.value.body)) return this.#list(byId, unreadable, true);
-      path = next;
+      const page = readRecipes(got.value.body);
+      if (!page) return this.#failed('GET', path, malformed(got.value.status, 'it holds no list of recipes').failure);
+      pages.push(page);
+      path = this.#nextOf(got.value);
+      truncated = path === null ? saysMore(got.value.body) : pages.length >= maxPages;
     }
-    return this.#list(byId, unreadable, path !== null);
+    const byId = new Map(pages.flatMap(({ recipes }) => recipes.map((entry) => [entry.id, entry])));
+    const unreadable = pages.reduce((sum, page) => sum + page.unreadable, 0);
+    const problems = pages.flatMap((page) => page.problems);
+    return { ok: true, value: { recipes: [...byId.values()], unreadable, problems, truncated } };
   }
 
   /** Starts a run. One POST, whatever happens. */
@@ -129,10 +131,6 @@ export class RecipeApi {
   /** Ends the connections; requests under way fail as unavailable. */
   async close(): Promise<void> {
     await this.#agent.destroy();
-  }
-
-  #list(byId: ReadonlyMap<string, RecipeEntry>, unreadable: number, truncated: boolean): Result<RecipeList> {
-    return { ok: true, value: { recipes: [...byId.values()], unreadable, truncated } };
   }
 
   async #get(path: string, signal: AbortSignal | null): Promise<Result<Read>> {

@@ -20,7 +20,7 @@ async function started(prepare: (host: RecipeHost) => void = () => {}) {
 }
 
 describe('the list of recipes', () => {
-  const entry = { id: 'x', title: null, description: null, parameters: null, writes: null };
+  const entry = { id: 'x', title: null, description: null, parameters: null, deed: 'unknown' };
   const shapes: readonly [string, unknown, readonly string[]][] = [
     ['under `recipes`', { recipes: [{ id: 'x' }] }, ['x']],
     ['as the whole answer', [{ id: 'x' }, { id: 'y' }], ['x', 'y']],
@@ -42,7 +42,7 @@ describe('the list of recipes', () => {
       host.list = () => ({ status: 200, body: { recipes: [{ id: 'x' }, null, { title: 'no id' }, 4, { id: '' }] } });
     });
     const list = await service.api.recipes();
-    expect(list).toEqual({ ok: true, value: { recipes: [entry], unreadable: 4, truncated: false } });
+    expect(list).toEqual({ ok: true, value: { recipes: [entry], unreadable: 4, problems: [], truncated: false } });
   });
 
   it('is followed from page to page, but only behind our own base address', async () => {

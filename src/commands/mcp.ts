@@ -1,0 +1,114 @@
+// `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
+import { RecipeApi } from '../recipe-api/client.ts';
+import { apiSource } from '../serve/mcp/api-source.ts';
+import type { ToolSource } from '../serve/mcp/source.ts';
+import { serveTools } from '../serve/mcp/tool-server.ts';
+import { version } from '../version.ts';
+import { systemClock, type World, worldOn } from '../world.ts';
+
+const exitUsage = 2;
+/** A service elsewhere counts our requests. */
+const lookAtServiceEveryMs = 60_000;
+/** Connections that do not end are left behind. */
+const closeDeadlineMs = 250;
+const keyVariable = 'WARMWARDEN_API_KEY';
+
+interface McpOptions {
+  readonly baseUrl?: string;
+  readonly apiKeyFile?: string;
+  readonly allowHttp?: boolean;
+}
+
+/** Where the tools come from, how often to look for changes, and how to leave. */
+interface Opened {
+  readonly source: ToolSource;
+  readonly lookEveryMs: number;
+  readonly close: () => Promise<void>;
+}
+
+/** A mistake of the operator, said in one sentence. */
+class UsageError extends Error {}
+
+export function mcpCommand(): Command {
+  return new Command('mcp')
+    .description('offer every saved recipe as a tool to an MCP client, over stdin and stdout')
+    .option('--base-url <url>', 'a recipe service elsewhere; it ends with /v1')
+    .option('--api-key-file <file>', `its key, in a file; otherwise the environment variable ${keyVariable}`)
+    .option('--allow-http', 'accept plain http to another machine')
+    .action(mcp);
+}
+
+async function mcp(options: McpOptions): Promise<void> {
+  // Standard output carries the protocol and nothing else.
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
+  let opened: Opened;
+  try {
+    opened = openService(options, world);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    note(error.message);
+    process.exitCode = exitUsage;
+    return;
+  }
+  const { source, lookEveryMs } = opened;
+  const server = serveTools(
+    { input: process.stdin, output: process.stdout },
+    { source, version, lookEveryMs, note },
+    world,
+  );
+  await server.closed;
+  await Promise.race([opened.close(), world.clock.sleep(closeDeadlineMs)]);
+  process.exit(0);
+}
+
+function openService(options: McpOptions, world: World): Opened {
+  const api = new RecipeApi({ baseUrl: checkedBaseUrl(options), apiKey: keyOf(options) }, world);
+  return {
+    source: apiSource(api, { foreign: true }, world),
+    lookEveryMs: lookAtServiceEveryMs,
+    close: () => api.close(),
+  };
+}
+
+/** The address of the service, checked (FAULTS.md T1). */
+function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    throw new UsageError('--base-url is no address: it must begin with https:// and end with /v1');
+  }
+  const { username, password, search, hash, pathname } = new URL(baseUrl);
+  if (username || password || search || hash) throw new UsageError('--base-url must have no name, no ? and no #');
+  if (!/\/v1\/*$/.test(pathname))
+    throw new UsageError(`--base-url must end with /v1, as in ${baseUrl.replace(/\/+$/, '')}/v1`);
+  if (/\/v1\/+v1\/*$/.test(pathname)) throw new UsageError('--base-url ends with /v1 twice');
+  if (isPlainHttpBeyondLoopback(baseUrl) && !allowHttp) {
+    throw new UsageError(
+      '--base-url is plain http to another machine, which shows the key to everybody between: use https, or add --allow-http',
+    );
+  }
+  return baseUrl;
+}
+
+function keyOf({ apiKeyFile }: McpOptions): string {
+  if (apiKeyFile === undefined) {
+    const key = process.env[keyVariable]?.trim() ?? '';
+    if (key === '') throw new UsageError(`a recipe service wants a key: set ${keyVariable}, or give --api-key-file`);
+    return checkedKey(key, keyVariable);
+  }
+  try {
+    return checkedKey(readFileSync(apiKeyFile, 'utf8').trim(), '--api-key-file');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new UsageError(`the file of --api-key-file can't be read (${code})`);
+  }
+}
+
+/** Whatever else it is, it must fit into a header. */
+function checkedKey(key: string, from: string): string {
+  if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw new UsageError(`${from} holds no key: it must be one word of ASCII`);
+  return key;
+}

@@ -1,0 +1,66 @@
+// Runs and rows as tool results: one JSON object, as structured content and as text, inert and of bounded size.
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { inertRow, inertText } from './inert.ts';
+import type { ToolRows, ToolRun } from './source.ts';
+import { dataNote, followTool } from './tools.ts';
+
+/** The rows of one answer, as JSON: an assistant has to read them. The first row is always shown. */
+const maxRowsCharacters = 200_000;
+const maxSaidCharacters = 1_000;
+
+/** Why a call did not work, for the assistant to mend it. */
+export function refusedResult(said: readonly string[]): CallToolResult {
+  const text = said.map((sentence) => inertText(sentence, maxSaidCharacters)).join('\n');
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** A run with a page of its rows; of a run that goes on, or whose rows nobody asked for, `page` is null. */
+export function runResult(run: ToolRun, page: ToolRows | null): CallToolResult {
+  const rows = packed(page?.rows ?? []);
+  const structured = {
+    note: noteOf(run, page),
+    run_id: run.id,
+    recipe: run.recipe,
+    status: run.status,
+    rows,
+    row_count: run.rowCount,
+    next_cursor: page ? page.cursorAfter(rows.length) : null,
+    truncated: run.truncated,
+    error: run.error === null ? null : inertText(run.error, maxSaidCharacters),
+  };
+  return {
+    content: [{ type: 'text', text: JSON.stringify(structured) }],
+    structuredContent: structured,
+    ...(run.status === 'failed' ? { isError: true } : {}),
+  };
+}
+
+/** As many of the first rows as fit. */
+function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unknown>>[] {
+  const kept: Readonly<Record<string, unknown>>[] = [];
+  let characters = 0;
+  for (const raw of rows) {
+    const row = inertRow(raw);
+    characters += JSON.stringify(row).length;
+    if (kept.length > 0 && characters > maxRowsCharacters) break;
+    kept.push(row);
+  }
+  return kept;
+}
+
+function noteOf(run: ToolRun, page: ToolRows | null): string {
+  const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to go on.`;
+  switch (run.status) {
+    case 'queued':
+    case 'running':
+      return goesOn;
+    case 'unknown':
+      return `The service says a word for the run's state that nobody knows, so it may not have ended. ${dataNote}`;
+    case 'failed':
+      return 'The run failed: see error.';
+    case 'cancelled':
+      return 'The run was cancelled.';
+    case 'succeeded':
+      return page?.rows === null ? 'The run succeeded, but the service shows no rows of it.' : dataNote;
+  }
+}
