@@ -183,20 +183,39 @@ export interface Schedule {
   dueBetween(after: number, until: number): boolean;
   /** The newest run up to `now`; where it lies too far back to look for, the moment where the search ended. */
   lastRun(now: number): number;
+  /** How far apart runs are, milliseconds, as the time before the first asking shows it. */
+  gaps(now: number): ScheduleGaps;
+}
+
+export interface ScheduleGaps {
+  readonly shortestMs: number;
+  readonly longestMs: number;
 }
 
 /** A look-back longer than this many steps (a long downtime) is answered with "due": one early poll harms nobody. */
 const maxStepsBack = 3_000;
+/** So many runs show how far apart they are. */
+const runsCompared = 200;
+
+/** A schedule never changes, and hundreds of accounts share a few. */
+const schedules = new Map<string, Schedule>();
 
 /**
  * Reads a cron expression with node-cron's matcher. Throws an Error whose message says what is wrong.
  * node-cron has no clock of its own to replace, hence the asking.
  */
 export function cronSchedule(expression: string): Schedule {
+  const schedule = schedules.get(expression) ?? readSchedule(expression);
+  schedules.set(expression, schedule);
+  return schedule;
+}
+
+function readSchedule(expression: string): Schedule {
   const { valid, errors } = validateDetailed(expression);
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
   const task = createTask(expression, () => {}, { timezone: 'UTC' });
   const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
+  let gaps: ScheduleGaps | undefined;
   return {
     expression,
     stepMs,
@@ -214,7 +233,23 @@ export function cronSchedule(expression: string): Schedule {
       while (at > oldest && !task.match(new Date(at))) at -= stepMs;
       return at;
     },
+    gaps(now) {
+      gaps ??= gapsBefore(task, Math.floor(now / stepMs) * stepMs, stepMs);
+      return gaps;
+    },
   };
+}
+
+/** Where fewer than two runs are found, both gaps are as long as the search went. */
+function gapsBefore(task: { match(date: Date): boolean }, newest: number, stepMs: number): ScheduleGaps {
+  const searchedMs = maxStepsBack * stepMs;
+  const runs: number[] = [];
+  for (let at = newest; at > newest - searchedMs && runs.length < runsCompared; at -= stepMs) {
+    if (task.match(new Date(at))) runs.push(at);
+  }
+  const gaps = runs.slice(1).map((run, index) => (runs[index] ?? run) - run);
+  if (gaps.length === 0) return { shortestMs: searchedMs, longestMs: searchedMs };
+  return { shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) };
 }
 
 /** Where log lines go and how they look. */

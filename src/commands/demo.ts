@@ -97,7 +97,7 @@ function configure(folder: string, { simulator, receiver, secret, listen }: Demo
   const text = `
 accounts:
   - {name: demo, base_url: "${simulator.url}", api_key: "${demoKey}", plan: pro}
-poll: {dns: "*/30 * * * *", blacklist: "*/30 * * * *", mailbox: "*/30 * * * *"}
+poll: {dns: "*/30 * * * *", blacklist: "*/30 * * * *", mailbox: "*/30 * * * *", stats_interval_min: 0s}
 alerts:
   channels:
     - {name: slack, type: slack, url: "${receiver.url}/slack"}

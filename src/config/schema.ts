@@ -47,7 +47,11 @@ const poll = section({
   mailbox: keyed(cron(), '29 */6 * * *', "A mailbox's detail, with its connection error."),
   dns: keyed(cron(), '17 */6 * * *', 'SPF, DKIM and DMARC.'),
   blacklist: keyed(cron(), '41 */6 * * *', 'Blacklists.'),
-  stats_interval_min: keyed(duration(), '60s', 'Spare requests poll stats earlier, at most this often; 0s = never.'),
+  stats_interval_min: keyed(
+    duration(),
+    '60s',
+    'Spare requests read stats sooner, by risk, and the list; a mailbox at most this often; 0s = never.',
+  ),
 });
 
 const channelKeys = {

@@ -88,6 +88,7 @@ export class Duties {
       {
         account: account.name,
         schedules: schedules as AccountWatchOptions['schedules'],
+        statsIntervalMinMs: poll.statsIntervalMinMs,
         policyFor: (mailbox) => resolvePolicy(now(), mailbox),
         selects: (mailbox) => selects(now(), mailbox),
         words: answers.statusWords,

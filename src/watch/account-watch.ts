@@ -12,15 +12,15 @@ import { Actor } from './actor.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
 import { type PersonsChange, planForPerson } from './persons.ts';
-import { type Poll, PollQueue, patienceMs, pollKey } from './queue.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
+import { PollQueue } from './queue.ts';
 import { type GuardedAccount, Recorder, type RecorderRooms } from './recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
+import { riskOf } from './risk.ts';
 import { wantsSecondLook } from './second-look.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
-/** Health and the mailbox list each take at most one request in this many. */
-const accountShare = 10;
 /** Statistics are stale when this many polls of theirs were due in vain. */
 const staleRuns = 3;
 /** A failed poll is tried again after a random time below base x 2^failures, capped. */
@@ -32,20 +32,18 @@ const secondLookAfterMs = minuteMs;
 export interface AccountWatchOptions extends GuardedAccount {
   /** When each kind of answer is due at the latest. */
   readonly schedules: Readonly<Record<Route, Schedule>>;
+  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  readonly statsIntervalMinMs: number;
 }
 
 export interface WatchRooms extends RecorderRooms {
   readonly api: MailboxApi;
 }
 
-const mailboxRoutes = ['warmup', 'stats', 'mailbox', 'dns', 'blacklist'] as const;
-type MailboxRoute = (typeof mailboxRoutes)[number];
-type LastRuns = Readonly<Record<MailboxRoute, EpochMs>>;
-
 export class AccountWatch {
   readonly #rooms: WatchRooms;
   readonly #options: AccountWatchOptions;
-  readonly #queue = new PollQueue();
+  readonly #queue: PollQueue;
   readonly #failures = new Map<string, number>();
   readonly #stop = new AbortController();
   readonly #health: AccountHealth;
@@ -54,8 +52,6 @@ export class AccountWatch {
   readonly #actor: Actor;
   /** When stats polls were due since the start, the last few, oldest first. */
   #statsRuns: readonly EpochMs[] = [];
-  /** When health and the list were asked for last, on the monotonic clock. */
-  readonly #askedAt = new Map<Route, number>();
   /** Mailboxes that the breaker holds and that were read again since. */
   readonly #held = new Set<string>();
   #running: Promise<unknown> = Promise.resolve();
@@ -67,6 +63,11 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
+    this.#queue = new PollQueue({
+      cadenceMs: cadenceOf(options.schedules, world.clock.now()),
+      allowedPerMinute: () => api.budget.allowedPerMinute,
+      earlyMs: options.statsIntervalMinMs,
+    });
     const backlog = (now: number) => this.#queue.backlog(now);
     this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog });
     this.#lane = new Lane({
@@ -75,8 +76,7 @@ export class AccountWatch {
       queue: this.#queue,
       poll: (poll) => this.#poll(poll),
       // A rejected key is not hammered: the list alone asks whether it is accepted again.
-      accept: (poll) =>
-        !this.#retiring && (!this.#health.keyRejected || poll.route === 'mailboxes' || poll.route === 'health'),
+      mayAsk: () => (this.#retiring ? 'nothing' : this.#health.keyRejected ? 'account' : 'everything'),
     });
     this.#recorder = new Recorder(rooms, {
       ...options,
@@ -149,7 +149,7 @@ export class AccountWatch {
   /** Everything about a mailbox is asked for as soon as the budget allows. */
   refresh(mailboxId: string): void {
     const now = this.#rooms.world.clock.monotonic();
-    for (const route of mailboxRoutes) this.#queue.add({ route, mailboxId }, now, 0);
+    for (const route of mailboxRoutes) this.#queue.add({ route, mailboxId }, now);
     this.#lane.wake();
   }
 
@@ -200,23 +200,8 @@ export class AccountWatch {
   }
 
   #due(route: Route): void {
-    const now = this.#rooms.world.clock.monotonic();
     if (route === 'stats') this.#statsRuns = [...this.#statsRuns, this.#rooms.world.clock.now()].slice(-staleRuns);
-    if (route === 'health' || route === 'mailboxes') {
-      this.#queue.add({ route, mailboxId: null }, Math.max(now, this.#notBefore(route)));
-      return;
-    }
-    for (const mailbox of this.#mailboxes()) {
-      // A breach at first sight waits for nothing but its second answer: it goes before the others.
-      const armed = route === 'stats' && mailbox.verdict?.answer.reason === 'first_sight';
-      this.#queue.add({ route, mailboxId: mailbox.id }, now, armed ? 0 : patienceMs[route]);
-    }
-  }
-
-  /** A cadence that the budget can't bear must not let health and list crowd out what the guard lives on. */
-  #notBefore(route: Route): number {
-    const spacing = (accountShare * minuteMs) / this.#rooms.api.budget.allowedPerMinute;
-    return (this.#askedAt.get(route) ?? Number.NEGATIVE_INFINITY) + spacing;
+    this.#queue.run(route, this.#rooms.world.clock.monotonic());
   }
 
   async #keepTime(): Promise<void> {
@@ -236,7 +221,6 @@ export class AccountWatch {
 
   /** One poll and what follows from its answer. Never rejects. */
   async #poll(poll: Poll): Promise<void> {
-    if (poll.mailboxId === null) this.#askedAt.set(poll.route, this.#rooms.world.clock.monotonic());
     const { log } = this.#rooms.world;
     try {
       const failure = await this.#ask(poll);
@@ -310,6 +294,7 @@ export class AccountWatch {
     const mailbox = await this.#recorder.observed(mailboxId, taken);
     if (!mailbox) return null;
     this.#actor.attend(mailboxId, this.#stop.signal);
+    this.#weigh(mailbox);
     const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
     if (this.#isFirstHold(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
     if (wantsSecondLook(mailbox, taken.route, this.#rooms.fleet.alerts()))
@@ -322,11 +307,9 @@ export class AccountWatch {
     const first = !this.#health.listed;
     const { arrived, left, stirred } = await this.#recorder.listed(list);
     const now = this.#rooms.world.clock.monotonic();
-    const fresh = first ? this.#mailboxes() : arrived;
-    this.#queueSweep(fresh, now);
-    for (const id of stirred)
-      for (const route of ['stats', 'mailbox'] as const) this.#queue.add({ route, mailboxId: id }, now);
-    for (const mailbox of left) this.#queue.remove(mailbox.id);
+    this.#sweep(first ? this.#mailboxes() : arrived, now);
+    for (const { id, routes } of stirred) for (const route of routes) this.#queue.add({ route, mailboxId: id }, now);
+    for (const mailbox of left) this.#queue.leave(mailbox.id);
     if (first || arrived.length + left.length > 0) {
       const { log } = this.#rooms.world;
       const counts = { mailboxes: this.#mailboxes().length, arrived: arrived.length, left: left.length };
@@ -335,27 +318,22 @@ export class AccountWatch {
     this.#health.listRead();
   }
 
-  /** The first sweep of these mailboxes. When each kind was due last is found out once, and only when there is one. */
-  #queueSweep(mailboxes: readonly MailboxState[], now: number): void {
+  /** The first sweep of these mailboxes: warm-up and stats in any case, the slow kinds only when their last run was missed. */
+  #sweep(mailboxes: readonly MailboxState[], now: number): void {
     if (mailboxes.length === 0) return;
-    const due = { now, lastRuns: this.#lastRuns() };
-    for (const mailbox of mailboxes) for (const route of mailboxRoutes) this.#queueFirst(mailbox, route, due);
+    const { clock } = this.#rooms.world;
+    const last = mailboxRoutes.map((route) => [route, this.#options.schedules[route].lastRun(clock.now())] as const);
+    for (const mailbox of mailboxes) {
+      const missed = last.filter(([route, at]) => (readAt(mailbox, route) ?? Number.NEGATIVE_INFINITY) < at);
+      this.#queue.join(mailbox.id, new Set(missed.map(([route]) => route)), now);
+      this.#weigh(mailbox);
+    }
   }
 
-  #lastRuns(): LastRuns {
-    const now = this.#rooms.world.clock.now();
-    const last = (route: MailboxRoute) => this.#options.schedules[route].lastRun(now);
-    return Object.fromEntries(mailboxRoutes.map((route) => [route, last(route)])) as LastRuns;
-  }
-
-  /** Warm-up and stats in any case, the slow kinds only when their last run was missed. */
-  #queueFirst(mailbox: MailboxState, route: MailboxRoute, due: { now: number; lastRuns: LastRuns }): void {
-    const { now, lastRuns } = due;
-    const known = route === 'mailbox' ? mailbox.detail : mailbox[route];
-    const judged = route === 'warmup' || route === 'stats';
-    const missed = judged || !known || known.at < lastRuns[route];
-    // All are due now; with its usual patience a warm-up would wait behind every mailbox's stats.
-    if (missed) this.#queue.add({ route, mailboxId: mailbox.id }, now, patienceMs[judged ? 'stats' : route]);
+  #weigh(mailbox: MailboxState): void {
+    const { minBounces } = this.#options.policyFor(mailbox);
+    const risk = riskOf(mailbox, minBounces, this.#rooms.world.clock.now());
+    if (risk) this.#queue.weigh(mailbox.id, risk);
   }
 
   /** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
@@ -372,14 +350,14 @@ export class AccountWatch {
     const now = clock.monotonic();
     if (failure.kind === 'missing' && poll.mailboxId !== null) {
       // Whether it is gone is the list's to say.
-      this.#queue.add({ route: 'mailboxes', mailboxId: null }, now);
+      this.#queue.run('mailboxes', now);
       return;
     }
     if (failure.kind === 'refused') return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), retryCapMs);
-    this.#queue.add(poll, now + secondMs + random() * cap);
+    this.#queue.retry(poll, now + secondMs + random() * cap);
     this.#lane.wake();
   }
 
@@ -394,4 +372,14 @@ export class AccountWatch {
     const thirdLast = this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
     return Math.min(thirdLast, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
   }
+}
+
+/** When that kind of answer was read last; null when it never was. */
+function readAt(mailbox: MailboxState, route: MailboxRoute): EpochMs | null {
+  return (route === 'mailbox' ? mailbox.detail : mailbox[route])?.at ?? null;
+}
+
+function cadenceOf(schedules: AccountWatchOptions['schedules'], now: EpochMs): Readonly<Record<Route, number>> {
+  const gaps = Object.entries(schedules).map(([route, schedule]) => [route, schedule.gaps(now).shortestMs]);
+  return Object.fromEntries(gaps) as Record<Route, number>;
 }

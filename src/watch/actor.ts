@@ -9,7 +9,7 @@ import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import type { Lane } from './lane.ts';
 import { actionKind, isActive, type Settlement, showsChange } from './plan.ts';
-import type { Poll } from './queue.ts';
+import type { Poll } from './poll.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Waits between the looks after a POST; the change may show only seconds later (FAULTS.md H8). */
@@ -228,7 +228,7 @@ export class Actor {
   }
 
   async #post(open: Action, signal: AbortSignal): Promise<Settlement | null> {
-    await this.#rooms.lane.actionSlot(signal);
+    await this.#rooms.lane.actionSlot(signal, 'post');
     // Nothing was sent: the open intent is looked at after the restart.
     if (signal.aborted) return null;
     const sent = await this.#send(open);

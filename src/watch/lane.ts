@@ -1,7 +1,8 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
 import type { Budget } from '../mailbox-api/budget.ts';
 import { type Bell, type Clock, createBell } from '../world.ts';
-import { type Poll, type PollQueue, pollKey } from './queue.ts';
+import type { Poll } from './poll.ts';
+import type { PollQueue } from './queue.ts';
 
 /** Polls that may be under way at a time; a slow answer must not stop the others. */
 const maxPollsInFlight = 8;
@@ -14,15 +15,16 @@ export interface LaneOptions {
   readonly queue: PollQueue;
   /** Makes a poll; never rejects. */
   readonly poll: (poll: Poll) => Promise<void>;
-  /** false keeps a poll queued (a rejected key only asks for the mailbox list). */
-  readonly accept: (poll: Poll) => boolean;
+  /** What may be polled at present. account: health and the list. Actions go on in any case. */
+  readonly mayAsk: () => 'everything' | 'account' | 'nothing';
 }
 
 export class Lane {
   readonly #options: LaneOptions;
   readonly #bell: Bell;
-  readonly #waitingActions: (() => void)[] = [];
-  readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #waitingPosts: (() => void)[] = [];
+  readonly #waitingLooks: (() => void)[] = [];
+  readonly #inFlight = new Set<Promise<void>>();
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -34,8 +36,11 @@ export class Lane {
     this.#bell.ring();
   }
 
-  /** Resolves when the caller may start one request of an action: the very next slot, ahead of every poll. */
-  actionSlot(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when the caller may start one request of an action: the very next slot, ahead of every poll. A POST goes
+   * before a look: when many mailboxes are acted upon at once, each is done with before the next is begun.
+   */
+  actionSlot(signal: AbortSignal, step: 'look' | 'post' = 'look'): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const go = () => {
@@ -43,7 +48,7 @@ export class Lane {
         resolve();
       };
       signal.addEventListener('abort', go, { once: true });
-      this.#waitingActions.push(go);
+      (step === 'post' ? this.#waitingPosts : this.#waitingLooks).push(go);
       this.#bell.ring();
     });
   }
@@ -58,11 +63,11 @@ export class Lane {
       else if (this.#serveAction() || this.#servePoll()) continue;
       else await this.#bell.sleep(this.#idleFor(), signal);
     }
-    await Promise.all(this.#inFlight.values());
+    await Promise.all(this.#inFlight);
   }
 
   #serveAction(): boolean {
-    const next = this.#waitingActions.shift();
+    const next = this.#waitingPosts.shift() ?? this.#waitingLooks.shift();
     if (!next) return false;
     this.#options.budget.started(this.#options.clock.monotonic());
     next();
@@ -70,24 +75,25 @@ export class Lane {
   }
 
   #servePoll(): boolean {
-    const { clock, budget, queue, poll, accept } = this.#options;
-    if (this.#inFlight.size >= maxPollsInFlight) return false;
-    const idle = (next: Poll) => accept(next) && !this.#inFlight.has(pollKey(next));
-    const next = queue.take(clock.monotonic(), idle);
+    const { clock, budget, queue, poll, mayAsk } = this.#options;
+    const scope = mayAsk();
+    if (scope === 'nothing' || this.#inFlight.size >= maxPollsInFlight) return false;
+    const next = queue.take(clock.monotonic(), scope === 'account');
     if (!next) return false;
     budget.started(clock.monotonic());
     const done = poll(next).finally(() => {
-      this.#inFlight.delete(pollKey(next));
+      this.#inFlight.delete(done);
+      queue.done(next);
       this.#bell.ring();
     });
-    this.#inFlight.set(pollKey(next), done);
+    this.#inFlight.add(done);
     return true;
   }
 
-  /** A full lane, or one whose due polls are refused, waits for the next ring. */
+  /** A full lane, or one that may not poll, waits for the next ring. */
   #idleFor(): number {
     const now = this.#options.clock.monotonic();
     const dueAt = this.#options.queue.nextDueAt(now);
-    return dueAt === null || dueAt <= now ? idleMs : Math.min(idleMs, dueAt - now);
+    return dueAt === null ? idleMs : Math.min(idleMs, dueAt - now);
   }
 }

@@ -1,168 +1,303 @@
-// The polls of one account that are due, in the order in which the budget serves them. DESIGN.md section 6.
+// Which poll of one account is made next, when the budget has a slot. DESIGN.md section 6; docs/decisions/0012.
 import type { Route } from '../model/answers.ts';
-import { minuteMs } from '../model/time.ts';
+import { type Demand, demandOf } from './demand.ts';
+import { Later } from './later.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
+import { mayCrossToday, type Risk, weightOf } from './risk.ts';
+import { RiskOrder } from './risk-order.ts';
+import { SlotHeap } from './slot-heap.ts';
 
-/** One request to make. health and mailboxes have no mailbox. */
-export interface Poll {
-  readonly route: Route;
-  readonly mailboxId: string | null;
+export interface QueueOptions {
+  /** How far apart the runs of each kind are, milliseconds. */
+  readonly cadenceMs: Readonly<Record<Route, number>>;
+  /** Requests a minute that the budget allows at present. */
+  readonly allowedPerMinute: () => number;
+  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  readonly earlyMs: number;
 }
 
-interface Entry {
-  readonly poll: Poll;
-  readonly dueAt: number;
-  /** Due time plus patience: the order of serving. */
-  readonly rank: number;
-  /** Serves as order of arrival among equals. */
-  readonly number: number;
-  stale: boolean;
+const accountRoutes = ['mailboxes', 'health'] as const;
+type AccountRoute = (typeof accountRoutes)[number];
+
+/** The first sweep stands before everything that the cadence made due: keys far below every moment, in its own order. */
+const sweepStart = -1e15;
+const sweepEnd = -1e12;
+/** Asked for by nobody yet, and due. */
+const never = -1;
+/** After so many urgent or first polls in a row, one goes to what the cadence made due: nothing starves. */
+const urgentInARow = 7;
+/** Runs of a kind that are remembered, to say since when the oldest poll is due. */
+const runsKept = 100;
+
+interface AccountPoll {
+  dueAt: number | null;
+  askedAt: number;
 }
 
 /**
- * How much later than its due time a poll may be served when everything competes. Adding it to the due time makes an
- * order with ageing: a DNS poll that has waited ten minutes goes before a stats poll that is due now.
+ * In this order: health and the list; what somebody waits for (a second look, a drop in the list); the first sweep,
+ * mailbox by mailbox; what the cadence made due, each kind with its fair share, statistics by risk; and with requests
+ * to spare the list and statistics early. A poll that is under way, or due already, is not put in again. Times are
+ * milliseconds of the monotonic clock. A slot of the budget costs O(log n); a mailbox takes constant memory.
  */
-export const patienceMs: Readonly<Record<Route, number>> = {
-  health: 0,
-  mailboxes: 0,
-  stats: minuteMs,
-  warmup: 3 * minuteMs,
-  mailbox: 10 * minuteMs,
-  dns: 10 * minuteMs,
-  blacklist: 10 * minuteMs,
-};
-
-/** Times are milliseconds of the monotonic clock. */
 export class PollQueue {
-  /** By due time: what is not due yet. */
-  readonly #waiting = new Heap((a, b) => a.dueAt - b.dueAt || a.number - b.number);
-  /** By due time plus patience: what is due. */
-  readonly #ready = new Heap((a, b) => a.rank - b.rank || a.number - b.number);
-  readonly #entries = new Map<string, Entry>();
-  #count = 0;
+  readonly #options: QueueOptions;
+  readonly #slots = new Map<string, number>();
+  readonly #ids: (string | undefined)[] = [];
+  readonly #freeSlots: number[] = [];
+  /** By the moment of the last poll: due is who was polled before the kind's last run. Without those under way. */
+  readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new SlotHeap()])) as Readonly<
+    Record<MailboxRoute, SlotHeap>
+  >;
+  /** The last runs of each kind, oldest first. */
+  readonly #runs = Object.fromEntries(mailboxRoutes.map((route) => [route, [0]])) as Record<MailboxRoute, number[]>;
+  /** What each kind was given so far, in units of its fair share. */
+  readonly #given = Object.fromEntries(mailboxRoutes.map((route) => [route, 0])) as Record<MailboxRoute, number>;
+  readonly #account: Readonly<Record<AccountRoute, AccountPoll>> = {
+    mailboxes: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY },
+    health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY },
+  };
+  readonly #later = new Later();
+  /** What somebody waits for, by pollKey, first come first served, with its due time. */
+  readonly #urgent = new Map<string, { readonly poll: Poll; readonly dueAt: number }>();
+  /** By pollKey: when it was begun. */
+  readonly #underWay = new Map<string, number>();
+  readonly #risks: RiskOrder;
+  #swept = 0;
+  #urgentRow = 0;
 
-  /** Puts a poll in, with its route's patience or another one, milliseconds. One that is already queued keeps its place, or moves forward when it is due earlier now. */
-  add(poll: Poll, dueAt: number, patience: number = patienceMs[poll.route]): void {
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#risks = new RiskOrder(options.earlyMs);
+  }
+
+  /** What the present cadence asks of the present budget. */
+  demand(): Demand {
+    const { cadenceMs, allowedPerMinute, earlyMs } = this.#options;
+    return demandOf({
+      mailboxes: this.#slots.size,
+      allowedPerMinute: allowedPerMinute(),
+      cadenceMs,
+      early: earlyMs > 0,
+    });
+  }
+
+  /** A mailbox of the account: its warm-up and statistics are read in the first sweep, and so are the kinds that are `due`. */
+  join(mailboxId: string, due: ReadonlySet<MailboxRoute>, now: number): void {
+    if (this.#slots.has(mailboxId)) return;
+    const slot = this.#freeSlots.pop() ?? this.#ids.length;
+    this.#ids[slot] = mailboxId;
+    this.#slots.set(mailboxId, slot);
+    for (const route of mailboxRoutes) this.#turns[route].set(slot, due.has(route) ? never : now);
+    for (const route of ['warmup', 'stats'] as const) this.#turns[route].set(slot, sweepStart + this.#swept++);
+    this.#risks.weigh(slot, 0, false);
+  }
+
+  /** A mailbox that is gone takes all its polls along. */
+  leave(mailboxId: string): void {
+    const slot = this.#slots.get(mailboxId);
+    if (slot === undefined) return;
+    this.#slots.delete(mailboxId);
+    this.#ids[slot] = undefined;
+    this.#freeSlots.push(slot);
+    this.#risks.leave(slot);
+    for (const route of mailboxRoutes) {
+      this.#turns[route].delete(slot);
+      this.#urgent.delete(pollKey({ route, mailboxId }));
+      this.#later.delete({ route, mailboxId });
+    }
+  }
+
+  /** What a mailbox risks, as its last answers show it. */
+  weigh(mailboxId: string, risk: Risk): void {
+    const slot = this.#slots.get(mailboxId);
+    if (slot !== undefined) this.#risks.weigh(slot, weightOf(risk), !mayCrossToday(risk));
+  }
+
+  /** A run of the kind: everybody is due who was not polled since the last moment. */
+  run(route: Route, now: number): void {
+    if (route === 'health' || route === 'mailboxes') {
+      const one = this.#account[route];
+      one.dueAt ??= Math.max(now, one.askedAt + this.demand().accountSpacingMs);
+      return;
+    }
+    this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
+  }
+
+  /** Somebody waits for this poll: it goes before everything that the cadence made due. */
+  add(poll: Poll, dueAt: number): void {
+    if (poll.route === 'health' || poll.route === 'mailboxes') {
+      const one = this.#account[poll.route];
+      one.dueAt = Math.min(one.dueAt ?? Number.POSITIVE_INFINITY, dueAt);
+    } else this.#later.add(poll, dueAt, true);
+  }
+
+  /** A poll that failed is due again then, in its usual place. */
+  retry(poll: Poll, dueAt: number): void {
+    if (poll.mailboxId === null) this.add(poll, dueAt);
+    else this.#later.add(poll, dueAt, false);
+  }
+
+  /** The poll to make now, which is under way from now on; undefined when there is none. */
+  take(now: number, accountOnly = false): Poll | undefined {
+    this.#ripen(now);
+    const poll = this.#takeAccount(now) ?? (accountOnly ? undefined : this.#takeMailbox(now));
+    if (poll) this.#underWay.set(pollKey(poll), now);
+    return poll;
+  }
+
+  /** A poll that was taken has been answered, or has failed. */
+  done(poll: Poll): void {
     const key = pollKey(poll);
-    const known = this.#entries.get(key);
-    if (known && known.dueAt <= dueAt) return;
-    if (known) known.stale = true;
-    this.#count += 1;
-    const entry = { poll, dueAt, rank: dueAt + patience, number: this.#count, stale: false };
-    this.#entries.set(key, entry);
-    this.#waiting.push(entry);
+    const startedAt = this.#underWay.get(key);
+    this.#underWay.delete(key);
+    if (startedAt === undefined || poll.mailboxId === null) return;
+    const slot = this.#slots.get(poll.mailboxId);
+    if (slot === undefined) return;
+    this.#turns[poll.route as MailboxRoute].set(slot, startedAt);
+    if (poll.route === 'stats' && this.#options.earlyMs > 0) this.#risks.served(slot, startedAt);
   }
 
-  /** The poll to make now; undefined when none is due. With `accept`, the first that it accepts. */
-  take(now: number, accept: (poll: Poll) => boolean = () => true): Poll | undefined {
-    this.#ripen(now);
-    const refused: Entry[] = [];
-    let taken: Entry | undefined;
-    for (let entry = this.#ready.pop(); entry; entry = this.#ready.pop()) {
-      if (entry.stale) continue;
-      if (accept(entry.poll)) {
-        taken = entry;
-        break;
-      }
-      refused.push(entry);
-    }
-    for (const entry of refused) this.#ready.push(entry);
-    if (taken) this.#entries.delete(pollKey(taken.poll));
-    return taken?.poll;
-  }
-
-  /** When a poll is due next, in the past when one is due now; null when the queue is empty. */
+  /** When there will be something more to take, as far as it is known; null when nothing is foreseen. */
   nextDueAt(now: number): number | null {
-    this.#ripen(now);
-    const next = this.#ready.peek() ?? this.#waiting.peek();
-    return next?.dueAt ?? null;
+    const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
+    times.push(this.#later.nextAt());
+    if (this.#options.earlyMs > 0) times.push(this.#listEarlyAt(), this.#risks.nextRestedAt());
+    const known = times.filter((time) => time !== null && time > now);
+    return known.length === 0 ? null : Math.min(...known.map((time) => time ?? now));
   }
 
-  /** Takes out all polls of a mailbox. */
-  remove(mailboxId: string): void {
-    for (const [key, entry] of this.#entries) {
-      if (entry.poll.mailboxId !== mailboxId) continue;
-      entry.stale = true;
-      this.#entries.delete(key);
-    }
-  }
-
-  /** Polls that are due, and since when the oldest is. */
+  /** Polls that are due, and since when the oldest is. Looks at every mailbox. */
   backlog(now: number): { readonly length: number; readonly oldestDueAt: number | null } {
-    let length = 0;
-    let oldestDueAt: number | null = null;
-    for (const { dueAt } of this.#entries.values()) {
-      if (dueAt > now) continue;
-      length += 1;
-      if (oldestDueAt === null || dueAt < oldestDueAt) oldestDueAt = dueAt;
+    const dues = accountRoutes.map((route) => this.#account[route].dueAt).filter((at) => at !== null && at <= now);
+    let length = dues.length + this.#urgent.size;
+    for (const { dueAt } of this.#urgent.values()) dues.push(dueAt);
+    for (const route of mailboxRoutes) {
+      const [turns, runs] = [this.#turns[route], this.#runs[route]];
+      const waiting = turns.countBelow(runs.at(-1) ?? 0);
+      if (waiting === 0) continue;
+      length += waiting;
+      const oldest = turns.keyOf(turns.first() ?? 0) ?? now;
+      dues.push(runs.find((run) => run > oldest) ?? now);
     }
-    return { length, oldestDueAt };
+    return { length, oldestDueAt: dues.length === 0 ? null : Math.min(...dues.map((at) => at ?? now)) };
   }
 
   #ripen(now: number): void {
-    for (let next = this.#waiting.peek(); next && (next.stale || next.dueAt <= now); next = this.#waiting.peek()) {
-      this.#waiting.pop();
-      if (!next.stale) this.#ready.push(next);
-    }
-    for (let next = this.#ready.peek(); next?.stale; next = this.#ready.peek()) this.#ready.pop();
-  }
-}
-
-/** What tells two polls apart: the same question about the same mailbox is one. */
-export function pollKey(poll: Poll): string {
-  return `${poll.route} ${poll.mailboxId ?? ''}`;
-}
-
-/** A binary heap: the smallest on top. */
-class Heap {
-  readonly #compare: (a: Entry, b: Entry) => number;
-  readonly #items: Entry[] = [];
-
-  constructor(compare: (a: Entry, b: Entry) => number) {
-    this.#compare = compare;
-  }
-
-  peek(): Entry | undefined {
-    return this.#items[0];
-  }
-
-  push(entry: Entry): void {
-    const items = this.#items;
-    let at = items.push(entry) - 1;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      if (this.#isBefore(above, at)) break;
-      this.#swap(above, at);
-      at = above;
+    for (let ripe = this.#later.take(now); ripe; ripe = this.#later.take(now)) {
+      const { poll, dueAt, urgent } = ripe;
+      const slot = this.#slots.get(poll.mailboxId ?? '');
+      if (urgent) this.#urgent.set(pollKey(poll), { poll, dueAt });
+      else if (slot !== undefined && !this.#underWay.has(pollKey(poll))) {
+        const route = poll.route as MailboxRoute;
+        const turns = this.#turns[route];
+        // Just before the last run: due, and behind those who have waited longer.
+        turns.set(slot, Math.min(turns.keyOf(slot) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
+      }
     }
   }
 
-  pop(): Entry | undefined {
-    const items = this.#items;
-    const top = items[0];
-    const last = items.pop();
-    if (top === undefined || last === undefined || items.length === 0) return top;
-    items[0] = last;
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1;
-      if (left >= items.length) return top;
-      const right = left + 1;
-      const child = right < items.length && this.#isBefore(right, left) ? right : left;
-      if (this.#isBefore(at, child)) return top;
-      this.#swap(at, child);
-      at = child;
+  #takeAccount(now: number): Poll | undefined {
+    for (const route of accountRoutes) {
+      const one = this.#account[route];
+      if (one.dueAt === null || one.dueAt > now || this.#isUnderWay(route)) continue;
+      return this.#takeOne(one, route, now);
     }
+    return undefined;
   }
 
-  #isBefore(a: number, b: number): boolean {
-    const [one, other] = [this.#items[a], this.#items[b]];
-    return one !== undefined && other !== undefined && this.#compare(one, other) <= 0;
+  #takeOne(one: AccountPoll, route: AccountRoute, now: number): Poll {
+    one.dueAt = null;
+    one.askedAt = now;
+    return { route, mailboxId: null };
   }
 
-  #swap(a: number, b: number): void {
-    const [one, other] = [this.#items[a], this.#items[b]];
-    if (one === undefined || other === undefined) return;
-    this.#items[a] = other;
-    this.#items[b] = one;
+  #takeMailbox(now: number): Poll | undefined {
+    const fair = this.#urgentRow < urgentInARow ? undefined : this.#takeDue(now);
+    const urgent = fair ? undefined : (this.#takeUrgent() ?? this.#takeSweep());
+    this.#urgentRow = urgent ? this.#urgentRow + 1 : 0;
+    return fair ?? urgent ?? this.#takeDue(now) ?? this.#takeEarly(now);
+  }
+
+  #takeUrgent(): Poll | undefined {
+    for (const [key, { poll }] of this.#urgent) {
+      if (this.#underWay.has(key)) continue;
+      this.#urgent.delete(key);
+      const slot = this.#slots.get(poll.mailboxId ?? '');
+      if (slot !== undefined) return this.#takeSlot(poll.route as MailboxRoute, slot);
+    }
+    return undefined;
+  }
+
+  #takeSweep(): Poll | undefined {
+    const [warmup, stats] = [this.#firstKey('warmup'), this.#firstKey('stats')];
+    const route = warmup < stats ? 'warmup' : 'stats';
+    if (Math.min(warmup, stats) > sweepEnd) return undefined;
+    return this.#takeSlot(route, this.#turns[route].first() ?? 0);
+  }
+
+  #firstKey(route: MailboxRoute): number {
+    const turns = this.#turns[route];
+    const first = turns.first();
+    return (first === null ? null : turns.keyOf(first)) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The kind that is furthest behind its fair share; a kind that was not due has no claim to what it missed. */
+  #takeDue(now: number): Poll | undefined {
+    const due = mailboxRoutes.filter((route) => {
+      const key = this.#firstKey(route);
+      return key > sweepEnd && key < (this.#runs[route].at(-1) ?? 0);
+    });
+    const [first] = due.toSorted((a, b) => this.#given[a] - this.#given[b]);
+    if (!first) return undefined;
+    const level = this.#given[first];
+    for (const route of mailboxRoutes) this.#given[route] = Math.max(this.#given[route], level);
+    this.#given[first] = level + this.#options.cadenceMs[first] * this.demand().stretch[first];
+    const oldest = this.#turns[first].first() ?? 0;
+    return this.#takeSlot(first, first === 'stats' ? this.#riskiest(oldest, now) : oldest);
+  }
+
+  /** Whose statistics are read: the oldest when they are too old, else by risk. */
+  #riskiest(oldest: number, now: number): number {
+    if (this.#options.earlyMs === 0) return oldest;
+    const tooOld = (this.#turns.stats.keyOf(oldest) ?? now) < now - this.demand().statsCapMs;
+    return tooOld ? oldest : (this.#nextByRisk(now) ?? oldest);
+  }
+
+  /** The next by risk who was not read lately for another reason. */
+  #nextByRisk(now: number): number | null {
+    const { earlyMs } = this.#options;
+    for (let slot = this.#risks.next(now); slot !== null; slot = this.#risks.next(now)) {
+      const last = this.#turns.stats.keyOf(slot);
+      if (last !== null && last <= now - earlyMs) return slot;
+      this.#risks.postpone(slot, last);
+    }
+    return null;
+  }
+
+  #takeEarly(now: number): Poll | undefined {
+    if (this.#options.earlyMs === 0 || this.#slots.size === 0) return undefined;
+    const listAt = this.#listEarlyAt();
+    if (listAt !== null && listAt <= now) return this.#takeOne(this.#account.mailboxes, 'mailboxes', now);
+    const slot = this.#nextByRisk(now);
+    return slot === null ? undefined : this.#takeSlot('stats', slot);
+  }
+
+  /** The list shows the whole fleet in one request: with requests to spare it gets its full share of them. */
+  #listEarlyAt(): number | null {
+    if (this.#slots.size === 0 || this.#isUnderWay('mailboxes')) return null;
+    return this.#account.mailboxes.askedAt + this.demand().accountSpacingMs;
+  }
+
+  #takeSlot(route: MailboxRoute, slot: number): Poll {
+    this.#turns[route].delete(slot);
+    if (route === 'stats') this.#risks.taken(slot);
+    const poll = { route, mailboxId: this.#ids[slot] ?? '' };
+    this.#urgent.delete(pollKey(poll));
+    return poll;
+  }
+
+  #isUnderWay(route: AccountRoute): boolean {
+    return this.#underWay.has(pollKey({ route, mailboxId: null }));
   }
 }

@@ -20,7 +20,7 @@ import type { World } from '../world.ts';
 import { missedMailboxes, noLongerMissed } from './missed.ts';
 import type { Observation } from './observe.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
-import { pollKey } from './queue.ts';
+import { pollKey } from './poll.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import type { Turns } from './turns.ts';

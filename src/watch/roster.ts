@@ -25,18 +25,23 @@ export interface RosterChanges {
   readonly gone: readonly MailboxState[];
   /** Why the list is not believed to be whole; null when it is. */
   readonly shortage: ListShortage | null;
-  /** Ids whose status, health score or daily limit moved: their statistics are due at once. */
-  readonly stirred: readonly string[];
+  /** Whose entry gives a reason to ask at once, and for what. */
+  readonly stirred: readonly { readonly id: string; readonly routes: readonly ('stats' | 'mailbox')[] }[];
 }
 
 function sameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function stirs(before: MailboxEntry, after: MailboxEntry): boolean {
-  return (
-    before.status !== after.status || before.healthScore !== after.healthScore || before.dailyLimit !== after.dailyLimit
-  );
+/**
+ * What a changed entry asks for: the statistics when the score or the daily limit fell, or the status changed; the
+ * detail, with the connection's error, when the status changed. A limit that rises is the daily ramp of a whole fleet.
+ */
+function stirredBy(before: MailboxEntry, after: MailboxEntry): readonly ('stats' | 'mailbox')[] {
+  const fell = (was: number | null, is: number | null) => was !== null && is !== null && is < was;
+  if (before.status !== after.status) return ['stats', 'mailbox'];
+  const drop = fell(before.healthScore, after.healthScore) || fell(before.dailyLimit, after.dailyLimit);
+  return drop ? ['stats'] : [];
 }
 
 export interface Roster {
@@ -58,7 +63,7 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
   const excluded = known.filter((mailbox) => !selects(mailbox));
   const unseen = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
   const [arrived, changed]: [MailboxState[], MailboxState[]] = [[], []];
-  const stirred: string[] = [];
+  const stirred: RosterChanges['stirred'][number][] = [];
   for (const entry of list.answer.mailboxes) {
     if (!selects(entry)) continue;
     const before = unseen.get(entry.id);
@@ -67,7 +72,8 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
       arrived.push(newMailbox(account, { at, answer: entry }));
       continue;
     }
-    if (stirs(before.entry.answer, entry)) stirred.push(entry.id);
+    const routes = stirredBy(before.entry.answer, entry);
+    if (routes.length > 0) stirred.push({ id: entry.id, routes });
     if (before.missingLists > 0 || !sameEntry(before.entry.answer, entry)) {
       changed.push({ ...before, email: entry.email, missingLists: 0, entry: { at, answer: entry } });
     }

@@ -38,7 +38,7 @@ async function begin(): Promise<Month> {
     `
 accounts: [{name: agency, base_url: "${simulator.url}", api_key: ${demoKey}}]
 poll: {health: "0 * * * *", mailboxes: "0 * * * *", stats: "*/30 9-12,14-16/2 * * *", warmup: "10 */8 * * *",
-       mailbox: "20 15 * * *", dns: "25 7,19 * * *", blacklist: "35 15 * * *"}
+       mailbox: "20 15 * * *", dns: "25 7,19 * * *", blacklist: "35 15 * * *", stats_interval_min: 0s}
 alerts:
   channels:
     - {name: ops, type: slack, url: "${receiver.slackUrl}"}

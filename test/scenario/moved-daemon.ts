@@ -61,7 +61,8 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
     file,
     JSON.stringify({
       accounts,
-      poll,
+      // Every request is real work for the moved clock: spare ones are not spent here.
+      poll: { stats_interval_min: '0s', ...poll },
       alerts: { channels: [hook] },
       server: { listen: '127.0.0.1:0' },
     }),

@@ -56,6 +56,8 @@ export interface DutyOptions {
   readonly poll?: Readonly<Record<Route, string>>;
   readonly keys?: SimulatorOptions['keys'];
   readonly selects?: (mailbox: { readonly email: string }) => boolean;
+  /** 0, as here by default: spare requests are not spent. */
+  readonly statsIntervalMinMs?: number;
   /** How late the watch begins, the simulation going on before it. */
   readonly afterMs?: number;
 }
@@ -111,6 +113,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       {
         account: 'agency',
         schedules,
+        statsIntervalMinMs: options.statsIntervalMinMs ?? 0,
         policyFor: () => ({ ...defaultPolicy, ...policy }),
         selects,
         words,

@@ -1,15 +1,28 @@
 // The lane: even starts, actions first, several polls in flight, and an end.
 import { expect, test } from 'vitest';
 import { Budget } from '../../src/mailbox-api/budget.ts';
-import { Lane } from '../../src/watch/lane.ts';
-import { type Poll, PollQueue } from '../../src/watch/queue.ts';
+import { type Route, routes } from '../../src/model/answers.ts';
+import { hourMs } from '../../src/model/time.ts';
+import { Lane, type LaneOptions } from '../../src/watch/lane.ts';
+import type { Poll } from '../../src/watch/poll.ts';
+import { PollQueue } from '../../src/watch/queue.ts';
 import { movedClock } from '../../src/world.ts';
 
-const stats = (mailboxId: string): Poll => ({ route: 'stats', mailboxId });
+const hourly = Object.fromEntries(routes.map((route) => [route, hourMs])) as Record<Route, number>;
 
-function laneOf(answerMs: number, accept: (poll: Poll) => boolean = () => true) {
+/** A queue whose mailboxes a, b, c and m0 to m19 have been read once, and how to ask for one's statistics. */
+function sweptQueue() {
+  const queue = new PollQueue({ cadenceMs: hourly, allowedPerMinute: () => 60, earlyMs: 0 });
+  for (const id of ['a', 'b', 'c', ...Array.from({ length: 20 }, (_, index) => `m${index}`)]) {
+    queue.join(id, new Set(), 0);
+  }
+  for (let poll = queue.take(0); poll; poll = queue.take(0)) queue.done(poll);
+  return { queue, want: (mailboxId: string) => queue.add({ route: 'stats', mailboxId }, 0) };
+}
+
+function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everything') {
   const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
-  const queue = new PollQueue();
+  const { queue, want } = sweptQueue();
   const begun: string[] = [];
   let [inFlight, most] = [0, 0];
   const poll = async ({ mailboxId }: Poll) => {
@@ -20,22 +33,22 @@ function laneOf(answerMs: number, accept: (poll: Poll) => boolean = () => true) 
     inFlight -= 1;
   };
   const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
-  const lane = new Lane({ clock, budget, queue, poll, accept });
+  const lane = new Lane({ clock, budget, queue, poll, mayAsk });
   const stop = new AbortController();
-  return { clock, queue, lane, begun, stop, ended: lane.run(stop.signal), mostInFlight: () => most };
+  return { clock, want, lane, begun, stop, ended: lane.run(stop.signal), mostInFlight: () => most };
 }
 
 test('polls start a second apart at sixty a minute', async () => {
-  const { clock, queue, lane, begun } = laneOf(0);
-  for (const id of ['a', 'b', 'c']) queue.add(stats(id), 0);
+  const { clock, want, lane, begun } = laneOf(0);
+  for (const id of ['a', 'b', 'c']) want(id);
   lane.wake();
   await clock.advance(10_000);
   expect(begun).toEqual(['a 0', 'b 1000', 'c 2000']);
 });
 
 test('an action takes the very next slot, before every poll that waits', async () => {
-  const { clock, queue, lane, begun, stop } = laneOf(0);
-  for (const id of ['a', 'b', 'c']) queue.add(stats(id), 0);
+  const { clock, want, lane, begun, stop } = laneOf(0);
+  for (const id of ['a', 'b', 'c']) want(id);
   lane.wake();
   await clock.advance(500);
   void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
@@ -45,8 +58,8 @@ test('an action takes the very next slot, before every poll that waits', async (
 });
 
 test('slow answers do not stop others, up to eight at a time; an action waits for none of them', async () => {
-  const { clock, queue, lane, begun, stop, mostInFlight } = laneOf(60_000);
-  for (let index = 0; index < 20; index += 1) queue.add(stats(`m${index}`), 0);
+  const { clock, want, lane, begun, stop, mostInFlight } = laneOf(60_000);
+  for (let index = 0; index < 20; index += 1) want(`m${index}`);
   lane.wake();
   await clock.advance(20_000);
   expect([begun.length, mostInFlight()]).toEqual([8, 8]);
@@ -58,11 +71,11 @@ test('slow answers do not stop others, up to eight at a time; an action waits fo
 });
 
 test('a poll that is under way is not made a second time beside itself', async () => {
-  const { clock, queue, lane, begun } = laneOf(30_000);
-  queue.add(stats('a'), 0);
+  const { clock, want, lane, begun } = laneOf(30_000);
+  want('a');
   lane.wake();
   await clock.advance(1_000);
-  queue.add(stats('a'), 1_000);
+  want('a');
   lane.wake();
   await clock.advance(20_000);
   expect(begun).toHaveLength(1);
@@ -70,22 +83,35 @@ test('a poll that is under way is not made a second time beside itself', async (
   expect(begun).toEqual(['a 0', 'a 30000']);
 });
 
-test('a poll that is not accepted stays, and is made when it is', async () => {
-  let accepted = false;
-  const { clock, queue, lane, begun } = laneOf(0, () => accepted);
-  queue.add(stats('a'), 0);
+test('while nothing but the account may be asked, polls stay, and are made when they may', async () => {
+  let rejected = true;
+  const { clock, want, lane, begun } = laneOf(0, () => (rejected ? 'account' : 'everything'));
+  want('a');
   lane.wake();
   await clock.advance(5_000);
   expect(begun).toEqual([]);
-  accepted = true;
+  rejected = false;
   lane.wake();
   await clock.advance(0);
   expect(begun).toEqual(['a 5000']);
 });
 
+test('a POST goes before the looks of other actions: one after the other is done with', async () => {
+  const { clock, lane, begun, stop } = laneOf(0);
+  const act = async (name: string) => {
+    await lane.actionSlot(stop.signal);
+    begun.push(`look ${name}`);
+    await lane.actionSlot(stop.signal, 'post');
+    begun.push(`post ${name}`);
+  };
+  for (const name of ['x', 'y', 'z']) void act(name);
+  await clock.advance(10_000);
+  expect(begun).toEqual(['look x', 'post x', 'look y', 'post y', 'look z', 'post z']);
+});
+
 test('a stop starts nothing more, frees who waits for a slot, and ends after the last answer', async () => {
-  const { clock, queue, lane, begun, stop, ended } = laneOf(5_000);
-  for (const id of ['a', 'b']) queue.add(stats(id), 0);
+  const { clock, want, lane, begun, stop, ended } = laneOf(5_000);
+  for (const id of ['a', 'b']) want(id);
   lane.wake();
   await clock.advance(0);
   const slot = lane.actionSlot(stop.signal);

@@ -54,17 +54,20 @@ test('who is new arrives, unless the configuration leaves it out', () => {
 });
 
 test.each([
-  [{ status: 'paused' }, true],
-  [{ healthScore: 80 }, true],
-  [{ dailyLimit: 15 }, true],
-  [{ warmupDay: 13 }, false],
-  [{ email: 'renamed@one.example' }, false],
-])('an entry with %j changed; its statistics are due at once: %s', (change, stirs) => {
+  [{ status: 'paused' }, ['stats', 'mailbox']],
+  [{ healthScore: 80 }, ['stats']],
+  [{ healthScore: 100 }, []],
+  [{ healthScore: null }, []],
+  [{ dailyLimit: 1 }, ['stats']],
+  [{ dailyLimit: 80 }, []],
+  [{ warmupDay: 13 }, []],
+  [{ email: 'renamed@one.example' }, []],
+])('an entry changed to %j: what is asked for at once is %j', (change, routes) => {
   const [mailbox = arrivedMailbox('m0')] = fleetOf(1);
   const entry = { ...mailbox.entry.answer, ...change };
   const { changed, stirred } = roster([mailbox])(now + 5, [entry]);
   expect(changed).toEqual([{ ...mailbox, email: entry.email, entry: { at: now + 5, answer: entry } }]);
-  expect(stirred).toEqual(stirs ? ['m0'] : []);
+  expect(stirred).toEqual(routes.length > 0 ? [{ id: 'm0', routes }] : []);
 });
 
 test('one list without a mailbox is no departure, two in a row are; a return in between starts anew', () => {

@@ -1,0 +1,53 @@
+// How urgently a mailbox's statistics should be read again: the closer to its limit and the more it sends, the sooner.
+// Pure. PERFORMANCE.md section 4 has the measurements behind the numbers (docs/decisions/0012).
+import type { MailboxState } from '../model/mailbox.ts';
+import { type EpochMs, utcDate } from '../model/time.ts';
+
+/** Why a mailbox may cross its limit before its statistics are read again. */
+export interface Risk {
+  /** Mails a day; 0 when it does not send. */
+  readonly sendsPerDay: number;
+  /** Mails that it may still send today; Infinity when its daily limit is not known. */
+  readonly sendsLeftToday: number;
+  /** The fewest further bounces that would cross the limit. */
+  readonly bouncesLeft: number;
+}
+
+/** What counts as the bounces left when the rate is over the limit already and only the minimum sample is missing. */
+export const armedBounces = 0.1;
+
+/** The share of the requests that it deserves, in relation to others: the root of sends for each bounce that is left. */
+export function weightOf({ sendsPerDay, bouncesLeft }: Risk): number {
+  return Math.sqrt(Math.max(0, sendsPerDay) / Math.max(bouncesLeft, armedBounces));
+}
+
+/** Whether it can cross today at all: not when it would take more bounces than mails that may still be sent. */
+export function mayCrossToday({ bouncesLeft, sendsLeftToday }: Risk): boolean {
+  return bouncesLeft <= sendsLeftToday;
+}
+
+/**
+ * The risk of a mailbox as it is believed to be; null before its first verdict. A breach that is known already counts
+ * as one bounce left: what is to be done about it is being done, and reading it again and again would help nobody.
+ */
+export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs): Risk | null {
+  const verdict = mailbox.verdict?.answer;
+  if (!verdict) return null;
+  const runs = verdict.run === 'running' || verdict.run === 'unknown';
+  const dailyLimit = mailbox.entry.answer.dailyLimit ?? mailbox.warmup?.answer.dailyLimit ?? null;
+  const usual = verdict.windowDays > 0 ? verdict.sent / verdict.windowDays : 0;
+  const sendsPerDay = runs ? (dailyLimit ?? usual) : 0;
+  const armed = verdict.reason === 'insufficient_evidence';
+  return {
+    sendsPerDay,
+    sendsLeftToday: runs ? (dailyLimit ?? Number.POSITIVE_INFINITY) - sentToday(mailbox, now) : 0,
+    bouncesLeft: armed ? armedBounces : Math.max(1, verdict.bouncesUntilBreach ?? minBounces),
+  };
+}
+
+/** Mails of the newest day, when that is today; a day may be one ahead of ours (FAULTS.md T10). */
+function sentToday(mailbox: MailboxState, now: EpochMs): number {
+  const today = utcDate(now);
+  const rows = mailbox.stats?.answer.rows ?? [];
+  return rows.reduce((sent, row) => (row.date !== null && row.date >= today ? Math.max(sent, row.sent ?? 0) : sent), 0);
+}
