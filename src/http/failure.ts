@@ -58,7 +58,8 @@ function errorText(answer: RawAnswer): string | null {
     const body: unknown = JSON.parse(answer.text);
     if (typeof body !== 'object' || body === null) return null;
     const error = 'error' in body ? body.error : null;
-    return typeof error === 'string' ? error : JSON.stringify(error ?? body);
+    if (typeof error !== 'string') return JSON.stringify(error ?? body);
+    return 'message' in body && typeof body.message === 'string' ? `${error}: ${body.message}` : error;
   } catch {
     return null;
   }

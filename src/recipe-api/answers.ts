@@ -114,7 +114,7 @@ function readRecipe(raw: unknown): RecipeEntry | null {
   const fields = fieldsOf(raw);
   const id = textOf(raw) ?? idOf(fields, ['id', 'recipe_id']);
   if (id === null) return null;
-  const said = fields['deed'];
+  const said = fields['hand'] === undefined ? fields['deed'] : fields['hand'];
   return {
     id,
     title: textOf(fields['title']) ?? textOf(fields['name']),

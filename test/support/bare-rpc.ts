@@ -36,8 +36,8 @@ export interface ShownResult {
     readonly status: string;
     readonly note: string;
     readonly rows: readonly Readonly<Record<string, unknown>>[];
-    readonly next_cursor: string | null;
-    readonly error: string | null;
+    readonly next_cursor?: string;
+    readonly error?: string;
   };
   readonly isError?: boolean;
 }

@@ -17,16 +17,17 @@ export function refusedResult(said: readonly string[]): CallToolResult {
 /** A run with a page of its rows; of a run that goes on, or whose rows nobody asked for, `page` is null. */
 export function runResult(run: ToolRun, page: ToolRows | null): CallToolResult {
   const rows = packed(page?.rows ?? []);
+  const cursor = page?.cursorAfter(rows.length) ?? null;
   const structured = {
     note: noteOf(run, page),
     run_id: run.id,
-    recipe: run.recipe,
+    ...(run.recipe === null ? {} : { recipe: inertText(run.recipe, maxSaidCharacters) }),
     status: run.status,
+    ...(run.error === null ? {} : { error: inertText(run.error, maxSaidCharacters) }),
     rows,
-    row_count: run.rowCount,
-    next_cursor: page ? page.cursorAfter(rows.length) : null,
+    ...(run.rowCount === null ? {} : { row_count: run.rowCount }),
+    ...(cursor === null ? {} : { next_cursor: cursor }),
     truncated: run.truncated,
-    error: run.error === null ? null : inertText(run.error, maxSaidCharacters),
   };
   return {
     content: [{ type: 'text', text: JSON.stringify(structured) }],

@@ -44,7 +44,7 @@ export interface ToolRows {
 
 export interface Wait {
   readonly signal: AbortSignal;
-  /** Called each second or so while the run goes on. */
+  /** Called each time that the run was looked at. */
   readonly told: (run: ToolRun) => void;
 }
 

@@ -34,23 +34,24 @@ export function toolName(id: string): string {
   return kept === '' ? hash : `${kept}-${hash}`;
 }
 
+/** What is not known is absent: a type with null in it is less portable between models. */
 const outputSchema: NonNullable<Tool['outputSchema']> = {
   type: 'object',
   properties: {
     note: { type: 'string', description: 'How to take the rows.' },
     run_id: { type: 'string', description: `The run, for ${followTool}.` },
-    recipe: { type: ['string', 'null'] },
+    recipe: { type: 'string', description: 'Absent: the service does not say.' },
     status: {
       type: 'string',
       description: 'queued, running, succeeded, failed, cancelled; or unknown, when the service said another word.',
     },
     rows: { type: 'array', items: { type: 'object' }, description: 'One page of the output rows.' },
-    row_count: { type: ['integer', 'null'], description: 'How many rows the run has; null: unknown.' },
-    next_cursor: { type: ['string', 'null'], description: `More rows: ${followTool} with this cursor. null: no more.` },
+    row_count: { type: 'integer', description: 'How many rows the run has. Absent: unknown.' },
+    next_cursor: { type: 'string', description: `More rows: ${followTool} with this cursor. Absent: no more.` },
     truncated: { type: 'boolean', description: 'The run had more rows than were kept.' },
-    error: { type: ['string', 'null'], description: 'Why the run failed.' },
+    error: { type: 'string', description: 'Why the run failed.' },
   },
-  required: ['note', 'run_id', 'recipe', 'status', 'rows', 'row_count', 'next_cursor', 'truncated', 'error'],
+  required: ['note', 'run_id', 'status', 'rows', 'truncated'],
 };
 
 type Hints = NonNullable<Tool['annotations']>;
