@@ -1,10 +1,11 @@
 // The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
 import { explainVerdict } from './alert/wording.ts';
+import type { ChannelConfig } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { DaemonHands, HandOutcome, ReloadRequest } from './model/hand.ts';
-import { createChannels } from './notify/channels.ts';
+import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
 import { Duties, fleetOf } from './reload/duties.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
@@ -71,7 +72,8 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     });
     teardowns.push({ name: 'server', stop: () => server.close() });
     const { tally } = metrics;
-    const channels = createChannels(config.alerts.channels, world.clock);
+    const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl: server.url });
+    const channels = config.alerts.channels.map(channelOf);
     const notifier = createNotifier({
       world,
       store,
@@ -88,7 +90,8 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     const duties = new Duties(live, rooms, server.url);
     for (const account of config.accounts) duties.begin(account);
     teardowns.push({ name: 'accounts', stop: () => duties.stop() });
-    const hands = { ...createHands(duties.watches, rooms), reload };
+    const resend: DaemonHands['resend'] = (request) => notifier.resend(request);
+    const hands = { ...createHands(duties.watches, rooms), reload, resend };
     const handsServer = await openHands(config.store.path, hands, world);
     if (handsServer) teardowns.push({ name: 'hands', stop: () => handsServer.close() });
     reloader = new Reloader({
@@ -97,6 +100,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       duties,
       notifier,
       channels,
+      channelOf,
       rooms,
       taken: () => metrics.configured(metricsSettings(live, fleet, world)),
       refused: () => metrics.configRefused(),

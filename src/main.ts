@@ -1,6 +1,7 @@
 // argv, exit code. Nothing else.
 import { Command, CommanderError } from 'commander';
 import { backtestCommand } from './commands/backtest.ts';
+import { channelsCommand } from './commands/channels.ts';
 import { checkCommand } from './commands/check.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -25,6 +26,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const commands = [
     runCommand(),
     checkCommand(),
+    channelsCommand(),
     demoCommand(),
     simulatorCommand(),
     decideCommand(),

@@ -174,7 +174,7 @@ export function createBell(clock: Clock): Bell {
   };
 }
 
-/** When something is due, as a cron expression in UTC (a leading seconds field is allowed). */
+/** When something is due, as a cron expression in its time zone (a leading seconds field is allowed). */
 export interface Schedule {
   readonly expression: string;
   /** How often this schedule must be asked: 1,000 or 60,000 ms. */
@@ -204,16 +204,17 @@ const schedules = new Map<string, Schedule>();
  * Reads a cron expression with node-cron's matcher. Throws an Error whose message says what is wrong.
  * node-cron has no clock of its own to replace, hence the asking.
  */
-export function cronSchedule(expression: string): Schedule {
-  const schedule = schedules.get(expression) ?? readSchedule(expression);
-  schedules.set(expression, schedule);
+export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
+  const key = `${timeZone} ${expression}`;
+  const schedule = schedules.get(key) ?? readSchedule(expression, timeZone);
+  schedules.set(key, schedule);
   return schedule;
 }
 
-function readSchedule(expression: string): Schedule {
+function readSchedule(expression: string, timeZone: string): Schedule {
   const { valid, errors } = validateDetailed(expression);
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
-  const task = createTask(expression, () => {}, { timezone: 'UTC' });
+  const task = createTask(expression, () => {}, { timezone: timeZone });
   const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
   let gaps: ScheduleGaps | undefined;
   return {

@@ -29,6 +29,10 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
       groupWaitMs: alerts.group_wait,
       groupIntervalMs: alerts.group_interval,
       repeatIntervalMs: alerts.repeat_interval,
+      digest: alerts.digest
+        ? { at: alerts.digest.at, timeZone: alerts.digest.time_zone, channels: alerts.digest.channels }
+        : null,
+      heartbeat: alerts.heartbeat ? { url: alerts.heartbeat.url ?? '', intervalMs: alerts.heartbeat.interval } : null,
     },
     store: { path: resolve(folder, file.store.url.slice('sqlite:'.length)) },
     server: {
@@ -62,9 +66,15 @@ function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFil
 }
 
 function buildChannel(channel: CheckedFile['alerts']['channels'][number]): ChannelConfig {
-  const { name, url = '' } = channel;
-  if (channel.type === 'slack') return { name, type: 'slack', url };
-  return { name, type: 'webhook', url, secret: channel.secret ?? '', format: channel.format };
+  const { name } = channel;
+  if (channel.type === 'recipe') {
+    const { base_url: baseUrl, api_key: apiKey = '', recipe, apply } = channel;
+    return { name, type: 'recipe', baseUrl, apiKey, recipe, apply };
+  }
+  const { url = '' } = channel;
+  if (channel.type !== 'webhook') return { name, type: channel.type, url };
+  const secrets = [channel.secret ?? []].flat();
+  return { name, type: 'webhook', url, secrets, format: channel.format };
 }
 
 function buildRoutes(
@@ -73,5 +83,7 @@ function buildRoutes(
 ): readonly RouteConfig[] {
   if (channels.length === 0) return [];
   if (routes.length > 0) return routes.map((route) => ({ match: written(route.match), channels: route.channels }));
-  return [{ match: { severity: ['critical', 'warning'] }, channels: channels.map((channel) => channel.name) }];
+  // A recipe does something: only a route that somebody wrote leads to it.
+  const told = channels.filter((channel) => channel.type !== 'recipe').map((channel) => channel.name);
+  return [{ match: { severity: ['critical', 'warning'] }, channels: told }];
 }

@@ -73,19 +73,45 @@ export interface AlertsConfig {
   readonly groupIntervalMs: number;
   /** null: no reminders. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
+  readonly digest: DigestConfig | null;
+  readonly heartbeat: HeartbeatConfig | null;
 }
 
-/** `url` and `secret` are secrets. */
+/** `url`, `secrets` and `apiKey` are secrets. */
 export type ChannelConfig =
-  | { readonly name: string; readonly type: 'slack'; readonly url: string }
+  | { readonly name: string; readonly type: 'slack' | 'alertmanager'; readonly url: string }
   | {
       readonly name: string;
       readonly type: 'webhook';
       readonly url: string;
-      /** `whsec_` and base64, as Standard Webhooks writes it. */
-      readonly secret: string;
-      readonly format: 'standard';
+      /** Each `whsec_` and base64, as Standard Webhooks writes it; at least one with format standard. */
+      readonly secrets: readonly string[];
+      readonly format: 'standard' | 'alertmanager';
+    }
+  | {
+      readonly name: string;
+      readonly type: 'recipe';
+      /** Ends with /v1. */
+      readonly baseUrl: string;
+      readonly apiKey: string;
+      readonly recipe: string;
+      readonly apply: boolean;
     };
+
+/** The summary of the day. */
+export interface DigestConfig {
+  /** Cron in the time zone. */
+  readonly at: string;
+  readonly timeZone: string;
+  /** Names of channels that take one. */
+  readonly channels: readonly string[];
+}
+
+/** The dead man's switch; `url` is a secret. */
+export interface HeartbeatConfig {
+  readonly url: string;
+  readonly intervalMs: number;
+}
 
 export interface RouteConfig {
   /** All fields that are there must match, each by any of its words. All but severity are globs. */

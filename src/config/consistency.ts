@@ -23,6 +23,8 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...channels.flatMap((channel, index) => ofChannel(channel, ['alerts', 'channels', index])),
     ...repeats(channels, ['alerts', 'channels']),
     ...ofRoutes(mappings(mapping(root['alerts'])['routes']), namesOf(channels)),
+    ...ofDigest(mapping(mapping(root['alerts'])['digest']), channels),
+    ...ofHeartbeat(mapping(root['alerts'])['heartbeat']),
     ...ofGuards(root),
     ...ofStatusWords(mapping(mapping(root['api'])['status_words'])),
     ...ofServer(mapping(root['server'])),
@@ -33,14 +35,15 @@ export function inconsistencies(tree: unknown): Finding[] {
 export function doubts(tree: unknown): Finding[] {
   const alerts = mapping(mapping(tree)['alerts']);
   const routes = mappings(alerts['routes']);
-  const channels = namesOf(mappings(alerts['channels']));
+  const written = mappings(alerts['channels']);
+  const channels = namesOf(written);
   if (channels.length === 0) {
     return [finding(['alerts', 'channels'], 'there is no channel: nobody will be told')];
   }
   const accounts = namesOf(mappings(mapping(tree)['accounts']));
   const routed = new Set(routes.flatMap((route) => strings(route['channels'])));
   const unrouted = channels.flatMap((name, index) =>
-    routes.length === 0 || routed.has(name)
+    (routes.length === 0 && written[index]?.['type'] !== 'recipe') || routed.has(name)
       ? []
       : [finding(['alerts', 'channels', index], `no route leads to ${name}: it gets nothing`)],
   );
@@ -66,14 +69,52 @@ function ofAccount(account: Mapping, path: Path): Finding[] {
 }
 
 function ofChannel(channel: Mapping, path: Path): Finding[] {
-  const found: Finding[] = [];
-  const needs = channel['type'] === 'webhook' ? ['url', 'secret'] : channel['type'] === 'slack' ? ['url'] : [];
-  for (const key of needs) {
-    if (channel[key] !== undefined || channel[`${key}_file`] !== undefined) continue;
-    const hint = key === 'secret' ? `; ${secretHint}` : '';
-    found.push(finding([...path, key], `is missing: write ${key} or ${key}_file${hint}`));
-  }
-  return [...found, ...plainHttp(channel, 'url', path)];
+  const url = channel['type'] === 'recipe' ? 'base_url' : 'url';
+  const inUrl = channel['type'] === 'alertmanager' ? alertmanagerUrl(channel, path) : [];
+  return [
+    ...neededBy(channel).flatMap((key) => missing(channel, key, path)),
+    ...plainHttp(channel, url, path),
+    ...inUrl,
+  ];
+}
+
+/** Keys that a channel must have, in one of their two forms. */
+function neededBy({ type, format }: Mapping): readonly string[] {
+  if (type === 'webhook') return format === 'alertmanager' ? ['url'] : ['url', 'secret'];
+  if (type === 'recipe') return ['api_key'];
+  return type === 'slack' || type === 'alertmanager' ? ['url'] : [];
+}
+
+function missing(holder: Mapping, key: string, path: Path): Finding[] {
+  if (holder[key] !== undefined || holder[`${key}_file`] !== undefined) return [];
+  const hint = key === 'secret' ? `; ${secretHint}` : '';
+  return [finding([...path, key], `is missing: write ${key} or ${key}_file${hint}`)];
+}
+
+/** People copy the address out of a curl line. */
+function alertmanagerUrl({ url }: Mapping, path: Path): Finding[] {
+  if (typeof url !== 'string' || !/\/api\/v\d/.test(url)) return [];
+  return [
+    finding([...path, 'url'], 'must be where Alertmanager is, as http://127.0.0.1:9093: /api/v2/alerts is added'),
+  ];
+}
+
+/** A digest is for people: Alertmanager and recipes have no use for it. */
+function ofDigest(digest: Mapping, channels: readonly Mapping[]): Finding[] {
+  return strings(digest['channels']).flatMap((name, index) => {
+    const path = ['alerts', 'digest', 'channels', index];
+    const channel = channels.find((one) => one['name'] === name);
+    if (!channel) return [finding(path, unknownChannel(name, namesOf(channels)))];
+    const takes =
+      channel['type'] === 'slack' || (channel['type'] === 'webhook' && channel['format'] !== 'alertmanager');
+    return takes ? [] : [finding(path, `${name} takes no digest: only slack, and webhook with format standard, do`)];
+  });
+}
+
+function ofHeartbeat(heartbeat: unknown): Finding[] {
+  if (heartbeat === undefined) return [];
+  const path = ['alerts', 'heartbeat'];
+  return [...missing(mapping(heartbeat), 'url', path), ...plainHttp(mapping(heartbeat), 'url', path)];
 }
 
 function plainHttp(holder: Mapping, key: string, path: Path): Finding[] {

@@ -14,7 +14,8 @@ export function secretsIn(tree: unknown): readonly string[] {
   const found = new Set<string>();
   const walk = (value: unknown, key: string) => {
     if (typeof value === 'string' && value.length >= minSecretLetters && isSecretKey(key)) found.add(value);
-    if (typeof value === 'object' && value !== null) for (const [name, item] of Object.entries(value)) walk(item, name);
+    if (typeof value === 'object' && value !== null)
+      for (const [name, item] of Object.entries(value)) walk(item, Array.isArray(value) ? key : name);
   };
   walk(tree, '');
   return [...found].sort((a, b) => b.length - a.length);

@@ -81,6 +81,17 @@ export function cron() {
   });
 }
 
+/** A time zone that this machine knows. */
+export function timeZone() {
+  return z.string().superRefine((zone, context) => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: zone });
+    } catch {
+      refuse(context, `"${zone}" is no time zone: write UTC, or a name as Europe/Berlin`);
+    }
+  });
+}
+
 /** A word without spaces to call something by: it becomes a metric label and part of addresses. */
 export function label() {
   return z

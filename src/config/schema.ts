@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import { guardSchema } from './guard-schema.ts';
-import { cron, duration, durationOrNever, label, listen, pattern, share, truth, whole } from './scalars.ts';
-import { apiKey, baseUrl, channelUrl, sha256, webhookSecret } from './secrets.ts';
+import { cron, duration, durationOrNever, label, listen, pattern, share, timeZone, truth, whole } from './scalars.ts';
+import { apiKey, baseUrl, channelUrl, recipeBaseUrl, recipeKey, secretHint, sha256, webhookSecret } from './secrets.ts';
 import { keyed, notOneOf, oneOf, optional, section } from './section.ts';
 
 const plainHttp = () => keyed(truth(), false, 'Accept plain http to another machine.');
@@ -63,17 +63,61 @@ const channelKeys = {
 const slack = section({ ...channelKeys, type: z.literal('slack').describe('A Slack incoming webhook.') });
 const webhook = section({
   ...channelKeys,
-  type: z.literal('webhook').describe('A POST of JSON, signed as Standard Webhooks says.'),
-  secret: optional(webhookSecret(), undefined, 'What signs the messages: whsec_ and base64.'),
+  type: z.literal('webhook').describe('A POST of JSON.'),
+  secret: optional(
+    z.union(
+      [
+        webhookSecret(),
+        z.array(webhookSecret()).min(1).max(2, 'has more than two secrets: the new one and the old one are enough'),
+      ],
+      {
+        error: (issue) =>
+          issue.code === 'invalid_union' ? `must be a secret, or a list of two; ${secretHint}` : undefined,
+      },
+    ),
+    undefined,
+    'What signs the messages: whsec_ and base64. Two in a list while one takes over from the other.',
+  ),
   secret_file: secretFile('secret'),
-  format: keyed(oneOf(['standard'], ['alertmanager']), 'standard', 'The shape of the message.'),
+  format: keyed(
+    oneOf(['standard', 'alertmanager']),
+    'standard',
+    "The shape of the message: Standard Webhooks, or Alertmanager's webhook (secret may be left out then).",
+  ),
 });
-const channel = z.discriminatedUnion('type', [slack, webhook], {
+const alertmanager = section({
+  ...channelKeys,
+  type: z.literal('alertmanager').describe('A Prometheus Alertmanager; /api/v2/alerts is added to url.'),
+});
+const recipe = section({
+  name: channelKeys.name,
+  type: z.literal('recipe').describe('Starts a recipe at a recipe service. It gets nothing without a route.'),
+  base_url: recipeBaseUrl().describe('Where the recipe service is; ends with /v1.'),
+  api_key: optional(recipeKey(), undefined, 'The key of the recipe service.'),
+  api_key_file: secretFile('api_key'),
+  recipe: z.string().min(1).describe("The recipe's id."),
+  apply: keyed(truth(), false, "Carry the recipe's actions out; otherwise it only says what it would do."),
+  allow_http: plainHttp(),
+});
+const channelTypes = ['slack', 'webhook', 'alertmanager', 'recipe'] as const;
+const channel = z.discriminatedUnion('type', [slack, webhook, alertmanager, recipe], {
   error: (issue) => {
     if (issue.code !== 'invalid_union') return undefined;
     const type = (issue.input as { type?: unknown }).type;
-    return type === undefined ? 'is missing' : notOneOf(type, ['slack', 'webhook'], ['alertmanager', 'recipe']);
+    return type === undefined ? 'is missing' : notOneOf(type, channelTypes, []);
   },
+});
+
+const digest = section({
+  at: keyed(cron(), '0 8 * * *', 'When, as cron in the time zone.'),
+  time_zone: keyed(timeZone(), 'UTC', 'A name of the IANA database, as Europe/Berlin.'),
+  channels: z.array(z.string()).min(1).describe('Names of channels: slack, and webhook with format standard.'),
+});
+const heartbeat = section({
+  url: optional(channelUrl(), undefined, 'What is asked (GET) while all is well. Treated as a secret.'),
+  url_file: secretFile('url'),
+  interval: keyed(duration(10_000), '1m', 'How often.'),
+  allow_http: plainHttp(),
 });
 
 const wordOrWords = <Word extends z.ZodType<string>>(word: Word) =>
@@ -107,8 +151,14 @@ const alerts = section(
       {},
       'Reminders of what is still so: a duration, or never.',
     ),
+    digest: optional(
+      digest,
+      undefined,
+      'A summary of the day: what was done, is at risk, is unknown, was not delivered.',
+    ),
+    heartbeat: optional(heartbeat, undefined, "A dead man's switch: it is asked for as long as the guard works."),
   },
-  ['rules', 'digest', 'heartbeat'],
+  ['rules'],
 );
 
 const statusWords = z.array(z.string().min(1).toLowerCase());

@@ -16,6 +16,11 @@ export function apiKey() {
   });
 }
 
+/** A key of a recipe service; what it looks like is not documented. */
+export function recipeKey() {
+  return z.string().regex(/^[\x21-\x7e]{1,512}$/, 'must have no spaces, line breaks and letters beyond ASCII');
+}
+
 /** The secret that signs a webhook. */
 export function webhookSecret() {
   return z.string().superRefine((secret, context) => {
@@ -43,6 +48,17 @@ export function baseUrl() {
     if (!/\/v1$/i.test(trimmed)) return trimmed;
     const wanted = trimmed.replace(/(\/v1)+$/i, '');
     return refuse(context, `must not end in /v1, because every path already begins with /v1: write ${wanted}`);
+  });
+}
+
+/** A recipe service's base_url, which ends with /v1. Output: without a slash at its end. */
+export function recipeBaseUrl() {
+  return z.string().transform((value, context) => {
+    const wrong = urlComplaint(value);
+    if (wrong) return refuse(context, wrong);
+    if (/[?#]/.test(value)) return refuse(context, 'must have no ? and no #: paths are added to it');
+    const trimmed = value.replace(/\/+$/, '');
+    return /[^/]\/v1$/.test(trimmed) ? trimmed : refuse(context, 'must end in /v1: a recipe service has it there');
   });
 }
 

@@ -30,7 +30,21 @@ export interface Delivery {
   readonly settledAt: EpochMs | null;
   /** What the last attempt said. */
   readonly detail: string | null;
+  /** Fingerprints of the alerts that it tells of: what tells of one of them later waits behind it. */
+  readonly alerts: readonly string[];
+  /** An attempt that must not be repeated blindly began at this moment, and its outcome is not recorded. */
+  readonly begunAt: EpochMs | null;
+  /** The receiver took it and works on it: what its channel needs to ask for the end. Opaque to all others. */
+  readonly receipt: string | null;
 }
 
 /** A delivery before the store gave it its place in the channel's order. */
-export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title'>;
+export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
+
+/** Which given-up messages a person wants to be sent once more; null: any. */
+export interface ResendRequest {
+  readonly channel: string | null;
+  readonly delivery: string | null;
+  readonly by: string;
+  readonly reason: string;
+}

@@ -1,5 +1,6 @@
 // A person's hand on the running daemon: what was asked, by whom, why, and what came of it.
 import type { AlertMatch } from './alert.ts';
+import type { ResendRequest } from './delivery.ts';
 import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
@@ -107,4 +108,6 @@ export interface Hands {
 /** With what is about the daemon as a whole. */
 export interface DaemonHands extends Hands {
   reload(request: ReloadRequest): Promise<HandOutcome>;
+  /** Sends messages that were given up once more. */
+  resend(request: ResendRequest): Promise<HandOutcome>;
 }

@@ -1,6 +1,9 @@
 // What a channel is to the notifier: it renders a message once, and sends the frozen bytes as often as it takes.
+// docs/channels.md says how to write another one.
 import type { GroupMessage } from '../alert/grouping.ts';
+import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
+import type { EpochMs } from '../model/time.ts';
 
 /** The body of a message, frozen, and its one line for people. */
 export interface Rendered {
@@ -8,22 +11,53 @@ export interface Rendered {
   readonly title: string;
 }
 
+/** A message that is about no alert: the daily digest, a test. Plain text, not escaped. */
+export interface Notice {
+  readonly name: 'digest' | 'test';
+  readonly title: string;
+  readonly at: EpochMs;
+  readonly sections: readonly { readonly heading: string; readonly lines: readonly string[] }[];
+}
+
 /**
+ * What came of an attempt; `detail` is a sentence without the address and without secrets.
+ * sent: the receiver took it. accepted: it took it and works on it; `receipt` is what to ask for the end with.
  * failed: to be tried again, unless `final`. refused: the receiver blames the request (4xx); a few in a row end it.
- * `detail` is a sentence without the address and without secrets; `retryAfterMs` is what the receiver asked for.
+ * gone: the receiver wants nothing any more, of this message and of all others. `retryAfterMs` is what it asked for.
  */
-export type SendResult =
-  | { readonly kind: 'sent' }
+export type SendOutcome =
+  | { readonly kind: 'sent'; readonly detail?: string }
+  | { readonly kind: 'accepted'; readonly receipt: string; readonly detail: string; readonly againInMs: number }
   | { readonly kind: 'failed'; readonly detail: string; readonly retryAfterMs: number | null; readonly final: boolean }
-  | { readonly kind: 'refused'; readonly detail: string; readonly retryAfterMs: number | null };
+  | { readonly kind: 'refused'; readonly detail: string; readonly retryAfterMs: number | null }
+  | { readonly kind: 'gone'; readonly detail: string };
+
+/** `answer`: what came back over HTTP, for a person who tries the channel out. */
+export type SendResult = SendOutcome & { readonly answer?: { readonly status: number; readonly text: string } };
 
 export interface Channel {
   readonly name: string;
   readonly type: string;
   /** The least time between two sends, milliseconds. */
   readonly minGapMs: number;
+  /** Sending twice does harm, and the receiver can't tell: an attempt whose outcome was lost is not repeated. */
+  readonly once?: true;
   /** Pure: the same message gives the same bytes. */
   render(message: GroupMessage): Rendered;
+  /** The same for what is no alert; null when the receiver has no use for it. */
+  renderNotice(notice: Notice): Rendered | null;
   /** One attempt. Never throws for what the outside does; `signal` ends it. */
   send(delivery: Delivery, signal: AbortSignal): Promise<SendResult>;
+  /** For a receiver that forgets: what fires is told again and again, beside the messages. */
+  readonly upkeep?: Upkeep;
+  /** Instead of a test message, where a message would do something: asks without doing. */
+  check?(signal: AbortSignal): Promise<SendResult>;
+  /** Ends connections that it keeps. */
+  close?(): Promise<void>;
+}
+
+interface Upkeep {
+  readonly everyMs: number;
+  /** `firing`: every alert that fires and was told through the channel. null: there was nothing to say. */
+  send(firing: readonly Alert[], signal: AbortSignal): Promise<SendResult | null>;
 }

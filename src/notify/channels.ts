@@ -1,13 +1,34 @@
-// The configured channels, each made by its own file. A new type of channel is one line here.
-import type { Clock } from '../world.ts';
+// A configured channel, made by the file of its type. A new type of channel is named in the two places here.
+import type { World } from '../world.ts';
+import { type AlertmanagerSettings, alertmanagerChannel } from './alertmanager.ts';
 import type { Channel } from './channel.ts';
+import { type RecipeSettings, recipeChannel } from './recipe.ts';
 import { type SlackSettings, slackChannel } from './slack.ts';
 import { type WebhookSettings, webhookChannel } from './webhook.ts';
 
 export type ChannelSettings =
-  | ({ readonly type: 'slack' } & SlackSettings)
-  | ({ readonly type: 'webhook' } & WebhookSettings);
+  | ({ readonly type: 'slack' } & Omit<SlackSettings, 'pageUrl'>)
+  | ({ readonly type: 'webhook' } & Omit<WebhookSettings, 'pageUrl'>)
+  | ({ readonly type: 'alertmanager' } & AlertmanagerSettings)
+  | ({ readonly type: 'recipe' } & RecipeSettings);
 
-export function createChannels(settings: readonly ChannelSettings[], clock: Clock): readonly Channel[] {
-  return settings.map((one) => (one.type === 'slack' ? slackChannel(one, clock) : webhookChannel(one, clock)));
+/** `pageUrl`: where links lead to; null when there is no page. */
+interface ChannelParts {
+  readonly world: World;
+  /** Where links lead to; null when there is no page. */
+  readonly pageUrl: string | null;
+}
+
+/** Throws when a secret can't sign: the configuration is checked before. */
+export function createChannel(settings: ChannelSettings, { world, pageUrl }: ChannelParts): Channel {
+  switch (settings.type) {
+    case 'slack':
+      return slackChannel({ ...settings, pageUrl }, world.clock);
+    case 'webhook':
+      return webhookChannel({ ...settings, pageUrl }, world.clock);
+    case 'alertmanager':
+      return alertmanagerChannel(settings, world.clock);
+    case 'recipe':
+      return recipeChannel(settings, world);
+  }
 }

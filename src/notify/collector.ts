@@ -75,6 +75,15 @@ export class Collector {
     this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + settings.groupWaitMs);
   }
 
+  /** Whether people were told through the channel that the alert fires. Nobody was before the first look. */
+  hasTold(channel: string, alert: Alert): boolean {
+    const { channels, settings } = this.#parts;
+    const known = this.#announced?.get(alert.fingerprint);
+    if (!known) return false;
+    const names = channels.map(({ name }) => name);
+    return (known.channels ?? channelsFor(alert, settings.routes, names)).includes(channel);
+  }
+
   /** One look, if it is time. Returns how long to wait for the next one, milliseconds. */
   async step(): Promise<number> {
     const { clock } = this.#parts;
@@ -181,7 +190,8 @@ export class Collector {
     const { payload, title } = rendered;
     const steps = transitions.map(({ kind, at: of, alert }) => `${kind} ${of} ${alert.fingerprint}`).join();
     const id = deliveryId([channel.name, group, String(at), steps, payload]);
-    return { id, channel: channel.name, group, payload, title };
+    const alerts = transitions.map(({ alert }) => alert.fingerprint);
+    return { id, channel: channel.name, group, payload, title, alerts };
   }
 
   /** A channel that can't write a message down must not keep the others from being told. */
@@ -220,6 +230,6 @@ function withRunbook(transition: Transition, pageUrl: string | null): Transition
 }
 
 /** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */
-function deliveryId(parts: readonly string[]): string {
+export function deliveryId(parts: readonly string[]): string {
   return `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`;
 }

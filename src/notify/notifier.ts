@@ -1,5 +1,7 @@
 // The notify loop: one loop that makes deliveries, and one a channel that sends them.
 import type { Fleet } from '../fleet/fleet.ts';
+import type { ResendRequest } from '../model/delivery.ts';
+import type { HandOutcome } from '../model/hand.ts';
 import type { Tally } from '../model/tally.ts';
 import { type Bell, createBell, type World } from '../world.ts';
 import type { Channel } from './channel.ts';
@@ -30,6 +32,8 @@ export interface Notifier {
    * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor.
    */
   reconfigure(channels: readonly Channel[], settings: NotifySettings): Promise<void>;
+  /** A person wants what was given up to be sent once more, as it was. */
+  resend(request: ResendRequest): Promise<HandOutcome>;
 }
 
 /** A loop that can be woken and ended. */
@@ -42,6 +46,7 @@ interface Loop {
 /** A channel with the loop that sends through it. */
 interface SendingLoop {
   readonly channel: Channel;
+  readonly sender: Sender;
   readonly loop: Loop;
   readonly ended: Promise<void>;
 }
@@ -70,13 +75,13 @@ export function createNotifier(parts: NotifierParts): Notifier {
     recorded: () => senders.forEach(({ loop }) => void loop.bell.ring()),
   });
   const begin = (channel: Channel): SendingLoop => {
-    const sender = new Sender(channel, parts);
+    const sender = new Sender(channel, { ...parts, hasTold: (alert) => collector.hasTold(channel.name, alert) });
     const loop = { name: channel.name, bell: createBell(clock), stopping: false };
-    return { channel, loop, ended: run(loop, world, () => sender.step()) };
+    return { channel, sender, loop, ended: run(loop, world, () => sender.step()) };
   };
   const end = async (loops: readonly SendingLoop[]) => {
     for (const { loop } of loops) stop(loop);
-    await Promise.all(loops.map(({ ended }) => ended));
+    await Promise.all(loops.map(({ ended, channel }) => ended.then(() => channel.close?.())));
   };
   let collected: Promise<unknown> = Promise.resolve();
 
@@ -102,6 +107,21 @@ export function createNotifier(parts: NotifierParts): Notifier {
         if (!channels.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
       await showForeign(parts, channels);
       collecting.bell.ring();
+    },
+    resend: async (request) => {
+      const { channel: wanted } = request;
+      const names = inForce.channels.map(({ name }) => name);
+      if (wanted !== null && !names.includes(wanted)) {
+        return { done: false, said: [`No channel is called ${wanted}: there are ${names.join(', ') || 'none'}.`] };
+      }
+      const counts = await store.resendDeliveries(request, clock.now());
+      for (const { channel, sender, loop } of senders) {
+        if (!counts.some(({ channel: name }) => name === channel.name)) continue;
+        sender.revive();
+        loop.bell.ring();
+      }
+      const said = counts.map(({ channel, count }) => `${channel}: ${count} sent again.`);
+      return { done: true, said: said.length > 0 ? said : ['Nothing was given up: there is nothing to send again.'] };
     },
   };
 }
@@ -130,10 +150,12 @@ async function run(loop: Loop, { clock, log }: World, step: () => Promise<number
 
 /** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */
 async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
-  const counts = await world.clock.busy(() => store.outboxState()).catch(() => []);
+  const counts = await world.clock.busy(() => store.outboxState(world.clock.now())).catch(() => []);
   for (const { channel: name, pending, oldestPendingAt } of counts) {
     if (channels.some((channel) => channel.name === name)) continue;
-    fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, lastSuccessAt: null, lastFailure: null });
+    if (pending === 0) continue;
+    const nothing = { givenUp: 0, lastSuccessAt: null, failingSince: null, lastFailure: null };
+    fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, ...nothing });
     world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is not configured.');
   }
 }

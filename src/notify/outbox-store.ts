@@ -1,6 +1,6 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
 import type { Announcement } from '../model/alert.ts';
-import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** What one look at the transitions led to. */
@@ -33,9 +33,11 @@ export interface Settlement {
   readonly id: string;
   readonly state: 'sent' | 'pending' | 'dead';
   readonly now: EpochMs;
-  /** When to try again; only with `pending`. */
+  /** When to try again, or to ask for the end; only with `pending`. */
   readonly nextAttemptAt?: EpochMs;
   readonly detail: string | null;
+  /** The receiver has taken it and works on it: this was no attempt that failed. */
+  readonly receipt?: string;
 }
 
 /** How much a channel has yet to send. */
@@ -44,6 +46,8 @@ interface OutboxCount {
   readonly pending: number;
   /** When the oldest of them was made; null when there is none. */
   readonly oldestPendingAt: EpochMs | null;
+  /** Given up since the moment that was asked for. */
+  readonly givenUp: number;
 }
 
 export interface OutboxStore {
@@ -57,6 +61,13 @@ export interface OutboxStore {
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
   /** Counts the attempt and keeps its outcome. */
   settleDelivery(settlement: Settlement): Promise<void>;
-  /** One entry for every channel with something pending, configured or not. */
-  outboxState(): Promise<readonly OutboxCount[]>;
+  /** Before an attempt of a channel that sends once: after a crash it is found begun. */
+  beginDelivery(id: string, now: EpochMs): Promise<void>;
+  /** Given-up deliveries are pending again, with their ids and bytes. How many, by channel. */
+  resendDeliveries(
+    request: ResendRequest,
+    now: EpochMs,
+  ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
+  /** One entry for every channel with something pending, or given up since `deadSince`, configured or not. */
+  outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]>;
 }

@@ -2,7 +2,7 @@
 import { request } from 'undici';
 import { readRetryAfter } from '../model/retry-after.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { SendResult } from './channel.ts';
+import type { SendOutcome, SendResult } from './channel.ts';
 import { maxRetryAfterMs } from './retry-policy.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
@@ -67,11 +67,20 @@ function codeOf(error: unknown): string | null {
 /** Statuses that blame the request but only mean "later". */
 const laterStatuses = [408, 425, 429];
 
+/** What an answer means for a receiver to which any 2xx is a success. `who` begins the sentence of a failure. */
+export function resultOf(answer: Answer, who = 'the receiver'): SendResult {
+  if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'sent', answer };
+  const redirect = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
+  return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };
+}
+
 /** What a status that is no success means for the delivery. */
-export function failureOf(status: number, retryAfter: number | null, detail: string): SendResult {
-  if (status === 410) return { kind: 'failed', detail, retryAfterMs: retryAfter, final: true };
-  if (status >= 400 && status < 500 && !laterStatuses.includes(status)) {
-    return { kind: 'refused', detail, retryAfterMs: retryAfter };
-  }
-  return { kind: 'failed', detail, retryAfterMs: retryAfter, final: false };
+export function failureOf(
+  { status, retryAfterMs }: { readonly status: number; readonly retryAfterMs: number | null },
+  detail: string,
+): SendOutcome {
+  const blamed = status >= 400 && status < 500 && !laterStatuses.includes(status);
+  return blamed ? { kind: 'refused', detail, retryAfterMs } : { kind: 'failed', detail, retryAfterMs, final: false };
 }

@@ -1,24 +1,25 @@
 // What becomes of a delivery after an attempt: sent, tried again at a time, or given up. Pure.
 import type { Delivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
-import type { SendResult } from './channel.ts';
+import type { SendOutcome } from './channel.ts';
 import type { Settlement } from './outbox-store.ts';
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
-/** Between two attempts that the receiver blamed on the request: time for a deployment or a proxy to come back. */
-const refusedRetryMs = 15 * secondMs;
-/** Refusals in a row that end a delivery. */
-const maxRefusals = 5;
+/**
+ * Waits between attempts that the receiver blamed on the request. A deployment or a proxy that blames everything for a
+ * quarter of an hour costs nothing; after the last wait the delivery gets one more attempt.
+ */
+const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 /** Longer wishes are cut: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;
 const giveUpAfterMs = dayMs;
 /** Age alone ends nothing: after two days without power a message deserves its attempts. */
-const minAttempts = 20;
+const minAttempts = 5;
 
 export interface Attempt {
   readonly delivery: Delivery;
-  readonly result: SendResult;
+  readonly outcome: SendOutcome;
   /** Refusals in a row of this delivery, this attempt included. */
   readonly refusals: number;
   /** In [0, 1): full jitter. */
@@ -26,15 +27,32 @@ export interface Attempt {
   readonly now: EpochMs;
 }
 
-/** The settlement of an attempt. Waits are exponential with full jitter, 1 s to 15 min, and never shorter than asked for. */
-export function settlementOf({ delivery, result, refusals, random, now }: Attempt): Settlement {
-  if (result.kind === 'sent') return { id: delivery.id, state: 'sent', now, detail: null };
+/** The settlement of an attempt: given up after a day, after five refusals in a row, or when the receiver says so. */
+export function settlementOf(attempt: Attempt): Settlement {
+  const { delivery, outcome, refusals, random, now } = attempt;
+  const { id } = delivery;
+  if (outcome.kind === 'sent') return { id, state: 'sent', now, detail: outcome.detail ?? null };
+  const { detail } = outcome;
+  if (outcome.kind === 'accepted') {
+    const { receipt, againInMs } = outcome;
+    return { id, state: 'pending', now, nextAttemptAt: now + againInMs, detail, receipt };
+  }
   const attempts = delivery.attempts + 1;
   const tooOld = now - delivery.createdAt >= giveUpAfterMs && attempts >= minAttempts;
-  const final = result.kind === 'failed' ? result.final : refusals >= maxRefusals;
-  if (final || tooOld) return { id: delivery.id, state: 'dead', now, detail: result.detail };
-  const ceiling = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 20));
-  const least = Math.max(result.retryAfterMs ?? 0, result.kind === 'refused' ? refusedRetryMs : firstRetryMs);
-  const wait = Math.max(least, Math.ceil(random * ceiling));
-  return { id: delivery.id, state: 'pending', now, nextAttemptAt: now + wait, detail: result.detail };
+  if (tooOld || isFinal(outcome, refusals)) return { id, state: 'dead', now, detail };
+  const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
+  const asked = outcome.kind === 'gone' ? null : outcome.retryAfterMs;
+  const wait = Math.max(least, asked ?? 0, backOffMs(attempts, random));
+  return { id, state: 'pending', now, nextAttemptAt: now + wait, detail };
+}
+
+function isFinal(outcome: SendOutcome, refusals: number): boolean {
+  if (outcome.kind === 'refused') return refusals > refusedWaitsMs.length;
+  return outcome.kind === 'gone' || (outcome.kind === 'failed' && outcome.final);
+}
+
+/** The wait after so many failures in a row: exponential with full jitter, 1 s to 15 min. */
+export function backOffMs(failures: number, random: number): number {
+  const ceiling = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
+  return Math.max(firstRetryMs, Math.ceil(random * ceiling));
 }

@@ -1,29 +1,57 @@
-// Sends one channel's deliveries in order of sequence. The first one blocks the rest of its channel, and nothing else.
+// Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
 import type { ChannelState, Fleet } from '../fleet/fleet.ts';
+import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
-import type { EpochMs } from '../model/time.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
 import type { World } from '../world.ts';
-import type { Channel, SendResult } from './channel.ts';
+import type { Channel, SendOutcome } from './channel.ts';
 import { idleMs } from './collector.ts';
-import type { OutboxStore } from './outbox-store.ts';
-import { maxRetryAfterMs, settlementOf } from './retry-policy.ts';
+import { nextDelivery } from './next-delivery.ts';
+import type { OutboxStore, Settlement } from './outbox-store.ts';
+import { backOffMs, settlementOf } from './retry-policy.ts';
 
 export interface SenderParts {
   readonly world: World;
   readonly store: OutboxStore;
   readonly fleet: Fleet;
   readonly tally: Tally;
+  /** Whether people were told through the channel that the alert fires. */
+  readonly hasTold: (alert: Alert) => boolean;
 }
 
 /** The longest that a receiver may take, real time: also under a moved clock a socket must not hang for ever. */
-const sendDeadlineMs = 10_000;
+export const sendDeadlineMs = 10_000;
+/** Pending deliveries that one look takes: among so many a message that can't be sent is passed by. */
+const lookLimit = 100;
+/** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
+const failuresOfAnOutage = 3;
+/** How long a given-up message is counted beside its channel. */
+const givenUpShownMs = 7 * dayMs;
+
+/** Of a channel that sends once: what is not known to have failed is not repeated. */
+function lost(because: string): SendOutcome {
+  const detail = `${because}: it may have been done, and is not asked for again`;
+  return { kind: 'failed', detail, retryAfterMs: null, final: true };
+}
 
 export class Sender {
   readonly #parts: SenderParts;
   readonly #channel: Channel;
   #lastSendAt = Number.NEGATIVE_INFINITY;
-  #refused: { readonly id: string; readonly times: number } = { id: '', times: 0 };
+  /** On the monotonic scale: until then nothing is sent, because the receiver asked for it... */
+  #askedUntil = Number.NEGATIVE_INFINITY;
+  /** ...and until then nothing is tried again, because it failed. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
+  /** Failures in a row, of whatever message. */
+  #failures = 0;
+  /** Refusals in a row of each delivery that was refused. */
+  readonly #refusals = new Map<string, number>();
+  /** After an outage: what was tried since it ended. null: there was none. */
+  #triedSinceOutage: Set<string> | null = null;
+  /** What the receiver said when it wanted nothing any more. */
+  #gone: string | null = null;
+  #upkeepAt = Number.NEGATIVE_INFINITY;
   #lastSuccessAt: EpochMs | null = null;
   #failing: { readonly since: EpochMs; readonly detail: string } | null = null;
 
@@ -32,52 +60,113 @@ export class Sender {
     this.#parts = parts;
   }
 
-  /** At most one attempt. Returns how long to wait for the next step, milliseconds. */
-  async step(): Promise<number> {
-    const [first] = await this.#parts.store.pendingDeliveries(this.#channel.name, 1);
-    const wait = first ? this.#waitFor(first) : idleMs;
-    if (first && wait <= 0) await this.#attempt(first);
-    await this.#show();
-    return Math.max(0, wait);
+  /** A person wants it to be tried again. */
+  revive(): void {
+    this.#gone = null;
+    this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
 
-  #waitFor(delivery: Delivery): number {
+  /** At most one attempt. Returns how long to wait for the next step, milliseconds. */
+  async step(): Promise<number> {
     const { clock } = this.#parts.world;
-    const due = delivery.nextAttemptAt - clock.now();
-    const gap = this.#lastSendAt + this.#channel.minGapMs - clock.monotonic();
-    // No wait is ever this long: the clock was set back.
-    return Math.max(gap, due > maxRetryAfterMs ? 0 : due);
+    const open = Math.max(this.#lastSendAt + this.#channel.minGapMs, this.#askedUntil) - clock.monotonic();
+    const wait = open <= 0 || this.#gone !== null ? await this.#take() : open;
+    await this.#show();
+    return Math.max(0, Math.min(wait, idleMs));
+  }
+
+  /** Upkeep, or one delivery. Returns how long until more is due. */
+  async #take(): Promise<number> {
+    const { world, store } = this.#parts;
+    const now = world.clock.monotonic();
+    const toUpkeep = this.#channel.upkeep ? this.#upkeepAt - now : Number.POSITIVE_INFINITY;
+    if (toUpkeep <= 0) {
+      await this.#keepUp();
+      return 0;
+    }
+    const pending = await store.pendingDeliveries(this.#channel.name, lookLimit);
+    const tried = this.#triedSinceOutage;
+    const { delivery, waitMs } = nextDelivery(pending, {
+      now: world.clock.now(),
+      restMs: this.#gone === null ? this.#restsUntil - now : 0,
+      revived: (id) => this.#gone !== null || (tried !== null && !tried.has(id)),
+    });
+    if (delivery) await this.#attempt(delivery);
+    return Math.min(waitMs, toUpkeep);
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
     const { world, store, tally } = this.#parts;
-    this.#lastSendAt = world.clock.monotonic();
-    const result = await world.clock.busy(() => this.#send(delivery));
-    const times = this.#refused.id === delivery.id ? this.#refused.times + 1 : 1;
-    this.#refused = result.kind === 'refused' ? { id: delivery.id, times } : { id: '', times: 0 };
+    const outcome = await this.#outcomeOf(delivery);
+    const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
     const now = world.clock.now();
-    const refusals = this.#refused.times;
-    const settlement = settlementOf({ delivery, result, refusals, random: world.random(), now });
+    const random = world.random();
+    const settlement = settlementOf({ delivery, outcome, refusals, random, now });
     await store.settleDelivery(settlement);
-    const outcome = { sent: 'sent', pending: 'failed', dead: 'given_up' } as const;
-    tally.notification(this.#channel.name, outcome[settlement.state]);
-    if (result.kind === 'sent') this.#succeeded(now);
-    else this.#failed(now, result.detail);
-    if (settlement.state === 'dead') this.#gaveUp(delivery, settlement.detail);
+    if (refusals > 0 && settlement.state === 'pending') this.#refusals.set(delivery.id, refusals);
+    else this.#refusals.delete(delivery.id);
+    if (settlement.state === 'pending') this.#triedSinceOutage?.add(delivery.id);
+    else this.#triedSinceOutage?.delete(delivery.id);
+    this.#heard(outcome, random);
+    if (outcome.kind !== 'accepted') {
+      const counted = { sent: 'sent', pending: 'failed', dead: 'given_up' } as const;
+      tally.notification(this.#channel.name, counted[settlement.state]);
+    }
+    if (settlement.state === 'dead') this.#gaveUp(delivery, settlement);
   }
 
-  async #send(delivery: Delivery): Promise<SendResult> {
+  async #outcomeOf(delivery: Delivery): Promise<SendOutcome> {
+    const { world, store } = this.#parts;
+    if (this.#gone !== null) return { kind: 'gone', detail: this.#gone };
+    if (this.#channel.once && delivery.receipt === null) {
+      if (delivery.begunAt !== null) return lost('Warmwarden ended in the middle of it');
+      await store.beginDelivery(delivery.id, world.clock.now());
+    }
+    this.#lastSendAt = world.clock.monotonic();
+    return world.clock.busy(() => this.#guarded((signal) => this.#channel.send(delivery, signal)));
+  }
+
+  /** Tells a receiver that forgets what fires. A failure is the channel's, and no message is lost with it. */
+  async #keepUp(): Promise<void> {
+    const { world, fleet, hasTold } = this.#parts;
+    const { upkeep } = this.#channel;
+    if (!upkeep) return;
+    const firing = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasTold(alert));
+    const outcome = await world.clock.busy(() => this.#guarded((signal) => upkeep.send(firing, signal)));
+    this.#upkeepAt = world.clock.monotonic() + upkeep.everyMs;
+    if (outcome) this.#heard(outcome, world.random());
+  }
+
+  async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
     try {
-      return await this.#channel.send(delivery, AbortSignal.timeout(sendDeadlineMs));
+      return await send(AbortSignal.timeout(sendDeadlineMs));
     } catch (error) {
       // A mistake of ours: it must neither stop the channel for ever nor be forgotten.
       this.#parts.world.log.error({ channel: this.#channel.name, name: nameOf(error) }, 'Sending a message broke.');
-      return {
-        kind: 'refused',
-        detail: 'the message could not be sent because of a mistake in Warmwarden',
-        retryAfterMs: null,
-      };
+      const detail = 'the message could not be sent because of a mistake in Warmwarden';
+      if (this.#channel.once) return lost(detail);
+      return { kind: 'refused', detail, retryAfterMs: null };
     }
+  }
+
+  /** What an answer means for the channel as a whole. */
+  #heard(outcome: SendOutcome, random: number): void {
+    const { clock } = this.#parts.world;
+    if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
+      if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
+      this.#failures = 0;
+      this.#restsUntil = Number.NEGATIVE_INFINITY;
+      this.#succeeded(clock.now());
+      return;
+    }
+    this.#failures += 1;
+    if (outcome.kind === 'gone') this.#gone = outcome.detail;
+    // Who blames the request may like the next one better, and what was final is not the channel's fault.
+    const rests = outcome.kind === 'failed' && !outcome.final;
+    const asked = outcome.kind === 'gone' ? 0 : (outcome.retryAfterMs ?? 0);
+    this.#askedUntil = clock.monotonic() + asked;
+    this.#restsUntil = clock.monotonic() + (rests ? backOffMs(this.#failures, random) : 0);
+    this.#failed(clock.now(), outcome.detail);
   }
 
   #succeeded(now: EpochMs): void {
@@ -95,24 +184,27 @@ export class Sender {
     this.#failing = { since: this.#failing?.since ?? now, detail };
   }
 
-  #gaveUp(delivery: Delivery, detail: string | null): void {
+  #gaveUp(delivery: Delivery, { detail }: Settlement): void {
     const { log } = this.#parts.world;
     const { id, title, attempts } = delivery;
     const what = { channel: this.#channel.name, delivery: id, title, attempts: attempts + 1, detail };
-    log.error(what, 'A message was given up.');
+    log.error(what, 'A message was given up. `warmwarden channels resend` sends it again.');
   }
 
   /** Puts the channel into the picture that pages and scrapes read. */
   async #show(): Promise<void> {
-    const { store, fleet } = this.#parts;
+    const { store, fleet, world } = this.#parts;
     const { name, type } = this.#channel;
-    const count = (await store.outboxState()).find(({ channel }) => channel === name);
+    const counts = await store.outboxState(world.clock.now() - givenUpShownMs);
+    const count = counts.find(({ channel }) => channel === name);
     const state: ChannelState = {
       name,
       type,
       pending: count?.pending ?? 0,
       oldestPendingAt: count?.oldestPendingAt ?? null,
+      givenUp: count?.givenUp ?? 0,
       lastSuccessAt: this.#lastSuccessAt,
+      failingSince: this.#failing?.since ?? null,
       lastFailure: this.#failing?.detail ?? null,
     };
     fleet.putChannel(state);

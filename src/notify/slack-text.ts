@@ -30,6 +30,11 @@ function fits(text: string, max: number): string | null {
 
 /** `<address|label>`, or nothing when the address is not plainly http. */
 export function slackLink(address: string, label: string): string {
-  if (!/^https?:\/\/[^\s<>|"]+$/.test(address)) return '';
+  if (!isPlainLink(address)) return '';
   return `<${address.replaceAll('&', '&amp;')}|${slackText(label, 100)}>`;
+}
+
+/** An http address without anything that Slack would read as markup. */
+export function isPlainLink(address: string): boolean {
+  return /^https?:\/\/[^\s<>|"]+$/.test(address);
 }

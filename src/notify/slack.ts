@@ -1,19 +1,30 @@
-// The Slack channel: an incoming webhook with Block Kit inside a coloured attachment, within Slack's limits.
-// Source: docs.slack.dev, "Reference: blocks" (header 150 characters, section text 3,000, 50 blocks, 10 context elements).
-import type { ContextBlock, HeaderBlock, KnownBlock, MessageAttachment, SectionBlock } from '@slack/types';
+// The Slack channel: an incoming webhook with Block Kit, within Slack's limits: a header, and a coloured attachment below it.
+// Source: docs.slack.dev, "Reference: blocks" (header 150 characters, section text 3,000, 50 blocks, 10 context elements)
+// and "Button element" (text 75 characters, url 3,000).
+import type {
+  ActionsBlock,
+  Button,
+  ContextBlock,
+  HeaderBlock,
+  KnownBlock,
+  MessageAttachment,
+  SectionBlock,
+} from '@slack/types';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { momentText, spanText } from '../alert/phrases.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import type { Clock } from '../world.ts';
-import type { Channel, SendResult } from './channel.ts';
+import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
-import { failureOf, postJson } from './post.ts';
-import { slackLink, slackText } from './slack-text.ts';
+import { type Answer, failureOf, postJson } from './post.ts';
+import { isPlainLink, slackLink, slackText } from './slack-text.ts';
 
 export interface SlackSettings {
   readonly name: string;
   /** The incoming webhook's address: a secret. */
   readonly url: string;
+  /** Where the page is; null when there is none. */
+  readonly pageUrl: string | null;
 }
 
 /** Slack allows one message a second and channel; more earns 429. */
@@ -25,14 +36,23 @@ const maxSlackAlerts = 20;
 /** A single alert gets a section's whole room; of several each gets a part, since Slack also limits their sum. */
 const maxSectionAlone = 3_000;
 const maxSectionInGroup = 500;
+const maxNoticeSections = 10;
+const maxNoticeSection = 1_000;
 const linkRoom = 600;
+
+/** Each button: the number that holds its address, its label. */
+const buttonsOf = [
+  ['page_url', 'Open the page'],
+  ['runbook_url', 'What to do'],
+] as const;
 
 export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
   return {
     name: settings.name,
     type: 'slack',
     minGapMs: slackGapMs,
-    render: (message) => ({ payload: JSON.stringify(payloadOf(message)), title: messageTitle(message) }),
+    render: (message) => rendered(messageTitle(message), colourOf(message), blocksOf(message, settings.pageUrl)),
+    renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings.pageUrl)),
     send: async (delivery, signal) => {
       const { payload: body } = delivery;
       return resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() }));
@@ -41,71 +61,72 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
 }
 
 /** Slack says `ok` when it took the message; an error may come with status 200. */
-function resultOf(answer: Awaited<ReturnType<typeof postJson>>): SendResult {
+function resultOf(answer: Answer): SendResult {
   if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
+  const { status, retryAfterMs } = answer;
   const word = answer.text.trim();
-  if (answer.status === 200 && word === 'ok') return { kind: 'sent' };
+  if (status === 200 && word === 'ok') return { kind: 'sent', answer };
   const said = /^[a-z_]{1,60}$/.test(word) ? ` (${word})` : '';
-  if (answer.status === 200) {
-    return {
-      kind: 'failed',
-      detail: `Slack answered 200 without ok${said}`,
-      retryAfterMs: answer.retryAfterMs,
-      final: false,
-    };
-  }
-  return failureOf(answer.status, answer.retryAfterMs, `Slack answered ${answer.status}${said}`);
+  if (status !== 200) return { ...failureOf(answer, `Slack answered ${status}${said}`), answer };
+  return { kind: 'failed', detail: `Slack answered 200 without ok${said}`, retryAfterMs, final: false, answer };
 }
 
 const colours = { critical: '#d92d20', warning: '#f79009', info: '#2e90fa', resolved: '#12b76a' } as const;
 
-function payloadOf(message: GroupMessage): { text: string; attachments: MessageAttachment[] } {
-  const title = messageTitle(message);
-  const colour = message.kind === 'resolved' ? colours.resolved : colours[message.severity];
-  return {
-    text: slackText(title, maxFallback),
-    attachments: [{ color: colour, fallback: slackText(title, maxFallback), blocks: blocksOf(message, title) }],
-  };
+function colourOf(message: GroupMessage): string {
+  return message.kind === 'resolved' ? colours.resolved : colours[message.severity];
 }
 
-function blocksOf(message: GroupMessage, title: string): KnownBlock[] {
-  const { transitions } = message;
+/** The header stands above the coloured part; `text` is what a phone shows before the message is opened. */
+function rendered(title: string, color: string, blocks: KnownBlock[]): Rendered {
   const header: HeaderBlock = {
     type: 'header',
     text: { type: 'plain_text', text: slackText(title, maxHeader), emoji: false },
   };
-  const alone = transitions.length === 1;
+  const attachment: MessageAttachment = { color, blocks };
+  const payload = { text: slackText(title, maxFallback), blocks: [header], attachments: [attachment] };
+  return { payload: JSON.stringify(payload), title };
+}
+
+function blocksOf(message: GroupMessage, pageUrl: string | null): KnownBlock[] {
+  const { transitions } = message;
+  const [only] = transitions;
+  const alone = transitions.length === 1 && only !== undefined;
   const told = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone)));
   const left = transitions.length - told.length;
   const rest = left > 0 ? [context(`and ${left} more: the page has them all.`)] : [];
-  return [
-    header,
-    ...told,
-    ...rest,
-    context([message.account, message.rule, momentText(message.at)].filter((part) => part).join(' · ')),
-  ];
+  const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
+  const foot = [message.account, message.rule, momentText(message.at)].filter(Boolean).join(' · ');
+  return [...told, ...rest, ...actions(buttons), context(foot)];
+}
+
+function noticeBlocks({ sections, at }: Notice, pageUrl: string | null): KnownBlock[] {
+  const told = sections.slice(0, maxNoticeSections).map(({ heading, lines }) => {
+    const title = heading === '' ? '' : `*${slackText(heading, maxHeader)}*\n`;
+    return section(title + slackText(lines.join('\n') || heading, maxNoticeSection - title.length));
+  });
+  return [...told, ...actions(pageButton(pageUrl)), context(momentText(at))];
 }
 
 /** An alert in words: its title when it is one of several, what happened, since when, and where to look. */
 function alertText(transition: Transition, alone: boolean): string {
-  const { alert } = transition;
-  const { title, sentences, numbers } = alert.facts;
+  const { title, sentences, numbers } = transition.alert.facts;
   const page = numbers['page_url'];
-  const link = typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
+  const link = !alone && typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
   const tail = [slackText(timesText(transition), 100), link].filter((text) => text !== '').join(' · ');
   const room = (alone ? maxSectionAlone : maxSectionInGroup + link.length) - tail.length - 1;
-  const status = statusWords[transition.kind];
-  const words = alone ? sentences.join('\n') : [`${status}${title}`, sentences.join(' ')].join('\n');
+  const words = alone ? sentences.join('\n') : [`${leads[transition.kind]}${title}`, sentences.join(' ')].join('\n');
   return `${slackText(words || title, room)}\n${tail}`;
 }
 
-const statusWords = {
-  resolved: 'Resolved: ',
-  worsened: 'Worse: ',
-  reminder: 'Still: ',
+/** How an alert's line begins where a message tells of several. */
+const leads: Readonly<Record<Transition['kind'], string>> = {
   firing: '',
   event: '',
-} as const;
+  worsened: 'Worse: ',
+  reminder: 'Still: ',
+  resolved: 'Resolved: ',
+};
 
 function timesText({ kind, alert }: Transition): string {
   if (kind === 'event') return momentText(alert.since);
@@ -115,6 +136,27 @@ function timesText({ kind, alert }: Transition): string {
 function endedText({ since, resolvedAt }: Alert): string {
   const until = resolvedAt ?? since;
   return `From ${momentText(since)} to ${momentText(until)}, ${spanText(until - since)}`;
+}
+
+function buttonsFor({ facts }: Alert): Button[] {
+  return buttonsOf.flatMap(([name, label]) => {
+    const url = facts.numbers[name];
+    return typeof url === 'string' ? linkButton(name, label, url) : [];
+  });
+}
+
+function pageButton(pageUrl: string | null): Button[] {
+  return pageUrl === null ? [] : linkButton('page_url', 'Open the page', pageUrl);
+}
+
+/** A button that is a link: it needs no app behind it. Nothing when the address is not plainly http. */
+function linkButton(name: string, label: string, url: string): Button[] {
+  if (!isPlainLink(url) || url.length > linkRoom) return [];
+  return [{ type: 'button', action_id: name, text: { type: 'plain_text', text: label, emoji: false }, url }];
+}
+
+function actions(elements: Button[]): ActionsBlock[] {
+  return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 
 /** verbatim: Slack neither looks for names and channels in the text nor turns addresses into links. */

@@ -1,66 +1,79 @@
-// The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed.
+// The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed; or the
+// body that Alertmanager's webhooks have (version 4), for receivers that know that one.
 import { Webhook } from 'standardwebhooks';
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Transition } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
-import type { Channel, SendResult } from './channel.ts';
+import type { Channel, Notice, SendResult } from './channel.ts';
 import { messageTitle } from './message-title.ts';
-import { failureOf, postJson } from './post.ts';
+import { postJson, resultOf } from './post.ts';
+import { alertmanagerBody, alertmanagerNotice } from './webhook-alertmanager.ts';
 
 export interface WebhookSettings {
   readonly name: string;
   readonly url: string;
-  /** `whsec_` and base64, as Standard Webhooks writes it. */
-  readonly secret: string;
+  /** Each is `whsec_` and base64, as Standard Webhooks writes it. While one takes over from another, both sign. */
+  readonly secrets: readonly string[];
+  readonly format: 'standard' | 'alertmanager';
+  /** Where the page is; null when there is none. */
+  readonly pageUrl: string | null;
 }
 
 /** Alerts that one message lists; `total` counts them all. */
-const maxWebhookAlerts = 500;
+export const maxWebhookAlerts = 500;
 
-/** Throws when the secret is not base64 behind `whsec_`: the configuration is checked before. */
+/** Throws when a secret is not base64 behind `whsec_`: the configuration is checked before. */
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
-  const signer = new Webhook(settings.secret);
+  const { name, url, format } = settings;
+  const signers = settings.secrets.map((secret) => new Webhook(secret));
   const wallClock = systemClock();
+  const standard = format === 'standard';
+  const bodyOf = (message: GroupMessage) => (standard ? standardBody(message) : alertmanagerBody(message, settings));
+  const noticeOf = (notice: Notice) => {
+    if (standard) return standardNotice(notice);
+    return notice.name === 'test' ? alertmanagerNotice(notice, settings) : null;
+  };
   return {
-    name: settings.name,
+    name,
     type: 'webhook',
     minGapMs: 0,
     render: (message) => ({ payload: JSON.stringify(bodyOf(message)), title: messageTitle(message) }),
-    send: async (delivery, signal) => {
+    renderNotice: (notice) => {
+      const body = noticeOf(notice);
+      return body && { payload: JSON.stringify(body), title: notice.title };
+    },
+    send: async ({ id, payload }, signal) => {
       // The moment of sending, not of making: receivers refuse old time stamps, and retries may come hours later. It is
       // the machine's time even where the daemon lives on a moved clock: the receiver compares it with its own.
       const sentAt = new Date(wallClock.now());
-      const answer = await postJson({
-        url: settings.url,
-        body: delivery.payload,
-        headers: {
-          'webhook-id': delivery.id,
-          'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
-          'webhook-signature': signer.sign(delivery.id, sentAt, delivery.payload),
-        },
-        signal,
-        now: clock.now(),
-      });
-      return resultOf(answer);
+      const signatures = signers.map((signer) => signer.sign(id, sentAt, payload));
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+        ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
+      };
+      return orGone(resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() })));
     },
   };
 }
 
-function resultOf(answer: Awaited<ReturnType<typeof postJson>>): SendResult {
-  if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
-  const { status } = answer;
-  if (status >= 200 && status < 300) return { kind: 'sent' };
-  const redirect = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
-  return failureOf(status, answer.retryAfterMs, `the receiver answered ${status}${redirect}`);
+const goneStatus = 410;
+
+/** Standard Webhooks: 410 ends the endpoint. */
+function orGone(result: SendResult): SendResult {
+  const { answer } = result;
+  if (answer?.status !== goneStatus) return result;
+  return { kind: 'gone', detail: 'the receiver answered 410: it wants no more messages', answer };
 }
 
-/** The documented body; docs describe every field. Times are ISO 8601. */
-function bodyOf(message: GroupMessage) {
+/** The documented body; docs/channels.md describes every field. Times are ISO 8601. */
+function standardBody(message: GroupMessage) {
   return {
     type: `alerts.${message.kind}`,
     timestamp: new Date(message.at).toISOString(),
     data: {
+      title: messageTitle(message),
       group: message.group,
       account: message.account,
       rule: message.rule,
@@ -69,6 +82,10 @@ function bodyOf(message: GroupMessage) {
       alerts: message.transitions.slice(0, maxWebhookAlerts).map(alertBody),
     },
   };
+}
+
+function standardNotice({ name, title, at, sections }: Notice) {
+  return { type: name, timestamp: new Date(at).toISOString(), data: { title, sections } };
 }
 
 function alertBody({ kind, alert }: Transition) {

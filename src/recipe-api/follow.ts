@@ -68,7 +68,7 @@ export async function followRun(api: RecipeApi, id: string, options: FollowOptio
 }
 
 /** Whether the service's word for the run's state is an end that we know. */
-function hasEnded(run: RunRecord): boolean {
+export function hasEnded(run: RunRecord): boolean {
   return run.state === 'succeeded' || run.state === 'failed' || run.state === 'cancelled';
 }
 

@@ -27,6 +27,8 @@ const liveKeys = [
   'alerts.group_wait',
   'alerts.group_interval',
   'alerts.repeat_interval',
+  'alerts.digest',
+  'alerts.heartbeat',
   'server.auth',
   'log.level',
   'metrics.mailbox_label',

@@ -7,7 +7,6 @@ import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { HandOutcome, ReloadRequest } from '../model/hand.ts';
 import type { Channel } from '../notify/channel.ts';
-import { createChannels } from '../notify/channels.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import type { RecorderRooms } from '../watch/recorder.ts';
 import { type Duties, showAccounts } from './duties.ts';
@@ -28,6 +27,8 @@ export interface ReloadParts {
   readonly notifier: Notifier;
   /** Those that were made of the configuration that the process was started with. */
   readonly channels: readonly Channel[];
+  /** Makes a channel as the configuration says. */
+  readonly channelOf: (config: ChannelConfig) => Channel;
   readonly rooms: RecorderRooms;
   /** Another configuration is in force. */
   readonly taken: () => void;
@@ -166,7 +167,7 @@ export class Reloader {
   #channelsFor(config: ChannelConfig): readonly ConfiguredChannel[] {
     const same = this.#channels.find((one) => isDeepStrictEqual(one.config, config));
     if (same) return [same];
-    return createChannels([config], this.#parts.rooms.world.clock).map((channel) => ({ config, channel }));
+    return [{ config, channel: this.#parts.channelOf(config) }];
   }
 }
 

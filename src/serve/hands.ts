@@ -100,6 +100,10 @@ const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Pro
     z.object({ by: asker.by, force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
     (wish, hands) => hands.reload(wish),
   ),
+  resend: reading(
+    z.object({ ...asker, channel: z.string().nullable(), delivery: z.string().nullable() }),
+    (wish, hands) => hands.resend(wish),
+  ),
   refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
   silence: reading(z.object({ ...asker, match, forMs: z.number().positive() }), (wish, hands) => hands.silence(wish)),
   endSilence: reading(z.object({ ...asker, id: z.string() }), (wish, hands) => hands.endSilence(wish)),

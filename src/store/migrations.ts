@@ -4,7 +4,7 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables];
+const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables, deliverySteps];
 
 /** The store was written by a newer Warmwarden. Exit code 3. */
 export class NewerStoreError extends Error {
@@ -180,4 +180,14 @@ async function tellingTables(db: Db): Promise<void> {
     const announcement = JSON.stringify({ fingerprint, at: firingAt, severity, channels: null });
     await db.insertInto('announcements').values({ fingerprint, announcement }).execute();
   }
+}
+
+/** What a delivery tells of, and how far an attempt that must not be repeated blindly has come. */
+async function deliverySteps(db: Db): Promise<void> {
+  const table = () => db.schema.alterTable('deliveries');
+  await table()
+    .addColumn('alerts', 'text', (column) => column.notNull().defaultTo('[]'))
+    .execute();
+  await table().addColumn('begun_at', 'bigint').execute();
+  await table().addColumn('receipt', 'text').execute();
 }

@@ -1,25 +1,29 @@
 // The outbox: transitions waiting to be told, and deliveries waiting to be sent.
 import type { Kysely, Selectable } from 'kysely';
-import type { Delivery, DeliveryState, NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { Delivery, DeliveryState, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Tables } from './schema.ts';
 import { type TellingChanges, writeTelling } from './telling.ts';
 
 type Db = Kysely<Tables>;
 
-/** What became of an attempt to send. `pending`: it is tried again at `nextAttemptAt`. */
+/** What became of an attempt to send. `pending`: it is tried again, or its end asked for, at `nextAttemptAt`. */
 export interface DeliverySettlement {
   readonly id: string;
   readonly state: DeliveryState;
   readonly now: EpochMs;
   readonly nextAttemptAt?: EpochMs;
   readonly detail: string | null;
+  /** Given when the receiver has taken it and works on it: this was no attempt that failed. */
+  readonly receipt?: string;
 }
 
 export interface OutboxChannelState {
   readonly channel: string;
   readonly pending: number;
   readonly oldestPendingAt: EpochMs | null;
+  /** Given up since the moment that was asked for. */
+  readonly givenUp: number;
 }
 
 export async function untoldTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
@@ -72,6 +76,9 @@ export async function recordDeliveries(
           next_attempt_at: record.now,
           settled_at: null,
           detail: null,
+          alerts: JSON.stringify(delivery.alerts),
+          begun_at: null,
+          receipt: null,
         })
         .execute();
     }
@@ -90,28 +97,80 @@ export async function pendingDeliveries(db: Db, channel: string, limit: number):
   return rows.map(readDelivery);
 }
 
+/** Before an attempt that must not be repeated blindly. */
+export async function beginDelivery(db: Db, id: string, now: EpochMs): Promise<void> {
+  await db.updateTable('deliveries').set({ begun_at: now }).where('id', '=', id).execute();
+}
+
 export async function settleDelivery(db: Db, settle: DeliverySettlement): Promise<void> {
+  const { receipt } = settle;
   await db
     .updateTable('deliveries')
     .set((of) => ({
       state: settle.state,
-      attempts: of('attempts', '+', 1),
+      attempts: of('attempts', '+', receipt === undefined ? 1 : 0),
       next_attempt_at: settle.nextAttemptAt ?? settle.now,
       settled_at: settle.state === 'pending' ? null : settle.now,
       detail: settle.detail,
+      begun_at: null,
+      ...(receipt === undefined ? {} : { receipt }),
     }))
     .where('id', '=', settle.id)
     .execute();
 }
 
-export async function outboxState(db: Db): Promise<readonly OutboxChannelState[]> {
+/** A person wants given-up messages sent once more, as they were and under their ids. Returns how many there are, by channel. */
+export async function resendDeliveries(
+  db: Db,
+  request: ResendRequest,
+  now: EpochMs,
+): Promise<readonly { readonly channel: string; readonly count: number }[]> {
+  const { channel, delivery, by, reason } = request;
+  return db.transaction().execute(async (trx) => {
+    let dead = trx.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
+    if (channel !== null) dead = dead.where('channel', '=', channel);
+    if (delivery !== null) dead = dead.where('id', '=', delivery);
+    const rows = await dead.execute();
+    for (let from = 0; from < rows.length; from += idsAStatement) {
+      const ids = rows.slice(from, from + idsAStatement).map(({ id }) => id);
+      await trx
+        .updateTable('deliveries')
+        .set({ state: 'pending', attempts: 0, next_attempt_at: now, settled_at: null, begun_at: null, receipt: null })
+        .where('id', 'in', ids)
+        .execute();
+    }
+    const wish = `resend: ${delivery ?? channel ?? 'everything'}`;
+    const outcome = `${rows.length} messages`;
+    await trx.insertInto('hands').values({ at: now, by, wish, reason, outcome }).execute();
+    const counts = new Map<string, number>();
+    for (const row of rows) counts.set(row.channel, (counts.get(row.channel) ?? 0) + 1);
+    return [...counts].map(([name, count]) => ({ channel: name, count }));
+  });
+}
+
+/** One entry for every channel with something pending, or given up since `deadSince`. */
+export async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxChannelState[]> {
   const rows = await db
     .selectFrom('deliveries')
-    .select((of) => ['channel', of.fn.countAll<number>().as('pending'), of.fn.min('created_at').as('oldest')])
-    .where('state', '=', 'pending')
-    .groupBy('channel')
+    .select((of) => ['channel', 'state', of.fn.countAll<number>().as('count'), of.fn.min('created_at').as('oldest')])
+    .where((where) =>
+      where.or([
+        where('state', '=', 'pending'),
+        where.and([where('state', '=', 'dead'), where('settled_at', '>=', deadSince)]),
+      ]),
+    )
+    .groupBy(['channel', 'state'])
     .execute();
-  return rows.map((row) => ({ channel: row.channel, pending: Number(row.pending), oldestPendingAt: row.oldest }));
+  return [...new Set(rows.map(({ channel }) => channel))].map((channel) => {
+    const of = (state: DeliveryState) => rows.find((row) => row.channel === channel && row.state === state);
+    const pending = of('pending');
+    return {
+      channel,
+      pending: Number(pending?.count ?? 0),
+      oldestPendingAt: pending?.oldest ?? null,
+      givenUp: Number(of('dead')?.count ?? 0),
+    };
+  });
 }
 
 export async function recentDeliveries(db: Db, limit: number): Promise<readonly Delivery[]> {
@@ -139,5 +198,8 @@ function readDelivery(row: Selectable<Tables['deliveries']>): Delivery {
     nextAttemptAt: row.next_attempt_at,
     settledAt: row.settled_at,
     detail: row.detail,
+    alerts: JSON.parse(row.alerts),
+    begunAt: row.begun_at,
+    receipt: row.receipt,
   };
 }

@@ -62,5 +62,9 @@ export interface Tables {
     next_attempt_at: number;
     settled_at: number | null;
     detail: string | null;
+    /** JSON: fingerprints. */
+    alerts: string;
+    begun_at: number | null;
+    receipt: string | null;
   };
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery, NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import type { WritesOff } from '../model/hand.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -242,8 +242,19 @@ export class Store {
     return outbox.settleDelivery(this.#db, settle);
   }
 
-  outboxState(): Promise<readonly outbox.OutboxChannelState[]> {
-    return outbox.outboxState(this.#db);
+  /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
+  beginDelivery(id: string, now: EpochMs): Promise<void> {
+    return outbox.beginDelivery(this.#db, id, now);
+  }
+
+  /** Puts given-up messages into the outbox again, with their ids and bytes, and keeps who asked. How many, by channel. */
+  resendDeliveries(request: ResendRequest, now: EpochMs) {
+    return outbox.resendDeliveries(this.#db, request, now);
+  }
+
+  /** Every channel with something pending, or given up since `deadSince`. */
+  outboxState(deadSince: EpochMs): Promise<readonly outbox.OutboxChannelState[]> {
+    return outbox.outboxState(this.#db, deadSince);
   }
 
   /** The newest deliveries, newest first. */

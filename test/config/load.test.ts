@@ -59,6 +59,8 @@ describe('defaults', () => {
         channels: [],
         routes: [],
         groupWaitMs: 30_000,
+        digest: null,
+        heartbeat: null,
         groupIntervalMs: 300_000,
         repeatIntervalMs: { critical: 14_400_000, warning: 86_400_000, info: null },
       },

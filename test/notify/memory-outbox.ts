@@ -56,7 +56,14 @@ export function memoryOutbox(): MemoryOutbox {
       for (const delivery of made) {
         if (deliveries.has(delivery.id)) throw new Error(`delivery ${delivery.id} exists`);
         sequence += 1;
-        const fresh = { state: 'pending', attempts: 0, settledAt: null, detail: null } as const;
+        const fresh = {
+          state: 'pending',
+          attempts: 0,
+          settledAt: null,
+          detail: null,
+          begunAt: null,
+          receipt: null,
+        } as const;
         deliveries.set(delivery.id, { ...delivery, ...fresh, sequence, createdAt: now, nextAttemptAt: now });
       }
     },
@@ -66,19 +73,38 @@ export function memoryOutbox(): MemoryOutbox {
         .filter((delivery) => delivery.channel === channel)
         .slice(0, limit);
     },
-    settleDelivery: async ({ id, state, now, nextAttemptAt = now, detail }) => {
+    beginDelivery: async (id, now) => {
+      check();
+      const delivery = deliveries.get(id);
+      if (delivery) deliveries.set(id, { ...delivery, begunAt: now });
+    },
+    resendDeliveries: async ({ channel, delivery: wanted }, now) => {
+      check();
+      const again = [...deliveries.values()].filter(
+        (one) => one.state === 'dead' && (channel ?? one.channel) === one.channel && (wanted ?? one.id) === one.id,
+      );
+      const fresh = { state: 'pending', attempts: 0, settledAt: null, begunAt: null, receipt: null } as const;
+      for (const one of again) deliveries.set(one.id, { ...one, ...fresh, nextAttemptAt: now });
+      const names = [...new Set(again.map((one) => one.channel))];
+      return names.map((name) => ({ channel: name, count: again.filter((one) => one.channel === name).length }));
+    },
+    settleDelivery: async ({ id, state, now, nextAttemptAt = now, detail, receipt }) => {
       check();
       const delivery = deliveries.get(id);
       if (delivery?.state !== 'pending') throw new Error(`delivery ${id} is not pending`);
       const settledAt = state === 'pending' ? null : now;
-      deliveries.set(id, { ...delivery, state, attempts: delivery.attempts + 1, nextAttemptAt, settledAt, detail });
+      const attempts = delivery.attempts + (receipt === undefined ? 1 : 0);
+      const settled = { state, attempts, nextAttemptAt, settledAt, detail, begunAt: null };
+      deliveries.set(id, { ...delivery, ...settled, receipt: receipt ?? delivery.receipt });
     },
     outboxState: async () => {
       check();
-      const channels = new Set(pending().map(({ channel }) => channel));
+      const dead = [...deliveries.values()].filter(({ state }) => state === 'dead');
+      const channels = new Set([...pending(), ...dead].map(({ channel }) => channel));
       return [...channels].map((channel) => {
         const waiting = pending().filter((delivery) => delivery.channel === channel);
-        return { channel, pending: waiting.length, oldestPendingAt: waiting[0]?.createdAt ?? null };
+        const givenUp = dead.filter((delivery) => delivery.channel === channel).length;
+        return { channel, pending: waiting.length, oldestPendingAt: waiting[0]?.createdAt ?? null, givenUp };
       });
     },
   };

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { createChannels } from '../../src/notify/channels.ts';
+import { createChannel } from '../../src/notify/channels.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock } from '../../src/world.ts';
@@ -15,13 +15,15 @@ import { startReceiver, status } from './receiver.ts';
 
 function notifierOn(store: Store, clock: MovedClock, url: string) {
   const tally = { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} };
-  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+  const hook = { name: 'hook', type: 'webhook', url, secrets, format: 'standard' } as const;
+  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }) };
   return createNotifier({
-    world: { clock, random: () => 0.5, log: pino({ level: 'silent' }) },
+    world,
     store,
     fleet: new Fleet(),
     tally,
-    channels: createChannels([{ name: 'hook', type: 'webhook', url, secret }], clock),
+    channels: [createChannel(hook, { world, pageUrl: null })],
     settings: {
       groupWaitMs: 30 * secondMs,
       groupIntervalMs: 5 * minuteMs,
@@ -60,7 +62,7 @@ test('a restart between two messages: the first is not repeated, the second keep
   expect(receiver.received.filter(({ body }) => JSON.parse(body).data.account === 'one')).toHaveLength(1);
   expect([last?.body, last?.headers['webhook-id']]).toEqual([failed?.body, failed?.headers['webhook-id']]);
   expect((await store.recentDeliveries(10)).map(({ state }) => state)).toEqual(['sent', 'sent']);
-  expect(await store.outboxState()).toEqual([]);
+  expect(await store.outboxState(0)).toEqual([]);
   expect(await store.untoldTransitions(10)).toEqual([]);
   await store.close();
   await rm(folder, { recursive: true });

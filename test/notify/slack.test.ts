@@ -8,6 +8,7 @@ import { slackChannel } from '../../src/notify/slack.ts';
 import { slackText } from '../../src/notify/slack-text.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { slackFaults } from '../support/slack-limits.ts';
 
 interface TextObject {
   readonly type: string;
@@ -17,40 +18,21 @@ interface TextObject {
 interface Block {
   readonly type: string;
   readonly text?: TextObject;
-  readonly elements?: readonly TextObject[];
+  readonly elements?: readonly (TextObject & { readonly url?: string })[];
 }
 interface Payload {
   readonly text: string;
+  readonly blocks: readonly Block[];
   readonly attachments: readonly {
     readonly color: string;
-    readonly fallback: string;
     readonly blocks: readonly Block[];
   }[];
 }
 
-/** What breaks Slack's documented limits (docs.slack.dev, "Reference: blocks"); empty when nothing does. */
-function faultsOf(payload: Payload): string[] {
-  const blocks = payload.attachments.flatMap((attachment) => attachment.blocks);
-  const faults = blocks.length > 50 ? [`${blocks.length} blocks`] : [];
-  const texts = [
-    payload.text,
-    ...blocks.flatMap(({ text, elements }) => [text, ...(elements ?? [])].map((one) => one?.text ?? '')),
-  ];
-  const total = texts.reduce((sum, text) => sum + text.length, 0);
-  if (total > 13_000) faults.push(`${total} characters in all`);
-  if (texts.some((text) => /<(?!https?:\/\/)|&(?!amp;|lt;|gt;)/.test(text))) faults.push('unescaped text');
-  for (const { type, text, elements } of blocks) {
-    const length = text?.text.length ?? 0;
-    if (type === 'header' && (text?.type !== 'plain_text' || length > 150 || length === 0))
-      faults.push(`header of ${length}`);
-    if (type === 'section' && (length > 3_000 || length === 0)) faults.push(`section of ${length}`);
-    if (type === 'context' && (elements?.length ?? 0) > 10) faults.push('context of too many');
-    if (text?.type === 'mrkdwn' && text.verbatim !== true) faults.push('a text that Slack would search for names');
-  }
-  return faults;
-}
-
-const channel = slackChannel({ name: 'ops', url: 'http://127.0.0.1:1/' }, movedClock(start));
+const channel = slackChannel(
+  { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: 'http://127.0.0.1:7025' },
+  movedClock(start),
+);
 
 function rendered(transitions: readonly Transition[]): Payload {
   return JSON.parse(channel.render(messageOf('acme|stale_data', transitions, start) as GroupMessage).payload);
@@ -60,20 +42,27 @@ function named(name: string, sentences: readonly string[] = [name]) {
   const facts = {
     title: `${name}: stale`,
     sentences,
-    numbers: { page_url: 'http://127.0.0.1:7025/mailboxes/acme/m1' },
+    numbers: {
+      page_url: 'http://127.0.0.1:7025/mailboxes/acme/m1',
+      runbook_url: 'http://127.0.0.1:7025/runbooks#stale_data',
+    },
   };
   return sampleAlert(1, { facts });
 }
 
 test('one alert: its title, its sentences, since when, and the link', () => {
   const payload = rendered([firing(named('bob@acme.example', ['It is stale.', 'Look at it.']))]);
-  expect(faultsOf(payload)).toEqual([]);
+  expect(slackFaults(payload)).toEqual([]);
   expect(payload.text).toBe('Warning: bob@acme.example: stale');
   expect(payload.attachments[0]?.color).toBe('#f79009');
-  expect(payload.attachments[0]?.blocks.map(({ type }) => type)).toEqual(['header', 'section', 'context']);
-  expect(payload.attachments[0]?.blocks[1]?.text?.text).toBe(
-    'It is stale.\nLook at it.\nSince 20 March 10:02 UTC · <http://127.0.0.1:7025/mailboxes/acme/m1|Open the page>',
-  );
+  expect(payload.blocks.map(({ text }) => text?.text)).toEqual(['Warning: bob@acme.example: stale']);
+  const blocks = payload.attachments[0]?.blocks ?? [];
+  expect(blocks.map(({ type }) => type)).toEqual(['section', 'actions', 'context']);
+  expect(blocks[0]?.text?.text).toBe('It is stale.\nLook at it.\nSince 20 March 10:02 UTC');
+  expect(blocks[1]?.elements?.map(({ url }) => url)).toEqual([
+    'http://127.0.0.1:7025/mailboxes/acme/m1',
+    'http://127.0.0.1:7025/runbooks#stale_data',
+  ]);
 });
 
 test('2,000 alerts: twenty in words, the count of the rest, within every limit', () => {
@@ -82,18 +71,19 @@ test('2,000 alerts: twenty in words, the count of the rest, within every limit',
     firing(sampleAlert(number, { facts: { ...named('bob').facts, sentences: [long] } })),
   );
   const payload = rendered(transitions);
-  expect(faultsOf(payload)).toEqual([]);
+  expect(slackFaults(payload)).toEqual([]);
   expect(payload.text).toBe('Warning: acme: stale statistics (2000)');
   const blocks = payload.attachments[0]?.blocks ?? [];
   expect(blocks.filter(({ type }) => type === 'section')).toHaveLength(20);
-  expect(blocks.at(-2)?.elements?.[0]?.text).toBe('and 1980 more: the page has them all.');
+  expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1980 more: the page has them all.');
+  expect(blocks.at(-2)?.elements?.[0]?.url).toBe('http://127.0.0.1:7025');
 });
 
 test('what resolved is green and carries since and until; a mixed message says how many', () => {
   const payload = rendered([resolved(sampleAlert(1), start + hourMs)]);
   expect(payload.attachments[0]?.color).toBe('#12b76a');
   expect(payload.text).toMatch(/^Resolved: /);
-  expect(payload.attachments[0]?.blocks[1]?.text?.text).toContain(
+  expect(payload.attachments[0]?.blocks[0]?.text?.text).toContain(
     'From 20 March 10:02 UTC to 20 March 11:02 UTC, 60 min',
   );
   const mixed = rendered([firing(sampleAlert(1)), resolved(sampleAlert(2))]);
@@ -105,7 +95,7 @@ test('markup, mentions and marks in names are harmless', () => {
     firing(named('<!channel> <@U123> @here `x` <https://evil.example|safe> \u202egnp.exe a&b\u0000')),
   ]);
   const text = JSON.stringify(payload);
-  expect(faultsOf(payload)).toEqual([]);
+  expect(slackFaults(payload)).toEqual([]);
   expect(text).not.toMatch(/<!|<@|@here|<https:\/\/evil|\u202e|\\u0000|`/);
   expect(text).toContain('&lt;!channel&gt;');
   expect(slackText('write to bob@here.example', 100)).toBe('write to bob@here.example');
@@ -126,11 +116,44 @@ test('any text is cut to its limit without breaking an entity', () => {
   );
 });
 
-test('the validator of this file sees what it should (its own control)', () => {
-  const bad = (blocks: Block[]) => faultsOf({ text: 'x', attachments: [{ color: '', fallback: '', blocks }] });
+test('worse, still and resolved read as such, alone and in a group', () => {
+  const worse = { ...firing(named('bob@acme.example')), kind: 'worsened' } as const;
+  const still = { ...firing(sampleAlert(2)), kind: 'reminder' } as const;
+  expect(rendered([worse]).text).toBe('Worse, warning: bob@acme.example: stale');
+  expect(rendered([still]).text).toBe('Still warning: bob2@acme.example: stale statistics');
+  const texts = rendered([worse, still, resolved(sampleAlert(3))]).attachments[0]?.blocks.map(({ text }) => text?.text);
+  expect(texts?.slice(0, 3).map((text) => text?.split(':')[0])).toEqual(['Worse', 'Still', 'Resolved']);
+});
+
+test('an address that is no plain link is no button and no link', () => {
+  const facts = {
+    ...named('bob').facts,
+    numbers: { page_url: 'javascript:alert(1)', runbook_url: 'http://a.example/<x>' },
+  };
+  const payload = rendered([firing(sampleAlert(1, { facts }))]);
+  expect(slackFaults(payload)).toEqual([]);
+  expect(payload.attachments[0]?.blocks.map(({ type }) => type)).toEqual(['section', 'context']);
+});
+
+test('a digest and a test message are within the limits, whatever the lines hold', () => {
+  const sections = Array.from({ length: 30 }, () => ({
+    heading: '<!here> & so on',
+    lines: ['x & <y>'.repeat(900), ''],
+  }));
+  const notice = channel.renderNotice({ name: 'digest', title: 'The day', at: start, sections });
+  expect(slackFaults(JSON.parse(notice?.payload ?? ''))).toEqual([]);
+  expect(notice?.title).toBe('The day');
+});
+
+test('the validator of these tests sees what it should (its own control)', () => {
+  const bad = (blocks: object[]) => slackFaults({ text: 'x', attachments: [{ color: '#000000', blocks }] });
+  const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'x'.repeat(76) }, url: 'x' };
   expect(bad(Array.from({ length: 51 }, () => ({ type: 'divider' })))).toEqual(['51 blocks']);
   expect(bad([{ type: 'header', text: { type: 'plain_text', text: 'x'.repeat(151) } }])).toEqual(['header of 151']);
   expect(bad([{ type: 'section', text: { type: 'mrkdwn', text: '<!here>', verbatim: true } }])).toEqual([
-    'unescaped text',
+    'unescaped text in section',
   ]);
+  expect(bad([{ type: 'actions', elements: [button, button] }])).toContain('two buttons with one action_id');
+  expect(bad([{ type: 'actions', elements: [button] }])).toEqual(['button of 76', 'a button without a link']);
+  expect(slackFaults({ text: '' })).toEqual(['no text for the notification, or too much']);
 });

@@ -37,7 +37,7 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
       titles.push(messageTitle(message));
       return { payload: JSON.stringify(message), title: messageTitle(message) };
     };
-    return { name, type: 'test', minGapMs: 0, render, send: async () => ({ kind: 'sent' }) };
+    return { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send: async () => ({ kind: 'sent' }) };
   });
   const settings = {
     groupWaitMs: 30 * secondMs,

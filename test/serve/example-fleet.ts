@@ -269,6 +269,8 @@ export function exampleFleet(): Fleet {
     pending: 0,
     oldestPendingAt: null,
     lastSuccessAt: now - 6 * minuteMs,
+    givenUp: 0,
+    failingSince: null,
     lastFailure: null,
   });
   return fleet;

@@ -218,7 +218,16 @@ describe('JSON', () => {
       title: 'Paused',
       state: 'sent' as const,
     };
-    const sent = { ...delivery, attempts: 1, createdAt: now, nextAttemptAt: now, settledAt: now, detail: 'ok' };
+    const rest = { alerts: [], begunAt: null, receipt: null };
+    const sent = {
+      ...delivery,
+      ...rest,
+      attempts: 1,
+      createdAt: now,
+      nextAttemptAt: now,
+      settledAt: now,
+      detail: 'ok',
+    };
     await using server = await serve(exampleFleet(), { deliveries: async () => [sent] });
     const get = async (path: string) => JSON.parse((await ask(server.url + path)).body.toString());
     const fleet = await get('/api/fleet?state=paused_by_us');

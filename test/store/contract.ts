@@ -25,7 +25,14 @@ export interface Opened extends AsyncDisposable {
 
 const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
 const tick = { answered: 'stats', decision: null, actions: [], alerts: noAlerts, breaker: null } as const;
-const delivery = (id: string, channel = 'ops') => ({ id, channel, group: 'g', payload: `{"id":"${id}"}`, title: id });
+const delivery = (id: string, channel = 'ops') => ({
+  id,
+  channel,
+  group: 'g',
+  payload: `{"id":"${id}"}`,
+  title: id,
+  alerts: [`alert of ${id}`],
+});
 
 async function known(store: Store, ...mailboxes: readonly MailboxState[]): Promise<void> {
   await store.recordList({ ...list, present: mailboxes });
@@ -284,6 +291,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
           nextAttemptAt: now,
           settledAt: null,
           detail: null,
+          begunAt: null,
+          receipt: null,
         },
       ]);
     });
@@ -326,14 +335,56 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const { store } = opened;
       await store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('x', 'hook')], now });
       await store.recordDeliveries({ transitionIds: [], deliveries: [delivery('b')], now: now + 50 });
-      const byName = async () => (await store.outboxState()).toSorted((a, b) => a.channel.localeCompare(b.channel));
+      const byName = async () => (await store.outboxState(now)).toSorted((a, b) => a.channel.localeCompare(b.channel));
       expect(await byName()).toEqual([
-        { channel: 'hook', pending: 1, oldestPendingAt: now },
-        { channel: 'ops', pending: 2, oldestPendingAt: now },
+        { channel: 'hook', pending: 1, oldestPendingAt: now, givenUp: 0 },
+        { channel: 'ops', pending: 2, oldestPendingAt: now, givenUp: 0 },
       ]);
       await store.settleDelivery({ id: 'a', state: 'sent', now, detail: null });
       await store.settleDelivery({ id: 'x', state: 'dead', now, detail: null });
-      expect(await byName()).toEqual([{ channel: 'ops', pending: 1, oldestPendingAt: now + 50 }]);
+      expect(await byName()).toEqual([
+        { channel: 'hook', pending: 0, oldestPendingAt: null, givenUp: 1 },
+        { channel: 'ops', pending: 1, oldestPendingAt: now + 50, givenUp: 0 },
+      ]);
+      expect((await store.outboxState(now + 1)).map(({ channel }) => channel)).toEqual(['ops']);
+    });
+
+    test('what was begun, and what its receiver works on, is known after a restart', async () => {
+      await using opened = await open();
+      await opened.store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('b')], now });
+      await opened.store.beginDelivery('a', now + 1);
+      await opened.store.beginDelivery('b', now + 1);
+      const works = { state: 'pending', now: now + 2, nextAttemptAt: now + 7, detail: 'run r1 goes on' } as const;
+      await opened.store.settleDelivery({ id: 'b', ...works, receipt: 'r1' });
+      const store = await opened.reopen();
+      const found = await store.pendingDeliveries('ops', 10);
+      expect(found.map(({ begunAt, receipt, attempts }) => [begunAt, receipt, attempts])).toEqual([
+        [now + 1, null, 0],
+        [null, 'r1', 0],
+      ]);
+      await store.settleDelivery({ id: 'b', state: 'sent', now: now + 7, detail: null });
+      const [, ended] = await store.recentDeliveries(2);
+      expect([ended?.id, ended?.receipt, ended?.attempts]).toEqual(['a', null, 0]);
+    });
+
+    test('what was given up is sent again under its id, by channel or by delivery, and nothing else is', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const deliveries = [delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')];
+      await store.recordDeliveries({ transitionIds: [], deliveries, now });
+      for (const id of ['a', 'b', 'x']) await store.settleDelivery({ id, state: 'dead', now, detail: 'HTTP 400' });
+      await store.settleDelivery({ id: 'c', state: 'sent', now, detail: null });
+      const who = { by: 'jo', reason: 'it is back' };
+      expect(await store.resendDeliveries({ channel: null, delivery: 'b', ...who }, now + 5)).toEqual([
+        { channel: 'ops', count: 1 },
+      ]);
+      const [again] = await store.pendingDeliveries('ops', 10);
+      expect(again).toMatchObject({ ...delivery('b'), state: 'pending', attempts: 0, nextAttemptAt: now + 5 });
+      expect(await store.resendDeliveries({ channel: 'hook', delivery: null, ...who }, now)).toEqual([
+        { channel: 'hook', count: 1 },
+      ]);
+      expect(await store.resendDeliveries({ channel: 'hook', delivery: null, ...who }, now)).toEqual([]);
+      expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
     });
 
     test('verbs that are called at the same time do not disturb one another', async () => {

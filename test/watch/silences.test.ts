@@ -29,8 +29,8 @@ beforeEach(async () => {
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
-  const reload = async () => ({ done: false, said: [] });
-  hands = await startHands(path, { ...createHands([], { fleet, store, world }), reload });
+  const none = async () => ({ done: false, said: [] });
+  hands = await startHands(path, { ...createHands([], { fleet, store, world }), reload: none, resend: none });
   writeFileSync(
     join(folder, 'config.yaml'),
     JSON.stringify({

@@ -56,11 +56,12 @@ ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.leng
 }
 
 function channelItem(channel: ChannelState, now: EpochMs): Markup {
-  const ill = channel.lastFailure !== null && channel.pending > 0;
+  const ill = channel.failingSince !== null && (channel.pending > 0 || channel.givenUp > 0);
   const waiting =
     channel.pending === 0 ? 'Nothing waits' : `${count(channel.pending, 'message waits', 'messages wait')}`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
+${channel.givenUp === 0 ? '' : html`<p class="bad">${count(channel.givenUp, 'message was', 'messages were')} given up. <code>warmwarden channels resend ${text(channel.name)}</code> sends again.</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'Nothing was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 

@@ -1,0 +1,109 @@
+// `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import { spanText } from '../alert/phrases.ts';
+import { sentence } from '../alert/wording.ts';
+import type { Delivery } from '../model/delivery.ts';
+import type { Channel, Notice, SendResult } from '../notify/channel.ts';
+import { createChannel } from '../notify/channels.ts';
+import { sendDeadlineMs } from '../notify/sender.ts';
+import { askDaemon } from '../serve/hands.ts';
+import { systemClock, type World, worldOn } from '../world.ts';
+import { loadOrSay } from './loading.ts';
+import { wish } from './wish.ts';
+
+const exitFailed = 1;
+const exitUsage = 2;
+/** How much of an answer's body is shown. */
+const maxBodyShown = 200;
+
+export function channelsCommand(): Command {
+  const configOption = ['--config <file>', 'the configuration file', 'config.yaml'] as const;
+  const test = new Command('test')
+    .description('send a test message through a channel, and say what came back; a recipe is looked up, not started')
+    .argument('<name>', "the channel's name")
+    .option(...configOption)
+    .action((name: string, { config }: { config: string }) => tryOut(name, config));
+  const resend = new Command('resend')
+    .description('send messages that were given up once more, as they were, through the running daemon')
+    .argument('[name]', 'only of this channel')
+    .option('--delivery <id>', 'only this one, as the page and /api/deliveries name it')
+    .option('--reason <text>', 'why, for the ledger', '')
+    .option(...configOption)
+    .action((name: string | undefined, options: { delivery?: string; reason: string; config: string }) => {
+      const { delivery = null, reason, config } = options;
+      return wish(config, (store, by) => askDaemon(store, 'resend', { channel: name ?? null, delivery, reason, by }));
+    });
+  return new Command('channels')
+    .description('try a channel out, or send again what was given up')
+    .addCommand(test)
+    .addCommand(resend);
+}
+
+async function tryOut(name: string, file: string): Promise<void> {
+  const loaded = loadOrSay(file);
+  if (!loaded) return;
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const { channels } = loaded.config.alerts;
+  const settings = channels.find((one) => one.name === name);
+  if (!settings) {
+    process.stderr.write(`No channel is called ${name}: there are ${channels.map((one) => one.name).join(', ')}.\n`);
+    process.exitCode = exitUsage;
+    return;
+  }
+  const channel = createChannel(settings, { world, pageUrl: null });
+  const began = world.clock.monotonic();
+  const result = await testOf(channel, world);
+  const took = spanText(world.clock.monotonic() - began);
+  const lines = [...saidOf(name, result, took), ...bodyOf(result)];
+  const good = result.kind === 'sent';
+  (good ? process.stdout : process.stderr).write(`${lines.join('\n')}\n`);
+  if (!good) process.exitCode = exitFailed;
+  await channel.close?.();
+}
+
+function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
+  const signal = AbortSignal.timeout(sendDeadlineMs);
+  if (channel.check) return channel.check(signal);
+  const at = clock.now();
+  const line = 'If you can read this, alerts of Warmwarden reach you here.';
+  const notice: Notice = {
+    name: 'test',
+    title: 'A test from Warmwarden',
+    at,
+    sections: [{ heading: '', lines: [line] }],
+  };
+  const rendered = channel.renderNotice(notice);
+  const delivery: Delivery = {
+    id: `msg_test_${randomUUID()}`,
+    channel: channel.name,
+    group: 'test',
+    sequence: 0,
+    payload: rendered?.payload ?? '',
+    title: notice.title,
+    state: 'pending',
+    attempts: 0,
+    createdAt: at,
+    nextAttemptAt: at,
+    settledAt: null,
+    detail: null,
+    alerts: [],
+    begunAt: null,
+    receipt: null,
+  };
+  return channel.send(delivery, signal);
+}
+
+function saidOf(name: string, result: SendResult, took: string): readonly string[] {
+  const status = result.answer ? `: HTTP ${result.answer.status}` : '';
+  const outcome = result.kind === 'sent' ? 'took it' : 'did not take it';
+  return [`${name} ${outcome}${status} after ${took}.`, ...(result.detail ? [sentence(result.detail)] : [])];
+}
+
+/** The start of what came back, on one line. */
+function bodyOf({ answer }: SendResult): readonly string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a receiver's answer must not move the terminal.
+  const text = (answer?.text ?? '').replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  if (text === '') return [];
+  return [`It said: ${text.length > maxBodyShown ? `${text.slice(0, maxBodyShown)}…` : text}`];
+}

@@ -1,0 +1,81 @@
+// Our alerts as Alertmanager writes them: labels that name them, annotations that say what is so, and its fingerprint.
+import type { GroupMessage } from '../alert/grouping.ts';
+import type { Alert, Transition } from '../model/alert.ts';
+
+type Words = Readonly<Record<string, string>>;
+
+/** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */
+export function labelsOf(alert: Alert): Words {
+  const { rule, severity, account, email, mailboxId, object } = alert;
+  return filled({ alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object });
+}
+
+/** What is said of an alert: `summary` and `description` as is the custom, and every number under its own name. */
+export function annotationsOf({ facts }: Alert): Words {
+  const { title, sentences, numbers } = facts;
+  return filled({ ...numbers, summary: title, description: sentences.join(' ') });
+}
+
+/** Where to look: the page of what it is about. */
+export function generatorUrlOf({ facts }: Alert): string {
+  const page = facts.numbers['page_url'];
+  return typeof page === 'string' && URL.canParse(page) ? page : '';
+}
+
+/** When it began, ISO 8601. An event begins when it happens. */
+export function startsAtOf({ kind, at, alert }: Transition): string {
+  return new Date(kind === 'event' ? at : (alert.firingAt ?? alert.since)).toISOString();
+}
+
+/** When a resolved alert ended; never before it began, which Alertmanager would refuse after a clock was set back. */
+export function endsAtOf({ at, alert }: Transition): string {
+  return new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString();
+}
+
+/** The members that all have, with the same value. */
+export function commonOf(all: readonly Words[]): Words {
+  const [first = {}, ...others] = all;
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((one) => one[name] === value)),
+  );
+}
+
+/** What a message is grouped by: the account and the rule, where all of its alerts share them. */
+export function groupLabelsOf(message: GroupMessage): Words {
+  const { alertname, account } = commonOf(message.transitions.map(({ alert }) => labelsOf(alert)));
+  return filled({ account, alertname });
+}
+
+/** As Prometheus prints a label set: `{account="acme", alertname="dns_failing"}`. */
+export function labelText(labels: Words): string {
+  const names = Object.keys(labels).sort();
+  return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
+}
+
+const fnvOffset = 0xcbf29ce484222325n;
+const fnvPrime = 0x100000001b3n;
+const separator = 0xff;
+
+/** The fingerprint that Alertmanager gives to the same labels: FNV-1a over the sorted names and values, 16 hex digits. */
+export function fingerprintOfLabels(labels: Words): string {
+  let hash = fnvOffset;
+  const add = (byte: number) => {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
+  };
+  for (const name of Object.keys(labels).sort()) {
+    for (const text of [name, labels[name] ?? '']) {
+      for (const byte of Buffer.from(text)) add(byte);
+      add(separator);
+    }
+  }
+  return hash.toString(16).padStart(16, '0');
+}
+
+/** Without what is unknown or empty; well-formed, since Alertmanager refuses broken UTF-8. */
+function filled(words: Readonly<Record<string, string | number | null | undefined>>): Words {
+  const given = Object.entries(words).flatMap(([name, value]): [string, string][] => {
+    const text = value === null || value === undefined ? '' : String(value).toWellFormed();
+    return text === '' ? [] : [[name, text]];
+  });
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,53 @@
+// Which delivery of a channel is sent next. What tells of the same alert keeps its order; one message that its receiver
+// can't digest does not keep the others waiting. Pure.
+import type { Delivery } from '../model/delivery.ts';
+import type { EpochMs } from '../model/time.ts';
+import { maxRetryAfterMs } from './retry-policy.ts';
+
+/** So often a message is tried before the ones behind it get their turn. Until then everything keeps its order. */
+const triesInOrder = 3;
+
+export interface Turn {
+  /** null: nothing is due. */
+  readonly delivery: Delivery | null;
+  /** How long until the next one is due, milliseconds; 0 with a delivery, Infinity without any. */
+  readonly waitMs: number;
+}
+
+export interface Patience {
+  readonly now: EpochMs;
+  /** How long the channel still rests after a failure, milliseconds. A message that was never tried need not wait for it. */
+  readonly restMs: number;
+  /** Whether a delivery waits for a receiver that has answered since: then it is due at once. */
+  readonly revived: (id: string) => boolean;
+}
+
+/** `pending` in order of sequence. */
+export function nextDelivery(pending: readonly Delivery[], patience: Patience): Turn {
+  const free = firstOfEachAlert(pending).map((delivery) => ({ delivery, wait: waitOf(delivery, patience) }));
+  const due = free.filter(({ wait }) => wait <= 0).map(({ delivery }) => delivery);
+  const [delivery] = due.sort((one, other) => triesOf(one) - triesOf(other) || one.sequence - other.sequence);
+  if (delivery) return { delivery, waitMs: 0 };
+  return { delivery: null, waitMs: Math.min(Number.POSITIVE_INFINITY, ...free.map(({ wait }) => wait)) };
+}
+
+/** Those that wait behind no other one that tells of the same alert. */
+function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
+  const taken = new Set<string>();
+  return pending.filter(({ alerts }) => {
+    const behind = alerts.some((alert) => taken.has(alert));
+    for (const alert of alerts) taken.add(alert);
+    return !behind;
+  });
+}
+
+function waitOf({ id, attempts, nextAttemptAt }: Delivery, { now, restMs, revived }: Patience): number {
+  const wait = nextAttemptAt - now;
+  // No wait is longer than the longest that a receiver may ask for: if it is, the clock was set back.
+  const own = wait > maxRetryAfterMs || revived(id) ? 0 : Math.max(0, wait);
+  return attempts === 0 ? own : Math.max(own, restMs);
+}
+
+function triesOf({ attempts }: Delivery): number {
+  return attempts < triesInOrder ? 0 : attempts;
+}

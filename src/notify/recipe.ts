@@ -1,0 +1,109 @@
+// The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
+// answer was lost may have started a run, and nothing can tell (FAULTS.md T11): it is never sent again by itself.
+import { minuteMs, secondMs } from '../model/time.ts';
+import type { RunRecord } from '../recipe-api/answers.ts';
+import { RecipeApi } from '../recipe-api/client.ts';
+import { hasEnded } from '../recipe-api/follow.ts';
+import type { World } from '../world.ts';
+import type { Channel, SendOutcome } from './channel.ts';
+import { messageTitle } from './message-title.ts';
+
+export interface RecipeSettings {
+  readonly name: string;
+  /** Ends with /v1. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** The recipe's id. */
+  readonly recipe: string;
+  /** Carry its actions out. */
+  readonly apply: boolean;
+}
+
+/** A run is asked for often while it is young, and seldom after that: the smallest plan has 60 requests a minute. */
+const youngMs = minuteMs;
+const youngWaitMs = 5 * secondMs;
+const oldWaitMs = 30 * secondMs;
+const followedForMs = 60 * minuteMs;
+
+/** What a delivery keeps while its run goes on. */
+interface Receipt {
+  readonly run: string;
+  readonly startedAt: number;
+}
+
+export function recipeChannel(settings: RecipeSettings, world: World): Channel {
+  const { name, recipe, apply } = settings;
+  const api = new RecipeApi(settings, world);
+
+  const trigger = async (signal: AbortSignal): Promise<SendOutcome> => {
+    const triggered = await api.trigger({ recipe, parameters: {}, apply }, signal);
+    switch (triggered.kind) {
+      case 'started':
+        return stepOf(triggered.run, { run: triggered.run.id, startedAt: world.clock.now() });
+      case 'may_have_started': {
+        const detail = `a run of ${recipe} may have started, and is not asked for again: ${triggered.detail}`;
+        return { kind: 'failed', detail, retryAfterMs: null, final: true };
+      }
+      case 'not_started': {
+        const { kind, detail, retryAfterMs } = triggered.failure;
+        const later = kind === 'throttled' || kind === 'unavailable';
+        return later
+          ? { kind: 'failed', detail, retryAfterMs, final: false }
+          : { kind: 'refused', detail, retryAfterMs };
+      }
+    }
+  };
+  const stepOf = (run: RunRecord, receipt: Receipt): SendOutcome => {
+    if (hasEnded(run)) return endOf(run);
+    return waitOn(receipt, `run ${run.id} goes on: its status is ${run.stateSaid ?? 'not given'}`);
+  };
+  const waitOn = (receipt: Receipt, detail: string): SendOutcome => {
+    const age = world.clock.now() - receipt.startedAt;
+    if (age > followedForMs) return { kind: 'sent', detail: `${detail}; after an hour it is no longer followed` };
+    const againInMs = age < youngMs ? youngWaitMs : oldWaitMs;
+    return { kind: 'accepted', receipt: JSON.stringify(receipt), detail, againInMs };
+  };
+
+  return {
+    name,
+    type: 'recipe',
+    minGapMs: 0,
+    once: true,
+    render: (message) => ({ payload: JSON.stringify({ recipe, apply }), title: messageTitle(message) }),
+    renderNotice: () => null,
+    send: async (delivery, signal) => {
+      if (delivery.receipt === null) return trigger(signal);
+      const receipt: Receipt = JSON.parse(delivery.receipt);
+      const read = await api.run(receipt.run, null, signal);
+      return read.ok
+        ? stepOf(read.value.run, receipt)
+        : waitOn(receipt, `run ${receipt.run} can't be read: ${read.failure.detail}`);
+    },
+    close: () => api.close(),
+    check: async (signal) => {
+      const listed = await api.recipes(signal);
+      if (!listed.ok) return { kind: 'refused', detail: listed.failure.detail, retryAfterMs: null };
+      const ids = listed.value.recipes.map(({ id }) => id);
+      if (ids.includes(recipe))
+        return { kind: 'sent', detail: `the service answers and has the recipe ${recipe}; it was not started` };
+      return {
+        kind: 'refused',
+        detail: `the service has no recipe ${recipe}; it has ${ids.join(', ') || 'none'}`,
+        retryAfterMs: null,
+      };
+    },
+  };
+}
+
+/** A run that failed is given up, so that somebody sees it; a person can have it started again. */
+function endOf({ id, state, error, rows, rowCount }: RunRecord): SendOutcome {
+  if (state === 'succeeded')
+    return { kind: 'sent', detail: `run ${id} succeeded${rowsText(rowCount ?? rows?.length)}` };
+  const detail = `run ${id} ${state}${error ? `: ${error}` : ''}`;
+  return { kind: 'failed', detail, retryAfterMs: null, final: true };
+}
+
+function rowsText(count: number | undefined): string {
+  if (count === undefined) return '';
+  return count === 1 ? ' with 1 row' : ` with ${count} rows`;
+}
