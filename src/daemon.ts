@@ -56,6 +56,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     let reloader: Reloader | null = null;
     const reload = async (request: ReloadRequest): Promise<HandOutcome> =>
       reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
+    let hands: DaemonHands | null = null;
     const server = await startServer({
       host: config.server.host,
       port: config.server.port,
@@ -69,6 +70,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       explain: explainVerdict,
       nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
       reload,
+      hands: () => hands,
     });
     teardowns.push({ name: 'server', stop: () => server.close() });
     const { tally } = metrics;
@@ -91,7 +93,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     for (const account of config.accounts) duties.begin(account);
     teardowns.push({ name: 'accounts', stop: () => duties.stop() });
     const resend: DaemonHands['resend'] = (request) => notifier.resend(request);
-    const hands = { ...createHands(duties.watches, rooms), reload, resend };
+    hands = { ...createHands(duties.watches, rooms), reload, resend };
     const handsServer = await openHands(config.store.path, hands, world);
     if (handsServer) teardowns.push({ name: 'hands', stop: () => handsServer.close() });
     reloader = new Reloader({

@@ -10,29 +10,34 @@ import { sendDeadlineMs } from '../notify/sender.ts';
 import { askDaemon } from '../serve/hands.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { loadOrSay } from './loading.ts';
-import { wish } from './wish.ts';
+import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
 const exitFailed = 1;
 const exitUsage = 2;
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
 
+interface ResendOptions extends DaemonOptions {
+  readonly delivery?: string;
+  readonly reason: string;
+}
+
 export function channelsCommand(): Command {
-  const configOption = ['--config <file>', 'the configuration file', 'config.yaml'] as const;
   const test = new Command('test')
     .description('send a test message through a channel, and say what came back; a recipe is looked up, not started')
     .argument('<name>', "the channel's name")
-    .option(...configOption)
+    .option('--config <file>', 'the configuration file', 'config.yaml')
     .action((name: string, { config }: { config: string }) => tryOut(name, config));
-  const resend = new Command('resend')
+  const resend = withDaemonOptions(new Command('resend'))
     .description('send messages that were given up once more, as they were, through the running daemon')
     .argument('[name]', 'only of this channel')
     .option('--delivery <id>', 'only this one, as the page and /api/deliveries name it')
     .option('--reason <text>', 'why, for the ledger', '')
-    .option(...configOption)
-    .action((name: string | undefined, options: { delivery?: string; reason: string; config: string }) => {
-      const { delivery = null, reason, config } = options;
-      return wish(config, (store, by) => askDaemon(store, 'resend', { channel: name ?? null, delivery, reason, by }));
+    .action((name: string | undefined, options: ResendOptions) => {
+      const { delivery = null, reason } = options;
+      return wish(options, (daemon, by) =>
+        askDaemon(daemon, 'resend', { channel: name ?? null, delivery, reason, by }),
+      );
     });
   return new Command('channels')
     .description('try a channel out, or send again what was given up')

@@ -6,10 +6,9 @@ import type { HandOutcome } from '../model/hand.ts';
 import { type WarmupMode, warmupModes } from '../model/policy.ts';
 import { askDaemon } from '../serve/hands.ts';
 import { duration } from './duration.ts';
-import { wish } from './wish.ts';
+import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
-interface HandOptions {
-  readonly config: string;
+interface HandOptions extends DaemonOptions {
   readonly reason: string;
   readonly yes?: boolean;
 }
@@ -48,20 +47,19 @@ function onMailbox(name: string, description: string): Command {
 }
 
 function withHandOptions(command: Command): Command {
-  return command
+  return withDaemonOptions(command)
     .option('--reason <text>', 'why, for the ledger', '')
-    .option('--yes', 'do not ask on the terminal')
-    .option('--config <file>', 'the configuration of the running daemon', 'config.yaml');
+    .option('--yes', 'do not ask on the terminal');
 }
 
 type ChangingHand = 'pause' | 'resume' | 'mode' | 'undo';
 type Wished<Hand extends ChangingHand> = Omit<Parameters<typeof askDaemon<Hand>>[2], 'by' | 'reason' | 'preview'>;
 
 function changed<Hand extends ChangingHand>(hand: Hand, options: HandOptions, wished: Wished<Hand>): Promise<void> {
-  const { config, reason, yes = false } = options;
-  return wish(config, async (store, by) => {
+  const { reason, yes = false } = options;
+  return wish(options, async (daemon, by) => {
     const ask = (preview: boolean) =>
-      askDaemon(store, hand, { ...wished, by, reason, preview } as Parameters<typeof askDaemon<Hand>>[2]);
+      askDaemon(daemon, hand, { ...wished, by, reason, preview } as Parameters<typeof askDaemon<Hand>>[2]);
     if (yes || !process.stdin.isTTY) return ask(false);
     const effect = await ask(true);
     if (!effect.done) return effect;

@@ -1,15 +1,14 @@
 // `warmwarden silence add|list|end`: a person mutes messages for a while. The guard goes on.
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { readDuration } from '../config/scalars.ts';
+import { Command, Option } from 'commander';
 import { type AlertMatch, type Severity, severities } from '../model/alert.ts';
 import { askDaemon } from '../serve/hands.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world.ts';
+import { duration } from './duration.ts';
 import { loadOrSay } from './loading.ts';
-import { wish } from './wish.ts';
+import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
-interface AddOptions {
-  readonly config: string;
+interface AddOptions extends DaemonOptions {
   readonly for: number;
   readonly reason: string;
   readonly rule?: string[];
@@ -30,7 +29,7 @@ export function silenceCommand(): Command {
 }
 
 function addCommand(): Command {
-  return new Command('add')
+  return withDaemonOptions(new Command('add'))
     .description('mute the alerts that fit all that is given; * and ? stand for any text and one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
@@ -39,10 +38,9 @@ function addCommand(): Command {
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for those who wonder')
-    .option(...configOption)
-    .action(({ config, for: forMs, reason, ...match }: AddOptions) =>
-      wish(config, (store, by) =>
-        askDaemon(store, 'silence', { match: match satisfies AlertMatch, forMs, by, reason }),
+    .action(({ config, url, for: forMs, reason, ...match }: AddOptions) =>
+      wish({ config, ...(url && { url }) }, (daemon, by) =>
+        askDaemon(daemon, 'silence', { match: match satisfies AlertMatch, forMs, by, reason }),
       ),
     );
 }
@@ -76,18 +74,11 @@ async function list({ config: file, json }: { readonly config: string; readonly 
 }
 
 function endCommand(): Command {
-  return new Command('end')
+  return withDaemonOptions(new Command('end'))
     .description('end a silence before its time: what still goes on is told')
     .argument('<id>', 'as `warmwarden silence list` shows it')
     .option('--reason <text>', 'why, for the ledger', '')
-    .option(...configOption)
-    .action((id: string, { config, reason }: { readonly config: string; readonly reason: string }) =>
-      wish(config, (store, by) => askDaemon(store, 'endSilence', { id, by, reason })),
+    .action((id: string, options: DaemonOptions & { readonly reason: string }) =>
+      wish(options, (daemon, by) => askDaemon(daemon, 'endSilence', { id, by, reason: options.reason })),
     );
-}
-
-function duration(text: string): number {
-  const ms = readDuration(text);
-  if (typeof ms === 'string') throw new InvalidArgumentError(ms);
-  return ms;
 }

@@ -1,15 +1,55 @@
-// A person's wish on the command line: the configuration names the daemon, the daemon answers in sentences.
+// A person's wish on the command line: asked of the daemon that the configuration or the URL names, answered in sentences.
 import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { isLoopback } from '../config/secrets.ts';
 import type { HandOutcome } from '../model/hand.ts';
+import type { DaemonAddress } from '../serve/hands.ts';
 import { loadOrSay } from './loading.ts';
 
 const exitFailed = 1;
+const exitUsage = 2;
+const tokenVariable = 'WARMWARDEN_TOKEN';
 
-/** Asks the daemon of a configuration file and prints what it says; sets the exit code. */
-export async function wish(file: string, ask: (storePath: string, by: string) => Promise<HandOutcome>): Promise<void> {
-  const loaded = loadOrSay(file);
-  if (!loaded) return;
-  const { done, said } = await ask(loaded.config.store.path, userInfo().username);
+/** How a command finds the daemon. */
+export interface DaemonOptions {
+  readonly config: string;
+  readonly url?: string;
+}
+
+/** A command that reaches a running daemon. */
+export function withDaemonOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'the configuration of the running daemon', 'config.yaml')
+    .option('--url <url>', `a daemon elsewhere, with the token of an operator in ${tokenVariable}`);
+}
+
+/** Asks the daemon and prints what it says; sets the exit code. */
+export async function wish(
+  options: DaemonOptions,
+  ask: (daemon: DaemonAddress, by: string) => Promise<HandOutcome>,
+): Promise<void> {
+  const address = addressOf(options);
+  if (!address) return;
+  const { done, said } = await ask(address, userInfo().username);
   for (const sentence of said) (done ? process.stdout : process.stderr).write(`${sentence}\n`);
   if (!done) process.exitCode = exitFailed;
+}
+
+/** null when the options are wrong: that is said then, and the exit code is set. */
+function addressOf({ config, url }: DaemonOptions): DaemonAddress | null {
+  if (url === undefined) return loadOrSay(config)?.config.store.path ?? null;
+  const token = process.env[tokenVariable];
+  const wrong = wrongWith(url) ?? (token ? null : `--url needs the token of an operator in ${tokenVariable}.`);
+  if (wrong === null && token) return { url, token };
+  process.stderr.write(`${wrong}\n`);
+  process.exitCode = exitUsage;
+  return null;
+}
+
+/** A token goes over TLS, or stays on this machine. */
+function wrongWith(url: string): string | null {
+  if (!URL.canParse(url)) return `--url ${url} is no address: write it as https://warmwarden.example.com`;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')))) return null;
+  return `--url ${url} would send the token in the clear: use https.`;
 }

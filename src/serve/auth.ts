@@ -49,6 +49,13 @@ function presentedToken(authorization: string | undefined): string | null {
   return colon < 0 ? null : pair.slice(colon + 1);
 }
 
+/** The name on the token of a request, when it may operate; null where it may not, and where there are no tokens. */
+export function operatorOf(auth: Auth, authorization: string | undefined): string | null {
+  if (auth === 'none') return null;
+  const identity = createAuthenticate(auth.tokens)(authorization);
+  return identity?.role === 'operator' ? identity.name : null;
+}
+
 /** Whether a role may see a path. A scraper sees the metrics and nothing else. */
 export function mayRead(role: Role, path: string): boolean {
   return role !== 'scraper' || path === '/metrics';

@@ -2,10 +2,8 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { z } from 'zod';
-import { severities } from '../model/alert.ts';
 import type { DaemonHands, HandOutcome } from '../model/hand.ts';
-import { warmupModes } from '../model/policy.ts';
+import { answerWish, refusal } from './wishes.ts';
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
@@ -29,7 +27,7 @@ export async function startHands(storePath: string, hands: DaemonHands): Promise
   // The store's lock is ours, so a socket that stands here was left by a process that is gone.
   if (existsSync(path)) rmSync(path);
   const server = createServer(async (asked, answer) => {
-    const outcome = await answerTo(asked, hands).catch((error: unknown) => refusal(error));
+    const outcome = await answerTo(asked, hands).catch(refusal);
     answer.writeHead(outcome.done ? 200 : 409, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
   });
   await new Promise<void>((resolve, reject) => {
@@ -47,10 +45,6 @@ function close(server: Server): Promise<void> {
   });
 }
 
-function refusal(error: unknown): HandOutcome {
-  return { done: false, said: [error instanceof Error ? error.message : String(error)] };
-}
-
 async function answerTo(asked: IncomingMessage, hands: DaemonHands): Promise<HandOutcome> {
   let bytes = 0;
   asked.on('data', (chunk: Buffer) => {
@@ -58,75 +52,24 @@ async function answerTo(asked: IncomingMessage, hands: DaemonHands): Promise<Han
     if (bytes > maxBodyBytes) asked.destroy();
   });
   const body: unknown = JSON.parse(await text(asked));
-  const hand = asked.method === 'POST' ? wishes[asked.url?.slice(1) ?? ''] : undefined;
-  if (!hand) return { done: false, said: ['This daemon has no such hand.'] };
-  const read = hand(body, hands);
-  return (
-    read ?? { done: false, said: ['The wish can not be read: is the command of another version than the daemon?'] }
-  );
-}
-
-const asker = { by: z.string().default('somebody'), reason: z.string().default('') };
-const globs = z.array(z.string()).optional();
-const match = z.strictObject({
-  severity: z.array(z.enum(severities)).optional(),
-  account: globs,
-  rule: globs,
-  mailbox: globs,
-  domain: globs,
-});
-const oneMailbox = z.object({ ...asker, mailbox: z.string(), preview: z.boolean().default(false) });
-
-/** What each hand takes over the socket. */
-const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Promise<HandOutcome> | null>> = {
-  release: reading(z.object({ ...asker, mailbox: z.string().nullable() }), (wish, hands) => hands.release(wish)),
-  writes: reading(
-    z.object({
-      ...asker,
-      off: z.boolean(),
-      account: z.string().nullable(),
-      mailbox: z.string().nullable(),
-      forMs: z.number().nullable(),
-    }),
-    (wish, hands) => hands.writes(wish),
-  ),
-  pause: reading(oneMailbox, (wish, hands) => hands.pause(wish)),
-  resume: reading(oneMailbox, (wish, hands) => hands.resume(wish)),
-  mode: reading(oneMailbox.extend({ mode: z.enum(warmupModes) }), (wish, hands) => hands.mode(wish)),
-  undo: reading(z.object({ ...asker, sinceMs: z.number(), preview: z.boolean().default(false) }), (wish, hands) =>
-    hands.undo(wish),
-  ),
-  reload: reading(
-    z.object({ by: asker.by, force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
-    (wish, hands) => hands.reload(wish),
-  ),
-  resend: reading(
-    z.object({ ...asker, channel: z.string().nullable(), delivery: z.string().nullable() }),
-    (wish, hands) => hands.resend(wish),
-  ),
-  refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
-  silence: reading(z.object({ ...asker, match, forMs: z.number().positive() }), (wish, hands) => hands.silence(wish)),
-  endSilence: reading(z.object({ ...asker, id: z.string() }), (wish, hands) => hands.endSilence(wish)),
-};
-
-function reading<Shape extends z.ZodType>(
-  shape: Shape,
-  carryOut: (wish: z.infer<Shape>, hands: DaemonHands) => Promise<HandOutcome>,
-): (body: unknown, hands: DaemonHands) => Promise<HandOutcome> | null {
-  return (body, hands) => {
-    const wish = shape.safeParse(body);
-    return wish.success ? carryOut(wish.data, hands) : null;
-  };
+  return answerWish(asked.url?.slice(1) ?? '', body, hands);
 }
 
 type Wish<Hand extends keyof DaemonHands> = Parameters<DaemonHands[Hand]>[0];
 
-/** Asks the daemon of a store. Rejects with a sentence when none answers there. */
+/** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP with an operator's token. */
+export type DaemonAddress = string | { readonly url: string; readonly token: string };
+
+/** Asks a daemon. Rejects with a sentence when none answers there, or not as a daemon does. */
 export function askDaemon<Hand extends keyof DaemonHands>(
-  storePath: string,
+  address: DaemonAddress,
   hand: Hand,
   wish: Wish<Hand>,
 ): Promise<HandOutcome> {
+  return typeof address === 'string' ? askSocket(address, hand, wish) : askUrl(address, hand, wish);
+}
+
+function askSocket(storePath: string, hand: string, wish: unknown): Promise<HandOutcome> {
   const headers = { 'content-type': 'application/json' };
   const socketPath = handsPath(storePath);
   return new Promise((resolve, reject) => {
@@ -136,4 +79,25 @@ export function askDaemon<Hand extends keyof DaemonHands>(
     asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}: is it running on this store?`)));
     asking.end(JSON.stringify(wish));
   });
+}
+
+async function askUrl(
+  { url, token }: Exclude<DaemonAddress, string>,
+  hand: string,
+  wish: unknown,
+): Promise<HandOutcome> {
+  const at = `${url.replace(/\/+$/, '')}/api/hands/${hand}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const asked = { method: 'POST', headers, body: JSON.stringify(wish), redirect: 'error' } as const;
+  const answer = await fetch(at, asked).catch(() => null);
+  if (!answer) throw new Error(`No daemon answers at ${at}.`);
+  if (answer.status === 401) throw new Error(`${at} does not know the token.`);
+  const said: unknown = await answer.json().catch(() => null);
+  if (!isOutcome(said)) throw new Error(`${at} answered ${answer.status}, and not as a daemon does.`);
+  return said;
+}
+
+function isOutcome(answer: unknown): answer is HandOutcome {
+  const fields = typeof answer === 'object' && answer !== null ? answer : {};
+  return 'done' in fields && 'said' in fields && Array.isArray(fields.said);
 }

@@ -16,6 +16,7 @@ import {
   selectionFrom,
   selectPage,
 } from './fleet-view.ts';
+import { addHands, type HandRouteParts } from './hand-route.ts';
 import { headlineOf } from './headline.ts';
 import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import type { Metrics } from './metrics.ts';
@@ -32,7 +33,7 @@ interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface RouteParts extends ReloadRouteParts {
+export interface RouteParts extends ReloadRouteParts, HandRouteParts {
   readonly host: string;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
@@ -75,6 +76,7 @@ export function createRoutes(parts: RouteParts): Hono {
   addPages(app, parts);
   addJson(app, parts);
   addReload(app, parts);
+  addHands(app, parts);
   app.notFound((c) => notice(c, 404, 'Not found', 'There is nothing at this address.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');

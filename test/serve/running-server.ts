@@ -40,6 +40,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     explain,
     nearLimitPpmOf,
     reload: async () => ({ done: true, said: [] }),
+    hands: () => null,
     ...changes,
   });
   return { ...server, metrics, [Symbol.asyncDispose]: () => server.close() };
