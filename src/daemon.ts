@@ -9,6 +9,7 @@ import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
 import { Duties, fleetOf } from './reload/duties.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
+import { SecretRotation } from './reload/secret-rotation.ts';
 import type { MetricsSettings } from './serve/fleet-series.ts';
 import { type HandsServer, startHands } from './serve/hands.ts';
 import { createMetrics } from './serve/metrics.ts';
@@ -96,6 +97,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     hands = { ...createHands(duties.watches, rooms), reload, resend };
     const handsServer = await openHands(config.store.path, hands, world);
     if (handsServer) teardowns.push({ name: 'hands', stop: () => handsServer.close() });
+    const rotation = new SecretRotation({ world, files: () => reloader?.secretFiles ?? [], reload });
     reloader = new Reloader({
       source,
       live,
@@ -104,9 +106,15 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       channels,
       channelOf,
       rooms,
-      taken: () => metrics.configured(metricsSettings(live, fleet, world)),
+      taken: () => {
+        metrics.configured(metricsSettings(live, fleet, world));
+        rotation.follow();
+      },
       refused: () => metrics.configRefused(),
     });
+    await reloader.begin();
+    rotation.start();
+    teardowns.push({ name: 'secrets', stop: () => rotation.stop() });
     teardowns.push({ name: 'reloads', stop: () => reloader?.stop() ?? Promise.resolve() });
     return { url: server.url, fleet, reload, stop };
   } catch (error) {

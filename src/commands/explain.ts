@@ -2,13 +2,12 @@
 import { Command } from 'commander';
 import { momentText } from '../alert/phrases.ts';
 import { actionText, explainVerdict, sentence } from '../alert/wording.ts';
-import { loadConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problem.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { Ledger, type LedgerEntries } from '../store/ledger.ts';
 import { systemClock } from '../world.ts';
+import { findStore } from './loading.ts';
 
 const exitUsage = 2;
 const entriesShown = 20;
@@ -30,16 +29,14 @@ export function explainCommand(): Command {
 }
 
 async function explain(name: string, options: ExplainOptions): Promise<void> {
-  const loaded = loadConfig(options.config, process.env);
+  const store = findStore(options.config);
   const at = options.at === undefined ? systemClock().now() : Date.parse(options.at);
-  if (!loaded.ok || Number.isNaN(at)) {
-    const problems = loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(options.config, problem));
-    if (Number.isNaN(at)) problems.push(`--at ${options.at} is no time: write it as 2026-03-20T10:02Z`);
-    for (const problem of problems) process.stderr.write(`${problem}\n`);
+  if (Number.isNaN(at)) {
+    process.stderr.write(`--at ${options.at} is no time: write it as 2026-03-20T10:02Z\n`);
     process.exitCode = exitUsage;
-    return;
   }
-  const ledger = Ledger.open(loaded.config.store.path);
+  if (store === null || Number.isNaN(at)) return;
+  const ledger = Ledger.open(store);
   try {
     const found = namedMailbox(name, await ledger.mailboxes());
     if ('wrong' in found) throw new Error(found.wrong);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
 import type { HandOutcome } from '../model/hand.ts';
 import type { DaemonAddress } from '../serve/hands.ts';
-import { loadOrSay } from './loading.ts';
+import { findStore } from './loading.ts';
 
 const exitFailed = 1;
 const exitUsage = 2;
@@ -37,7 +37,7 @@ export async function wish(
 
 /** null when the options are wrong: that is said then, and the exit code is set. */
 function addressOf({ config, url }: DaemonOptions): DaemonAddress | null {
-  if (url === undefined) return loadOrSay(config)?.config.store.path ?? null;
+  if (url === undefined) return findStore(config);
   const token = process.env[tokenVariable];
   const wrong = wrongWith(url) ?? (token ? null : `--url needs the token of an operator in ${tokenVariable}.`);
   if (wrong === null && token) return { url, token };

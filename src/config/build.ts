@@ -34,7 +34,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
         : null,
       heartbeat: alerts.heartbeat ? { url: alerts.heartbeat.url ?? '', intervalMs: alerts.heartbeat.interval } : null,
     },
-    store: { path: resolve(folder, file.store.url.slice('sqlite:'.length)) },
+    store: { path: storePathOf(file.store, folder) },
     server: {
       host: server.listen.host,
       port: server.listen.port,
@@ -50,6 +50,11 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
     log,
     metrics: { mailboxLabel: metrics.mailbox_label },
   };
+}
+
+/** Where the store of a file is; absolute. */
+export function storePathOf({ url }: CheckedFile['store'], folder: string): string {
+  return resolve(folder, url.slice('sqlite:'.length));
 }
 
 function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFile): AccountConfig {

@@ -1,7 +1,7 @@
 // The configuration file and the environment -> Config, or every problem at once.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { buildConfig } from './build.ts';
+import { buildConfig, storePathOf } from './build.ts';
 import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';
 import { readDocument, type SourceDocument } from './document.ts';
@@ -71,6 +71,24 @@ function originOf(path: Path, source: SourceDocument, { substituted, readFrom }:
   const place = source.placeOf(path, 'value');
   const origin = substituted.get(name);
   return origin ? { kind: 'environment', written: origin.written, ...place } : { kind: 'file', ...place };
+}
+
+/** Where the store of a configuration is, whatever else is wrong with the file; null when it does not say. */
+export function locateStore(path: string, environment: Environment): string | null {
+  try {
+    const source = readDocument(readFileSync(path, 'utf8'));
+    if (!('tree' in source)) return null;
+    const folder = dirname(resolve(path));
+    const { tree } = substitute(
+      { store: (source.tree as { store?: unknown } | null)?.store ?? {} },
+      environment,
+      folder,
+    );
+    const { checked } = checkAgainst(configSchema.shape.store, (tree as { store: unknown }).store);
+    return checked && storePathOf(checked, folder);
+  } catch {
+    return null;
+  }
 }
 
 function refusal(problems: readonly Problem[]): LoadedConfig {

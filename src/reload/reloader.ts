@@ -1,5 +1,7 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
 import { isDeepStrictEqual } from 'node:util';
+import { step } from '../alert/engine.ts';
+import { configReloadFailed } from '../alert/reload-rule.ts';
 import type { AccountConfig, ChannelConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
@@ -11,6 +13,7 @@ import type { Notifier } from '../notify/notifier.ts';
 import type { RecorderRooms } from '../watch/recorder.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, looksLikeAMistake, needingRestart, reruledMailboxes } from './impact.ts';
+import { previewOf } from './preview.ts';
 
 /** Where the configuration comes from: the file, as the command line named it, and a way to read it anew. */
 export interface ConfigSource {
@@ -59,6 +62,11 @@ export class Reloader {
     });
   }
 
+  /** The configuration of the start is in force: what an earlier process refused is history. */
+  begin(): Promise<void> {
+    return this.#alert([]);
+  }
+
   /** Never rejects for what the file holds; what is refused changes nothing. */
   reload(request: ReloadRequest): Promise<HandOutcome> {
     const outcome = this.#last.then(() => this.#take(request));
@@ -93,14 +101,17 @@ export class Reloader {
     }
     const impact = impactOf(live.config, loaded.config);
     const said = this.#describe(loaded, impact);
-    if (dryRun) return { done: true, said: [...said, 'Nothing was changed: this was a dry run.'] };
+    const preview = previewOf(live.config, loaded.config, fleet, world.clock.now());
+    if (dryRun) return { done: true, said: [...said, ...preview, 'Nothing was changed: this was a dry run.'] };
     await this.#swap(loaded, impact);
     world.log.info({ file: source.file, by, ...impact, changes: said }, 'configuration reloaded');
     taken();
-    return { done: true, said };
+    await this.#alert([]);
+    return { done: true, said: [...said, ...preview] };
   }
 
-  #refuse(problems: readonly string[], { dryRun, by }: Pick<ReloadRequest, 'dryRun' | 'by'>): HandOutcome {
+  async #refuse(problems: readonly string[], request: Pick<ReloadRequest, 'dryRun' | 'by'>): Promise<HandOutcome> {
+    const { dryRun, by } = request;
     const { source, rooms, refused } = this.#parts;
     if (!dryRun) {
       rooms.world.log.error(
@@ -108,8 +119,26 @@ export class Reloader {
         'configuration refused: the one before stays in force',
       );
       refused();
+      await this.#alert(problems);
     }
     return { done: false, said: [...problems, 'The configuration before stays in force.'] };
+  }
+
+  /** Fires or ends config_reload_failed. A store that can't be written must not undo a reload. */
+  async #alert(problems: readonly string[]): Promise<void> {
+    const { fleet, store, turns, world, onTransitions } = this.#parts.rooms;
+    try {
+      await turns.take(async () => {
+        const condition = configReloadFailed(problems);
+        const alerts = step([condition], (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+        if (alerts.changed.length === 0) return;
+        await store.recordAlerts(alerts);
+        for (const alert of alerts.changed) fleet.putAlert(alert);
+        if (alerts.transitions.length > 0) onTransitions();
+      });
+    } catch (error) {
+      world.log.error({ err: error }, 'the outcome of a reload could not be recorded');
+    }
   }
 
   #describe(loaded: ValidConfig, impact: Impact): readonly string[] {
@@ -145,7 +174,7 @@ export class Reloader {
     for (const name of impact.removed) await duties.forget(name);
     for (const account of added) duties.begin(account);
     for (const [index, account] of restarted.entries()) duties.begin(account, earlier[index]);
-    world.log.level = config.log.level;
+    if (config.log.level !== before.log.level) world.log.level = config.log.level;
     this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));
     await notifier.reconfigure(
       this.#channels.map(({ channel }) => channel),

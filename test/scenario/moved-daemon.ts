@@ -35,6 +35,18 @@ export interface Post {
 
 const secondKey = 'sk_live_second_0123456789abcdef';
 
+/** The configuration file as a test changes it. */
+export interface WrittenConfig {
+  accounts: Record<string, unknown>[];
+  alerts: { channels: Record<string, unknown>[] };
+  [key: string]: unknown;
+}
+
+interface HowToReload {
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
 /** More than any mailbox has in a run. */
 const maxDecisions = 10_000;
 
@@ -57,16 +69,14 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
   const account = { base_url: simulator.url, plan: 'enterprise' };
   const accounts = [{ name: 'agency', api_key: demoKey, ...account }];
   if (second.length > 0) accounts.push({ name: 'second', api_key: secondKey, ...account });
-  writeFileSync(
-    file,
-    JSON.stringify({
-      accounts,
-      // Every request is real work for the moved clock: spare ones are not spent here.
-      poll: { stats_interval_min: '0s', ...poll },
-      alerts: { channels: [hook] },
-      server: { listen: '127.0.0.1:0' },
-    }),
-  );
+  const written: WrittenConfig = {
+    accounts,
+    // Every request is real work for the moved clock: spare ones are not spent here.
+    poll: { stats_interval_min: '0s', ...poll },
+    alerts: { channels: [hook] },
+    server: { listen: '127.0.0.1:0' },
+  };
+  writeFileSync(file, JSON.stringify(written));
   const load = () => loadConfig(file, {});
   const started = load();
   if (!started.ok) throw new Error(JSON.stringify(started.problems));
@@ -100,6 +110,18 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
     });
     while (!stopped) await clock.advance(secondMs);
     await stopping;
+  };
+
+  /** What the daemon says to a reload, while the clock goes on. */
+  const ask = async (how: HowToReload): Promise<HandOutcome> => {
+    const waiting = { over: false };
+    const reloading = daemon.reload({ by: 'a test', force: false, dryRun: false, ...how });
+    void reloading.finally(() => {
+      waiting.over = true;
+    });
+    while (!waiting.over) await clock.advance(100);
+    takePosts();
+    return reloading;
   };
 
   return {
@@ -145,6 +167,16 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
       return outcome as HandOutcome;
     },
     url: () => daemon.url,
+    file,
+    written: () => written,
+    /** Changes the file, or puts a text in its place, and reloads. */
+    reload(change: ((config: WrittenConfig) => void) | string, how: HowToReload = {}): Promise<HandOutcome> {
+      if (typeof change !== 'string') change(written);
+      writeFileSync(file, typeof change === 'string' ? change : JSON.stringify(written));
+      return ask(how);
+    },
+    /** Reloads the file as it is. */
+    ask,
     /** What was told of a rule, in order: firing, resolved or event. */
     told: (rule: string) =>
       receiver

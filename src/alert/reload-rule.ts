@@ -1,0 +1,31 @@
+// config_reload_failed: the newest configuration was refused, and the one before stays in force.
+import { noAccount } from '../model/alert.ts';
+import type { Condition } from './condition.ts';
+
+/** More problems than this stand in the log only. */
+const problemsTold = 5;
+
+/** `problems`: sentences without secrets; none when the newest configuration is in force. */
+export function configReloadFailed(problems: readonly string[]): Condition {
+  const more = problems.length - problemsTold;
+  return {
+    subject: { rule: 'config_reload_failed', account: noAccount, mailboxId: null, email: null, object: null },
+    severity: 'warning',
+    active: problems.length > 0,
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    facts: {
+      title: problems.length > 0 ? 'the new configuration was refused' : 'the newest configuration is in force',
+      sentences:
+        problems.length > 0
+          ? [
+              ...problems.slice(0, problemsTold),
+              ...(more > 0 ? [`And ${more} more: \`warmwarden check\` says all of them.`] : []),
+              'The configuration before stays in force: put the file right and run `warmwarden reload`.',
+            ]
+          : [],
+      numbers: { problems: problems.length },
+    },
+  };
+}

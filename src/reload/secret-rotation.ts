@@ -1,0 +1,76 @@
+// A secret that was replaced in its file is taken over by itself: a reload, once the folder is quiet.
+import { readFiles, watchFolders } from '../config/secret-files.ts';
+import type { ReloadRequest } from '../model/hand.ts';
+import { type Bell, createBell, type World } from '../world.ts';
+
+/** A rotation takes several steps in the folder; what is read in the midst of it is half a secret. */
+const quietMs = 2_000;
+/** Where a folder can't be watched (a network share, say), the files are looked at this often. */
+const lookEveryMs = 60_000;
+
+export interface RotationParts {
+  readonly world: World;
+  /** The files of the configuration in force. */
+  readonly files: () => readonly string[];
+  readonly reload: (request: ReloadRequest) => Promise<unknown>;
+}
+
+/** Looks after the secrets from `follow` until `stop`. */
+export class SecretRotation {
+  readonly #parts: RotationParts;
+  readonly #bell: Bell;
+  readonly #stop = new AbortController();
+  #files: readonly string[] = [];
+  #known: ReadonlyMap<string, string> = new Map();
+  #endWatch: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: RotationParts) {
+    this.#parts = parts;
+    this.#bell = createBell(parts.world.clock);
+  }
+
+  start(): void {
+    this.follow();
+    this.#running = this.#run();
+  }
+
+  /** Another configuration is in force: its secrets are the known ones from now on. */
+  follow(): void {
+    const { files, world } = this.#parts;
+    this.#files = files();
+    this.#known = readFiles(this.#files);
+    this.#endWatch();
+    this.#endWatch = watchFolders(
+      this.#files,
+      () => this.#bell.ring(),
+      (folder) => world.log.warn({ folder }, 'the folder of a secret is not watched: it is looked at every minute'),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#endWatch();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { clock } = this.#parts.world;
+    while (!signal.aborted) {
+      await this.#bell.sleep(lookEveryMs, signal);
+      if (signal.aborted || !this.#rotated()) continue;
+      await clock.sleep(quietMs, signal);
+      if (signal.aborted) return;
+      // Also when it is refused: the same content is not tried again.
+      this.#known = readFiles(this.#files);
+      await this.#parts.reload({ by: 'a secret that changed in its file', force: false, dryRun: false });
+    }
+  }
+
+  /** Another content; a file that is not there is about to come. */
+  #rotated(): boolean {
+    const now = readFiles(this.#files);
+    return [...now].some(([file, content]) => content !== this.#known.get(file));
+  }
+}

@@ -1,0 +1,86 @@
+// Reloading as an operator does it: a signal, the command, the HTTP route, and a secret that is rotated in its file.
+import { createHash } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { request } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { Stage } from '../support/guarded.ts';
+import { Running } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
+const tokens = [
+  { name: 'ann', sha256: sha256('operator-token'), role: 'operator' },
+  { name: 'eyes', sha256: sha256('viewer-token'), role: 'viewer' },
+];
+
+describe.concurrent('a running daemon', () => {
+  it('reloads on SIGHUP, and tells of a file that is broken', async () => {
+    await using stage = await Stage.open();
+    stage.start();
+    await stage.daemon.onDuty();
+    stage.daemon.kill('SIGHUP');
+    await stage.daemon.said('configuration reloaded');
+    stage.workplace.configure('accounts: []');
+    stage.daemon.kill('SIGHUP');
+    const line = await stage.daemon.said('configuration refused');
+    expect(line['problems']).toEqual([
+      expect.stringMatching(/config\.yaml:1:11 accounts: has no account: there is nothing to guard/),
+    ]);
+    await until('the alert', () => stage.receiver.alerts().some(({ rule }) => rule === 'config_reload_failed'));
+    expect((await stage.metrics()).text).toContain('warmwarden_config_last_reload_successful 0');
+  });
+
+  it('reloads for `warmwarden reload`, which needs none of the daemon’s variables', async () => {
+    await using stage = await Stage.open();
+    stage.start();
+    await stage.daemon.onDuty();
+    const unset = '$' + '{NO_SUCH_VARIABLE}';
+    stage.workplace.configure(`accounts: [{name: acme, base_url: "${stage.api.url}", api_key: "${unset}"}]\n`);
+    // The store of the file is the one that the daemon holds.
+    await using asking = new Running(['reload', '--config', stage.config]);
+    expect(await asking.ended).toMatchObject({ code: 1 });
+    expect(asking.stderr).toContain('the environment variable NO_SUCH_VARIABLE is not set');
+    expect(asking.stderr).toContain('stays in force');
+  });
+
+  it('reloads over HTTP for an operator, and for nobody else', async () => {
+    await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: { tokens } } } });
+    stage.start();
+    const url = await stage.daemon.onDuty();
+    const ask = async (headers: Record<string, string>, query = '') => {
+      const answer = await request(`${url}/-/reload${query}`, { method: 'POST', headers });
+      return [answer.statusCode, await answer.body.json()] as const;
+    };
+    const operator = { authorization: 'Bearer operator-token' };
+    expect((await ask({}))[0]).toBe(401);
+    expect((await ask({ authorization: 'Bearer viewer-token' }))[0]).toBe(403);
+    expect((await ask({ ...operator, origin: 'http://evil.example' }))[0]).toBe(403);
+    expect(await ask(operator, '?dry_run=true')).toEqual([
+      200,
+      { done: true, said: [expect.stringContaining('nothing changes'), expect.stringContaining('dry run')] },
+    ]);
+    expect((await ask(operator))[0]).toBe(200);
+    // The tokens are taken over too.
+    stage.workplace.configure('nothing');
+    expect((await ask(operator))[0]).toBe(409);
+  });
+
+  it('takes over a key that is rotated in its file', async () => {
+    await using stage = await Stage.open({ account: { api_key: undefined, api_key_file: 'secrets/key' } });
+    const file = stage.workplace.path('secrets/key');
+    mkdirSync(dirname(file));
+    writeFileSync(file, stage.key);
+    const mailbox = stage.api.add('a@a.example');
+    stage.start();
+    await until('the first look', () => stage.api.reads('/v1/stats', mailbox).length > 0);
+    const next = stage.api.addKey();
+    writeFileSync(`${file}.new`, `${next}\n`);
+    renameSync(`${file}.new`, file);
+    await stage.daemon.said('configuration reloaded');
+    stage.api.keys.delete(stage.key);
+    const before = stage.api.reads('/v1/stats', mailbox).length;
+    await until('looks with the new key', () => stage.api.reads('/v1/stats', mailbox).length > before + 1);
+    expect(stage.daemon.output).not.toContain(next);
+  });
+});
