@@ -48,7 +48,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'node:stream/consumers',
     ],
   ),
-  simulator: only(['world'], ['node:http', 'node:crypto', 'node:net']),
+  simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),
 };
 
 export interface Violation {

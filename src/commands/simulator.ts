@@ -1,8 +1,12 @@
 // `warmwarden simulator`: the mailbox API, simulated, on its own port until somebody stops it.
+import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { parse } from 'yaml';
 import { fleetOf } from '../simulator/agency-fleet.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
+import type { Scenario } from '../simulator/scenario.ts';
+import { fromError, readScenario } from '../simulator/scenario-file.ts';
 import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type Clock, movedClock, systemClock, worldOn } from '../world.ts';
@@ -11,6 +15,7 @@ interface Flags {
   readonly port: number;
   readonly host: string;
   readonly scenario: ScenarioName;
+  readonly file?: Scenario;
   readonly seed: number;
   readonly speed: number;
   readonly start?: number;
@@ -26,6 +31,9 @@ const notes = `
 With --speed above 1 the fleet's time runs ahead of real time, while the rate limit stays on real time
 (100 requests in 60 real seconds). A client that judges dates by its own clock will find days in the future.
 
+Faults (docs/faults.md) come from --file, or are put in while it runs:
+  curl -X POST -d '{"fault": "bad-gateway", "route": "stats", "times": 3}' URL/admin/faults
+
 Scenarios are written for a start at 08:30 UTC on a Tuesday: --start 2026-03-10T08:30:00Z
 ${Object.values(scenarios)
   .map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`)
@@ -39,6 +47,7 @@ export function simulatorCommand(): Command {
     .option('--port <port>', 'port to listen on, 0 for any', wholeNumber(0, 65_535), 7030)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(new Option('--scenario <name>', 'what happens to the fleet').choices(names).default('calm'))
+    .option('--file <path>', 'a scenario of your own, YAML or JSON: fleet, incidents, faults', scenarioFile)
     .option('--seed <number>', 'the same seed gives the same fleet', wholeNumber(0, 2 ** 31 - 1), 1)
     .option('--speed <factor>', 'how fast the fleet lives: 60 makes a minute of a second', speedFactor, 1)
     .option('--start <time>', "the fleet's time at the start, ISO 8601 (default: now)", instant)
@@ -54,7 +63,7 @@ async function run(flags: Flags): Promise<void> {
   const stop = new AbortController();
   const { clock, pacing } = fleetClock(flags, stop.signal);
   const world = worldOn(clock, { level: 'warn', format: 'pretty' });
-  const base = scenarios[flags.scenario];
+  const base: Scenario = flags.file ?? scenarios[flags.scenario];
   const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
   const { port, host, seed, key, limiter } = flags;
   let simulator: Simulator;
@@ -68,7 +77,7 @@ async function run(flags: Flags): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  process.stdout.write(story(simulator, flags, clock.now()));
+  process.stdout.write(story(simulator, { ...flags, scenario }, clock.now()));
   await stopSignal();
   stop.abort();
   await pacing;
@@ -84,13 +93,17 @@ function fleetClock({ speed, start }: Flags, signal: AbortSignal): { clock: Cloc
   return { clock, pacing: clock.pace(speed, signal) };
 }
 
-function story({ url, fleet }: Simulator, { key, scenario, seed, speed }: Flags, now: number): string {
+function story(
+  { url, fleet }: Simulator,
+  { key, scenario, seed, speed }: Omit<Flags, 'scenario'> & { readonly scenario: Scenario },
+  now: number,
+): string {
   const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
   return `
 The simulated mailbox API is listening on ${url}
 
   API key    ${key}   (plan pro: 100 requests a minute)
-  scenario   ${scenario}: ${scenarios[scenario].summary}
+  scenario   ${scenario.name}: ${scenario.summary}
   fleet      ${fleet.mailboxes().length} mailboxes, seed ${seed}
   time       ${time}${speed === 1 ? '' : `, running ${speed} times as fast as real time`}
 
@@ -132,6 +145,14 @@ function speedFactor(text: string): number {
   const value = Number(text);
   if (!(value >= 1 && value <= 100_000)) throw new InvalidArgumentError('It must be a number from 1 to 100000.');
   return value;
+}
+
+function scenarioFile(path: string): Scenario {
+  try {
+    return readScenario(parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new InvalidArgumentError(`It can't be used: ${fromError(error)}.`);
+  }
 }
 
 function instant(text: string): number {

@@ -1,7 +1,7 @@
 // The simulated fleet: all mailboxes on one clock, the incidents that befall them, and a person's hand on them.
 import type { Clock } from '../world.ts';
 import { dayMs } from './day-row.ts';
-import { Mailbox } from './mailbox.ts';
+import { type Birth, Mailbox } from './mailbox.ts';
 import { matchesAddress } from './pattern.ts';
 import type { WarmupMode } from './ramp.ts';
 import type { Incident, MailboxSpec } from './scenario.ts';
@@ -22,12 +22,15 @@ interface DatedIncident {
   readonly incident: Incident;
   readonly from: number;
   readonly until: number;
+  /** A reconnection that has happened. */
+  done: boolean;
 }
 
 /** Every mailbox that it hands out has lived up to the clock's now. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #mailboxes = new Map<string, Mailbox>();
+  readonly #births = new Map<string, Birth>();
   readonly #idByAddress = new Map<string, string>();
   readonly #incidents: DatedIncident[];
 
@@ -39,6 +42,7 @@ export class Fleet {
   /** In the order of their arrival. */
   mailboxes(): Mailbox[] {
     const now = this.#options.clock.now();
+    this.#reconnect(now);
     return [...this.#mailboxes.values()].map((mailbox) => {
       mailbox.advance(now);
       return mailbox;
@@ -46,12 +50,14 @@ export class Fleet {
   }
 
   withId(id: string): Mailbox | undefined {
+    this.#reconnect(this.#options.clock.now());
     const mailbox = this.#mailboxes.get(id);
     mailbox?.advance(this.#options.clock.now());
     return mailbox;
   }
 
   find(email: string): Mailbox | undefined {
+    this.#reconnect(this.#options.clock.now());
     const id = this.#idByAddress.get(email.toLowerCase());
     return id === undefined ? undefined : this.withId(id);
   }
@@ -63,11 +69,29 @@ export class Fleet {
     const { seed, startAt, clock } = this.#options;
     const started = Math.floor(startAt / dayMs) * dayMs - spec.startedDaysAgo * dayMs + warmupHourMs;
     const warmupStartedAt = spec.startedDaysAgo === 0 ? clock.now() : started;
-    const mailbox = new Mailbox({ seed, spec, warmupStartedAt, createdBy });
+    return this.#bear({ seed, spec, warmupStartedAt, createdBy, incarnation: 0 });
+  }
+
+  #bear(birth: Birth): Mailbox {
+    const mailbox = new Mailbox(birth);
     for (const dated of this.#incidents) afflict(mailbox, dated);
     this.#mailboxes.set(mailbox.id, mailbox);
-    this.#idByAddress.set(address, mailbox.id);
+    this.#births.set(mailbox.id, birth);
+    this.#idByAddress.set(mailbox.email.toLowerCase(), mailbox.id);
     return mailbox;
+  }
+
+  /** Gives mailboxes that were taken out and connected anew their new id. */
+  #reconnect(now: number): void {
+    for (const dated of this.#incidents) {
+      if (dated.incident.kind !== 'reconnect' || dated.done || dated.from > now) continue;
+      dated.done = true;
+      for (const [id, birth] of [...this.#births]) {
+        if (!this.#mailboxes.has(id) || !befalls(dated.incident, birth.spec)) continue;
+        this.#mailboxes.delete(id);
+        this.#bear({ ...birth, warmupStartedAt: dated.from, incarnation: birth.incarnation + 1 });
+      }
+    }
   }
 
   /** Removes a mailbox, as somebody does in the service's own pages. */
@@ -113,13 +137,14 @@ export class Fleet {
   #dated(incident: Incident): DatedIncident {
     const { startAt } = this.#options;
     const until = incident.until === undefined ? Number.POSITIVE_INFINITY : startAt + incident.until;
-    return { incident, from: startAt + incident.from, until };
+    return { incident, from: startAt + incident.from, until, done: false };
   }
 }
 
-function afflict(mailbox: Mailbox, dated: DatedIncident): void {
-  const { incident } = dated;
-  if (!matchesAddress(incident.mailbox, mailbox.email)) return;
-  if (incident.provider && incident.provider !== mailbox.provider) return;
-  mailbox.afflictions.push({ ...dated, mails: 0 });
+function befalls(incident: Incident, { email, provider }: Pick<MailboxSpec, 'email' | 'provider'>): boolean {
+  return matchesAddress(incident.mailbox, email) && (!incident.provider || incident.provider === provider);
+}
+
+function afflict(mailbox: Mailbox, { incident, from, until }: DatedIncident): void {
+  if (befalls(incident, mailbox)) mailbox.afflictions.push({ incident, from, until, mails: 0 });
 }

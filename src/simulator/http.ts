@@ -1,10 +1,15 @@
 // The simulator's HTTP side: key, plan, rate limit, permission, then the route; every failure as {error}.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { World } from '../world.ts';
+import { administer } from './admin.ts';
+import { deliver, type Parcel } from './delivery.ts';
+import type { Behaviour } from './fault.ts';
+import { edit, type Faults } from './faults.ts';
 import { type JsonObject, readJsonObject } from './inputs.ts';
 import { type Caller, callerOf } from './keys.ts';
 import { Refusal } from './refusal.ts';
 import { type Answer, health, type Router } from './routes.ts';
+import type { Incident } from './scenario.ts';
 
 /** A request that was answered. */
 export interface LoggedRequest {
@@ -22,6 +27,9 @@ export interface HttpOptions {
   readonly world: World;
   readonly callers: readonly Caller[];
   readonly router: Router;
+  readonly faults: Faults;
+  /** Lets something go wrong with the fleet from now on. */
+  readonly befall: (incident: Incident) => void;
   /** Called once a request, before its answer leaves. */
   readonly onRequest: (request: LoggedRequest) => void;
 }
@@ -32,7 +40,11 @@ const maxBodyBytes = 64 * 1024;
 interface Exchange {
   readonly request: IncomingMessage;
   readonly method: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Record<string, string | string[]>;
+  /** The body of a POST, as it came. */
+  text?: string;
+  /** Why the body of a POST can't be read. */
+  unreadable?: unknown;
   body?: JsonObject;
 }
 
@@ -44,29 +56,77 @@ export function createHttpServer(options: HttpOptions): Server {
 async function serve(options: HttpOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const exchange: Exchange = { request, method: request.method ?? 'GET', headers: {} };
   const at = options.world.clock.now();
-  const answer = await answerTo(options, exchange).catch((error: unknown): Answer => {
+  const path = request.url ?? '/';
+  if (path.startsWith('/admin/')) {
+    const answer = await withRefusals(options, exchange, async () =>
+      administer(options, request.method ?? '', path, await readBody(request)),
+    );
+    return deliver(response, parcelOf(exchange, answer), null);
+  }
+  const { answer, fault } = await withFaults(options, exchange);
+  const { method, body } = exchange;
+  options.onRequest({ at, method, path, status: answer.status, ...(body && { body: withoutPasswords(body) }) });
+  deliver(response, parcelOf(exchange, answer), fault);
+}
+
+/** The answer, changed by the fault that the request meets; `fault` is what is left to do when it leaves. */
+async function withFaults(
+  options: HttpOptions,
+  exchange: Exchange,
+): Promise<{ answer: Answer; fault: Behaviour | null }> {
+  const { method, request } = exchange;
+  const { path, query } = target(request.url ?? '/');
+  if (method === 'POST') {
+    exchange.text = await readBody(request).catch((error: unknown) => {
+      exchange.unreadable = error;
+      return '';
+    });
+  }
+  const mailboxId = query.get('mailbox_id') ?? /"mailbox_id"\s*:\s*"([^"]*)"/.exec(exchange.text ?? '')?.[1] ?? null;
+  const fault = options.faults.meet({ method, path, mailboxId }, options.world.clock.now());
+  const plain = () => withRefusals(options, exchange, () => answerTo(options, exchange));
+  const done = { status: 200, body: { success: true, message: 'done' } };
+  switch (fault?.do) {
+    case 'answer':
+      if (fault.applied) await plain();
+      Object.assign(exchange.headers, fault.headers);
+      return { answer: { status: fault.status, body: fault.body }, fault };
+    case 'pretend':
+      return { answer: done, fault };
+    case 'late':
+      void options.world.clock.sleep(fault.ms).then(plain);
+      return { answer: done, fault };
+    case 'cut':
+      return { answer: fault.applied ? await plain() : { status: 0, body: {} }, fault };
+    case 'edit': {
+      const { status, body } = await plain();
+      return { answer: { status, body: status === 200 ? edit(body as object, fault.edit) : body }, fault };
+    }
+    case 'freeze':
+      return { answer: await options.faults.frozen(request.url ?? '/', plain), fault };
+    default:
+      return { answer: await plain(), fault };
+  }
+}
+
+async function withRefusals(options: HttpOptions, exchange: Exchange, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
     if (error instanceof Refusal) {
       Object.assign(exchange.headers, error.headers);
       return { status: error.status, body: { error: error.message } };
     }
     options.world.log.error({ err: error }, 'the simulator failed to answer');
     return { status: 500, body: { error: 'internal server error' } };
-  });
-  const { method, body } = exchange;
-  options.onRequest({
-    at,
-    method,
-    path: request.url ?? '/',
-    status: answer.status,
-    ...(body && { body: withoutPasswords(body) }),
-  });
-  const text = JSON.stringify(answer.body);
-  response.writeHead(answer.status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    ...exchange.headers,
-  });
-  response.end(method === 'HEAD' ? undefined : text);
+  }
+}
+
+/** A text that a fault says instead of JSON is a page, unless its headers say otherwise. */
+function parcelOf({ method, headers }: Exchange, { status, body }: Answer): Parcel {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const type = typeof body === 'string' ? 'text/html' : 'application/json; charset=utf-8';
+  return { status, headers: { 'content-type': type, ...headers }, text: method === 'HEAD' ? '' : text };
 }
 
 async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answer> {
@@ -80,7 +140,10 @@ async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answe
   if (!handler) {
     throw new Refusal(405, 'this path does not know the method', { allow: Object.keys(route.methods).join(', ') });
   }
-  if (method === 'POST') exchange.body = readJsonObject(await readBody(request));
+  if (method === 'POST') {
+    if (exchange.unreadable) throw exchange.unreadable;
+    exchange.body = readJsonObject(exchange.text ?? '');
+  }
   return handler({ caller, query, id: route.id, body: exchange.body ?? {} });
 }
 

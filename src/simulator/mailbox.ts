@@ -24,6 +24,8 @@ export interface Birth {
   readonly warmupStartedAt: number;
   /** The key that created it over the API; null for the fleet's own. */
   readonly createdBy: string | null;
+  /** How often it was taken out and connected anew. */
+  readonly incarnation: number;
 }
 
 const recentMailsShown = 10;
@@ -49,6 +51,8 @@ export class Mailbox {
   readonly #lateBounces: { at: number; mail: SentMail; bounce: Bounce }[] = [];
   #config: WarmupConfig;
   #running = true;
+  /** The vendor's own pause that holds it; null when nobody or somebody else does. */
+  #heldBy: Affliction | null = null;
   #at: number;
   #today: DayRow;
   #rampDay = 0;
@@ -57,8 +61,9 @@ export class Mailbox {
   #sentOfPlan = 0;
   #plannedToday = 0;
 
-  constructor({ seed, spec, warmupStartedAt, createdBy }: Birth) {
-    this.id = derivedUuid(`${seed}/${spec.email.toLowerCase()}`);
+  constructor({ seed, spec, warmupStartedAt, createdBy, incarnation }: Birth) {
+    const again = incarnation === 0 ? '' : `/${incarnation}`;
+    this.id = derivedUuid(`${seed}/${spec.email.toLowerCase()}${again}`);
     this.email = spec.email;
     this.provider = spec.provider;
     this.createdBy = createdBy;
@@ -128,10 +133,12 @@ export class Mailbox {
       const midnight = (this.#today.day + 1) * dayMs;
       const mail = this.#plan[this.#sentOfPlan] ?? Number.POSITIVE_INFINITY;
       const late = this.#lateBounces[0]?.at ?? Number.POSITIVE_INFINITY;
-      const next = Math.min(midnight, mail, late);
+      const turn = this.#vendorsTurn();
+      const next = Math.min(midnight, mail, late, turn?.at ?? Number.POSITIVE_INFINITY);
       if (next > until) break;
       this.#at = next;
-      if (next === late) this.#receiveLateBounce();
+      if (next === turn?.at) this.#vendorTurns(turn.affliction);
+      else if (next === late) this.#receiveLateBounce();
       else if (next === midnight) this.#beginDay();
       else this.#send();
     }
@@ -140,11 +147,13 @@ export class Mailbox {
 
   /** Stops sending from now on. False when it was paused already. */
   pause(): boolean {
+    this.#heldBy = null;
     return this.#setRunning(false);
   }
 
   /** Sends again from now on. False when it was running already. */
   resume(): boolean {
+    this.#heldBy = null;
     return this.#setRunning(true);
   }
 
@@ -161,6 +170,24 @@ export class Mailbox {
 
   #met(at: number): Affliction[] {
     return this.afflictions.filter((affliction) => at >= affliction.from && at < affliction.until);
+  }
+
+  /** When the vendor's own protection pauses or resumes next. */
+  #vendorsTurn(): { readonly at: number; readonly affliction: Affliction } | null {
+    if (this.#heldBy) return { at: Math.max(this.#heldBy.until, this.#at), affliction: this.#heldBy };
+    for (const affliction of this.afflictions) {
+      if (affliction.incident.kind !== 'vendor_pause' || affliction.mails > 0) continue;
+      return { at: Math.max(affliction.from, this.#at), affliction };
+    }
+    return null;
+  }
+
+  #vendorTurns(affliction: Affliction): void {
+    const begins = this.#heldBy === null;
+    affliction.mails += 1;
+    // What somebody else paused before is not the vendor's to resume.
+    const turned = this.#setRunning(!begins);
+    this.#heldBy = begins && turned ? affliction : null;
   }
 
   #setRunning(running: boolean): boolean {

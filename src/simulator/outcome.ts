@@ -9,7 +9,7 @@ export interface Affliction {
   readonly from: number;
   /** Infinity when it never ends. */
   readonly until: number;
-  /** Mails that it met so far. */
+  /** Mails that it met so far; of a vendor's pause, how often it turned. */
   mails: number;
 }
 

@@ -20,7 +20,8 @@ interface Question {
 
 export interface Answer {
   readonly status: number;
-  readonly body: object;
+  /** JSON; a text is sent as it is. */
+  readonly body: unknown;
 }
 
 /** Answers a question, or throws a Refusal. */

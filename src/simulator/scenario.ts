@@ -1,4 +1,5 @@
 // What a scenario is: a fleet, and what happens to it. Plain values only.
+import type { FaultRule } from './fault.ts';
 import type { WarmupMode } from './ramp.ts';
 
 export type Provider = 'google' | 'microsoft' | 'zoho' | 'custom';
@@ -36,7 +37,11 @@ export type Incident =
   | (Happening & { readonly kind: 'dns'; readonly records: readonly ('spf' | 'dkim' | 'dmarc')[] })
   | (Happening & { readonly kind: 'listing'; readonly lists: readonly string[] })
   /** The service can't log in: nothing is sent, and the detail shows `error`. */
-  | (Happening & { readonly kind: 'disconnect'; readonly error: string });
+  | (Happening & { readonly kind: 'disconnect'; readonly error: string })
+  /** The service itself pauses the warm-up, and resumes it at the end; what people do meanwhile stands. */
+  | (Happening & { readonly kind: 'vendor_pause' })
+  /** Somebody takes the mailbox out and connects it anew: from then on it has another id and no history. */
+  | (Happening & { readonly kind: 'reconnect' });
 
 /** A fleet and what happens to it. */
 export interface Scenario {
@@ -45,4 +50,6 @@ export interface Scenario {
   readonly summary: string;
   readonly fleet: readonly MailboxSpec[];
   readonly incidents: readonly Incident[];
+  /** What is put in front of the API's answers. */
+  readonly faults?: readonly FaultRule[];
 }

@@ -1,6 +1,6 @@
 // The scenarios that ship. Their hours are written for a start at 08:30 UTC on a Tuesday.
 import { agencyFleet } from './agency-fleet.ts';
-import type { Scenario } from './scenario.ts';
+import type { Incident, Scenario } from './scenario.ts';
 
 /** A Tuesday at 08:30 UTC: start the clock here and the scenarios happen at the hours they name. */
 export const scenarioStart = Date.UTC(2026, 2, 10, 8, 30);
@@ -49,7 +49,90 @@ const providerBlock: Scenario = {
   incidents: [{ kind: 'block', mailbox: '*', provider: 'google', from: at(12), until: at(32) }],
 };
 
+const dnsBreak: Scenario = {
+  name: 'dns-break',
+  summary: 'One domain loses its SPF and DKIM records at 10, another its DMARC at 11; all are back the next morning.',
+  fleet: agencyFleet,
+  incidents: [
+    { kind: 'dns', mailbox: '*@cedarlane.example', records: ['spf', 'dkim'], from: at(10), until: at(33) },
+    { kind: 'dns', mailbox: '*@harborlight.example', records: ['dmarc'], from: at(11), until: at(33) },
+  ],
+};
+
+const listingWave: Scenario = {
+  name: 'listings',
+  summary:
+    'The addresses of two domains get onto blacklists at 10 and at 12, one of them onto two; a day later they are off.',
+  fleet: agencyFleet,
+  incidents: [
+    { kind: 'listing', mailbox: '*@fernhill.example', lists: ['zen.spamhaus.org'], from: at(10), until: at(36) },
+    {
+      kind: 'listing',
+      mailbox: '*@cedarlane.example',
+      lists: ['b.barracuda', 'bl.spamcop'],
+      from: at(12),
+      until: at(36),
+    },
+  ],
+};
+
+const disconnections: Scenario = {
+  name: 'disconnections',
+  summary: 'From 10 every Google login fails for two hours, and one mailbox stays disconnected until the next day.',
+  fleet: agencyFleet,
+  incidents: [
+    { kind: 'disconnect', mailbox: '*', provider: 'google', error: 'OAuth token expired', from: at(10), until: at(12) },
+    { kind: 'disconnect', mailbox: 'samuel.ito@*', error: 'IMAP login failed', from: at(10), until: at(33) },
+  ],
+};
+
+const quietWeekend: Scenario = {
+  name: 'quiet-weekend',
+  summary: 'Nobody sends from Friday evening to Monday morning, and the statistics stand still.',
+  fleet: agencyFleet.map((mailbox) => ({ ...mailbox, weekdaysOnly: true, sendWindow: [9, 17] })),
+  incidents: [],
+};
+
+const vendorPause: Scenario = {
+  name: 'vendor-pause',
+  summary: 'The service itself pauses two mailboxes from 10 to 15, one of them in the middle of a bounce storm.',
+  fleet: agencyFleet,
+  incidents: [
+    { kind: 'vendor_pause', mailbox: 'amelia.ward@northbeam.example', from: at(10), until: at(15) },
+    { kind: 'bounce', mailbox: 'amelia.ward@northbeam.example', rate: 0.5, from: at(9.75), until: at(12) },
+    { kind: 'vendor_pause', mailbox: 'oliver.hart@northbeam.example', from: at(10), until: at(15) },
+  ],
+};
+
+const year: Scenario = {
+  name: 'year',
+  summary: 'Every fourth week something goes wrong with another mailbox, and in between nothing does.',
+  fleet: agencyFleet,
+  incidents: agencyFleet.flatMap(({ email }, index) => {
+    const day = 28 * index + 6;
+    const [from, until] = [at(24 * day + 9), at(24 * day + 17)];
+    const troubles: readonly Incident[] = [
+      { kind: 'bounce', mailbox: email, rate: 0.2, from, until },
+      { kind: 'dns', mailbox: email, records: ['spf'], from, until },
+      { kind: 'listing', mailbox: email, lists: ['zen.spamhaus.org'], from, until },
+      { kind: 'disconnect', mailbox: email, error: 'IMAP login failed', from, until },
+    ];
+    const trouble = troubles[index % troubles.length];
+    return trouble ? [trouble] : [];
+  }),
+};
+
 /** Every scenario by its name. */
-export const scenarios = { calm, 'bounce-storm': bounceStorm, 'provider-block': providerBlock } as const;
+export const scenarios = {
+  calm,
+  'bounce-storm': bounceStorm,
+  'provider-block': providerBlock,
+  'dns-break': dnsBreak,
+  listings: listingWave,
+  disconnections,
+  'quiet-weekend': quietWeekend,
+  'vendor-pause': vendorPause,
+  year,
+} as const;
 
 export type ScenarioName = keyof typeof scenarios;

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock, World } from '../world.ts';
+import { Faults } from './faults.ts';
 import { Fleet } from './fleet.ts';
 import { createHttpServer, type LoggedRequest } from './http.ts';
 import { callersOf, demoKey, type SimulatedKey } from './keys.ts';
@@ -35,6 +36,8 @@ export interface Simulator extends AsyncDisposable {
   readonly requests: readonly LoggedRequest[];
   /** The fleet behind the API: what people do in the service's own pages, and what befalls the mailboxes. */
   readonly fleet: Fleet;
+  /** What is put in front of its answers. */
+  readonly faults: Faults;
   /** Stops serving; open connections are cut. */
   close(): Promise<void>;
 }
@@ -44,20 +47,24 @@ const maxLoggedRequests = 10_000;
 /** Starts to serve. Rejects with the socket's error (EADDRINUSE, EACCES) when it can't listen. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { world, host = '127.0.0.1' } = options;
-  const scenario = typeof options.scenario === 'string' ? scenarios[options.scenario] : options.scenario;
+  const scenario: Scenario = typeof options.scenario === 'string' ? scenarios[options.scenario] : options.scenario;
+  const startAt = options.startAt ?? world.clock.now();
   const fleet = new Fleet({
     clock: world.clock,
     seed: options.seed ?? 1,
-    startAt: options.startAt ?? world.clock.now(),
+    startAt,
     incidents: scenario.incidents,
   });
   for (const spec of scenario.fleet) fleet.add(spec);
+  const faults = new Faults(scenario.faults ?? [], fleet, startAt);
   const keys = options.keys ?? [{ key: demoKey, permissions: ['read', 'write'], plan: 'pro' }];
   const requests: LoggedRequest[] = [];
   const server = createHttpServer({
     world,
     callers: callersOf(keys, options.limiterClock ?? world.clock),
     router: createRouter(fleet, world.clock),
+    faults,
+    befall: (incident) => fleet.addIncident(incident),
     onRequest: (request) => {
       requests.push(request);
       if (requests.length > maxLoggedRequests) requests.shift();
@@ -67,7 +74,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { port } = server.address() as AddressInfo;
   const close = () => stop(server);
   const shownHost = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${shownHost}:${port}`, requests, fleet, close, [Symbol.asyncDispose]: close };
+  return { url: `http://${shownHost}:${port}`, requests, fleet, faults, close, [Symbol.asyncDispose]: close };
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
