@@ -51,7 +51,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     const metrics = createMetrics({
       fleet,
       version,
-      clock: world.clock,
+      world,
       settings: metricsSettings(live, fleet, world),
     });
     let reloader: Reloader | null = null;
@@ -126,7 +126,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
 function metricsSettings(live: LiveConfig, fleet: Fleet, { clock }: World): MetricsSettings {
   return {
     nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
-    mailboxLabel: live.config.metrics.mailboxLabel,
+    ...live.config.metrics,
     enforcing: (name) =>
       policyOf(live.account(name)?.guard ?? {}).enforce && fleet.writesAllowed(name, null, clock.now()),
   };

@@ -144,6 +144,26 @@ export function movedClock(start: number): MovedClock {
   };
 }
 
+/** Lets long work yield the event loop, by real time: a moved clock stands still within it. */
+export interface Pacer {
+  /** Whether the slice is used up: then `await turn()`. */
+  due(): boolean;
+  /** Resolves in the event loop's next turn, with a new slice. */
+  turn(): Promise<void>;
+}
+
+/** A pacer whose first slice of `sliceMs` begins now. */
+export function createPacer(sliceMs: number): Pacer {
+  let until = performance.now() + sliceMs;
+  return {
+    due: () => performance.now() >= until,
+    async turn() {
+      await turn();
+      until = performance.now() + sliceMs;
+    },
+  };
+}
+
 /** Lets a loop sleep until its time or until somebody rings. A ring while nobody sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;

@@ -46,6 +46,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'node:fs',
       'node:stream',
       'node:stream/consumers',
+      'node:zlib',
     ],
   ),
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),

@@ -48,7 +48,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
       },
     },
     log,
-    metrics: { mailboxLabel: metrics.mailbox_label },
+    metrics: { mailboxLabel: metrics.mailbox_label, seriesLimit: metrics.series_limit },
   };
 }
 

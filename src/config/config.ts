@@ -15,7 +15,7 @@ export interface Config {
     readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
     readonly format: 'json' | 'pretty';
   };
-  readonly metrics: { readonly mailboxLabel: 'email' | 'id' };
+  readonly metrics: { readonly mailboxLabel: 'email' | 'id'; readonly seriesLimit: number };
 }
 
 export interface AccountConfig {

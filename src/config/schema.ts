@@ -238,7 +238,10 @@ export const configSchema = section(
       'What goes to standard output.',
     ),
     metrics: keyed(
-      section({ mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'What the label mailbox holds.') }),
+      section({
+        mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'What the label mailbox holds.'),
+        series_limit: keyed(whole(1_000, 100_000_000), 5_000_000, 'The most series of mailboxes, up to 44 each.'),
+      }),
       {},
       'What GET /metrics shows.',
     ),

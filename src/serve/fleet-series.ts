@@ -1,29 +1,39 @@
 // The metric series of accounts, alerts and channels, as pure functions of the fleet's picture.
 
 import type { Fleet } from '../fleet/fleet.ts';
-import { guardStateOf } from '../guard/state.ts';
-import { type GuardState, guardStates, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Family, Labels, Sample } from './exposition.ts';
-import { mailboxLabels } from './mailbox-labels.ts';
-import { type MailboxMetric, mailboxMetrics, mailboxSamples } from './mailbox-series.ts';
+import type { Family, Labels, Sample } from './exposition/text.ts';
+import { prefix } from './prefix.ts';
 
 /** What the configuration says of the series. */
 export interface MetricsSettings {
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly mailboxLabel: 'email' | 'id';
+  /** The most series of mailboxes that a scrape shows. */
+  readonly seriesLimit: number;
   /** Whether breaches of this account are acted on. */
   readonly enforcing: (account: string) => boolean;
 }
 
-export const prefix = 'warmwarden_';
+/** What is known of the mailboxes besides the fleet itself. */
+export interface MailboxFacts {
+  stateOf(mailbox: MailboxState): GuardState;
+  /** How many mailboxes the series limit leaves out. */
+  omitted(): number;
+}
 
-/** Every gauge that the fleet feeds, computed afresh: what left the fleet is in no family. */
-export function fleetFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
+/** The gauges that the fleet feeds besides those of single mailboxes, computed afresh. */
+export function fleetFamilies(
+  fleet: Fleet,
+  facts: MailboxFacts,
+  settings: MetricsSettings,
+  now: EpochMs,
+): readonly Family[] {
   return [
-    ...mailboxFamilies(fleet, settings, now),
-    mailboxCounts(fleet, settings),
+    mailboxCounts(fleet, facts),
+    mailboxesOmitted(facts),
     ...accountFamilies(fleet, settings, now),
     breakerOpen(fleet),
     alertsFiring(fleet),
@@ -32,35 +42,24 @@ export function fleetFamilies(fleet: Fleet, settings: MetricsSettings, now: Epoc
   ];
 }
 
-function mailboxFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
-  const byMetric = new Map<MailboxMetric, Sample[]>();
-  const labels = mailboxLabels(fleet.mailboxes(), settings.mailboxLabel);
-  for (const mailbox of fleet.mailboxes()) {
-    const label = labels.get(mailboxKey(mailbox.account, mailbox.id)) ?? mailbox.id;
-    for (const sample of mailboxSamples(mailbox, { label, nearLimitPpm: settings.nearLimitPpmOf(mailbox), now })) {
-      const samples = byMetric.get(sample.metric);
-      if (samples) samples.push(sample);
-      else byMetric.set(sample.metric, [sample]);
-    }
-  }
-  return Object.entries(mailboxMetrics).map(([metric, help]) =>
-    gauge(metric, help, byMetric.get(metric as MailboxMetric) ?? []),
-  );
-}
-
-function mailboxCounts(fleet: Fleet, settings: MetricsSettings): Family {
+function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
   const counts = new Map<string, Map<GuardState, number>>();
   // Before the first whole list an account's number of mailboxes is unknown, not 0.
   for (const account of fleet.accounts()) if (account.listed) counts.set(account.name, new Map());
   for (const mailbox of fleet.mailboxes()) {
     const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
-    const state = guardStateOf(mailbox, settings.nearLimitPpmOf(mailbox));
+    const state = facts.stateOf(mailbox);
     counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
   }
   const samples = [...counts].flatMap(([account, ofAccount]) =>
     guardStates.map((state) => ({ labels: { account, state }, value: ofAccount.get(state) ?? 0 })),
   );
   return gauge('mailboxes', 'Number of mailboxes by what the guard makes of them.', samples);
+}
+
+function mailboxesOmitted(facts: MailboxFacts): Family {
+  const help = 'Number of mailboxes whose series metrics.series_limit leaves out; they are guarded all the same.';
+  return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted() }]);
 }
 
 function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {

@@ -51,13 +51,13 @@ const severityOrder: readonly Severity[] = ['info', 'warning', 'critical'];
 
 /** The row of one mailbox. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
-  const labels = mailboxLabels(fleet.mailboxes(), 'email');
+  const labels = mailboxLabels(fleet.mailboxes());
   return makeRow(mailbox, labels, nearLimitPpmOf, firingByMailbox(fleet));
 }
 
 /** Every mailbox as a row, worst first. */
 export function fleetRows(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf): readonly MailboxRow[] {
-  const labels = mailboxLabels(fleet.mailboxes(), 'email');
+  const labels = mailboxLabels(fleet.mailboxes());
   const alerts = firingByMailbox(fleet);
   return [...fleet.mailboxes()].map((mailbox) => makeRow(mailbox, labels, nearLimitPpmOf, alerts)).sort(worstFirst);
 }

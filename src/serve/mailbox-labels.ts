@@ -3,20 +3,34 @@ import { type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox
 import { visibleText } from './visible-text.ts';
 
 /**
- * The `mailbox` label of every mailbox, unique within its account. Two of one address are both `email (id)`; an address
- * that itself ends in a parenthesis gets its id too, so that it can't take another one's name.
+ * Names for mailboxes, unique within an account. Two of one address are both `email (id)`; an address that itself ends
+ * in a parenthesis gets its id too, so that it can't take another one's name.
  */
-export function mailboxLabels(mailboxes: Iterable<MailboxState>, by: 'email' | 'id'): ReadonlyMap<MailboxKey, string> {
+export class MailboxNames {
+  readonly #once = new Set<string>();
+  readonly #twice = new Set<string>();
+
+  /** Every mailbox must have been noted before one is named. */
+  note(mailbox: MailboxState): void {
+    const place = placeOf(mailbox);
+    (this.#once.has(place) ? this.#twice : this.#once).add(place);
+  }
+
+  nameOf(mailbox: MailboxState): string {
+    const email = visibleText(mailbox.email);
+    const alone = !this.#twice.has(placeOf(mailbox)) && !email.endsWith(')');
+    return alone ? email : `${email} (${visibleText(mailbox.id)})`;
+  }
+}
+
+function placeOf({ account, email }: MailboxState): string {
+  return `${account}\n${visibleText(email)}`;
+}
+
+/** The name of every mailbox. */
+export function mailboxLabels(mailboxes: Iterable<MailboxState>): ReadonlyMap<MailboxKey, string> {
   const all = [...mailboxes];
-  const taken = new Map<string, number>();
-  const place = (mailbox: MailboxState) => `${mailbox.account}\n${visibleText(mailbox.email)}`;
-  for (const mailbox of all) taken.set(place(mailbox), (taken.get(place(mailbox)) ?? 0) + 1);
-  return new Map(
-    all.map((mailbox) => {
-      const email = visibleText(mailbox.email);
-      const alone = taken.get(place(mailbox)) === 1 && !email.endsWith(')');
-      const byEmail = alone ? email : `${email} (${visibleText(mailbox.id)})`;
-      return [mailboxKey(mailbox.account, mailbox.id), by === 'id' ? visibleText(mailbox.id) : byEmail];
-    }),
-  );
+  const names = new MailboxNames();
+  for (const mailbox of all) names.note(mailbox);
+  return new Map(all.map((mailbox) => [mailboxKey(mailbox.account, mailbox.id), names.nameOf(mailbox)]));
 }

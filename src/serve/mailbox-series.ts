@@ -1,23 +1,23 @@
 // The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
-import { guardStateOf } from '../guard/state.ts';
 import { dnsRecords } from '../model/answers.ts';
-import { domainOf, guardStates, type MailboxState } from '../model/mailbox.ts';
-import { isWarmupMode, type Ppm, warmupModes } from '../model/policy.ts';
+import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
+import { isWarmupMode, warmupModes } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type DailyRow, dailyRows, inboxCount, inboxRatio, lastDays, rowsBetween, sumOf } from './daily-counts.ts';
-import type { Labels, Sample } from './exposition.ts';
+import type { Gauge, ItemSample } from './exposition/block-cache.ts';
+import type { Labels } from './exposition/text.ts';
 import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from './newest-value.ts';
+import { prefix } from './prefix.ts';
 import { visibleText } from './visible-text.ts';
 
 const cached = 'A cached value: warmwarden_observation_timestamp_seconds says when it was read. Absent while unknown.';
 
-/** Every metric of a mailbox, without the prefix, and its HELP. All are gauges. */
-export const mailboxMetrics = {
+const helps = {
   mailbox_info: `Always 1; labels describe the mailbox. ${cached}`,
   mailbox_status: `1 for the status of the mailbox, 0 for the others. ${cached}`,
   warmup_mode: `1 for the warm-up mode, 0 for the others; unknown is a word that the guard has no limit for. ${cached}`,
-  guard_state: 'What the guard makes of the mailbox: 1 for its state, 0 for the others.',
+  guard_state: 'What the guard makes of the mailbox: 1 for its state, 0 for the others. It rests on cached values.',
   mailbox_health_score: `Health score, 0 to 100 points, as the API gives it. ${cached}`,
   mailbox_daily_limit: `Daily sending limit, mails a day. ${cached}`,
   mailbox_warmup_day: `Day of the warm-up, counted in days. ${cached}`,
@@ -41,32 +41,36 @@ export const mailboxMetrics = {
   blacklists_checked: `Number of blacklists that were checked. ${cached}`,
   observation_timestamp_seconds: 'When the route was last read successfully, seconds since the Unix epoch.',
 } as const;
-export type MailboxMetric = keyof typeof mailboxMetrics;
+export type MailboxMetric = keyof typeof helps;
 
-export interface MailboxSample extends Sample {
-  readonly metric: MailboxMetric;
-}
+/** Every metric of a mailbox. All are gauges. */
+export const mailboxMetrics = Object.fromEntries(
+  Object.entries(helps).map(([metric, help]) => [metric, { name: `${prefix}${metric}`, help }]),
+) as Readonly<Record<MailboxMetric, Gauge>>;
+
+/** What a mailbox of which everything is known has. */
+export const maxSeriesOfMailbox = 44;
 
 export interface SeriesContext {
-  /** The `mailbox` label; see mailboxLabels. */
-  readonly label: string;
-  readonly nearLimitPpm: Ppm;
+  readonly state: GuardState;
   readonly now: EpochMs;
 }
+
+type MailboxSample = ItemSample<MailboxMetric>;
+
+const noLabels: Labels = {};
 
 /** Days of the inbox, reply and spam ratios. */
 const ratioDays = 7;
 
-/** All samples of a mailbox. */
+/** All samples of a mailbox, without its name. */
 export function mailboxSamples(mailbox: MailboxState, context: SeriesContext): readonly MailboxSample[] {
   const samples: MailboxSample[] = [];
-  const identity = { account: mailbox.account, mailbox: context.label };
-  const add = (metric: MailboxMetric, value: number | null | undefined, labels: Labels = {}) => {
-    if (typeof value === 'number' && Number.isFinite(value))
-      samples.push({ metric, value, labels: { ...identity, ...labels } });
+  const add = (metric: MailboxMetric, value: number | null | undefined, labels: Labels = noLabels) => {
+    if (typeof value === 'number' && Number.isFinite(value)) samples.push({ gauge: metric, value, labels });
   };
   const rows = dailyRows(mailbox.stats?.answer, context.now);
-  addState(mailbox, context, add);
+  addState(mailbox, context.state, add);
   addWindow(mailbox, rows, add);
   addRatios(lastDays(rows, ratioDays), add);
   addChecks(mailbox, add);
@@ -75,7 +79,7 @@ export function mailboxSamples(mailbox: MailboxState, context: SeriesContext): r
 
 type Add = (metric: MailboxMetric, value: number | null | undefined, labels?: Labels) => void;
 
-function addState(mailbox: MailboxState, context: SeriesContext, add: Add): void {
+function addState(mailbox: MailboxState, state: GuardState, add: Add): void {
   add('mailbox_info', 1, {
     mailbox_id: mailbox.id,
     domain: visibleText(domainOf(mailbox.email)),
@@ -89,7 +93,6 @@ function addState(mailbox: MailboxState, context: SeriesContext, add: Add): void
     const known = isWarmupMode(mode) ? mode : 'unknown';
     for (const one of [...warmupModes, 'unknown']) add('warmup_mode', flag(one === known), { mode: one });
   }
-  const state = guardStateOf(mailbox, context.nearLimitPpm);
   for (const one of guardStates) add('guard_state', flag(one === state), { state: one });
   add('mailbox_health_score', healthScoreOf(mailbox));
   add('mailbox_daily_limit', dailyLimitOf(mailbox));

@@ -123,9 +123,9 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
     return state.ready ? c.text('ready\n') : c.text(`not ready: ${state.reasons.join('; ')}\n`, 503);
   });
   app.get('/metrics', async (c) => {
-    const { contentType, body } = await metrics.expose(c.req.header('accept'));
-    c.header('Vary', 'Accept');
-    return c.body(body, 200, { 'Content-Type': contentType });
+    const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
+    const { headers, body } = await metrics.expose({ accept, acceptEncoding });
+    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);
   });
 }
 

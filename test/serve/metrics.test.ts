@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxMetrics } from '../../src/serve/mailbox-series.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now, row, rows, today, verdict } from './example-fleet.ts';
-import { ask, metricsOf, serve, stillWorld } from './running-server.ts';
+import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from './running-server.ts';
 
 /** Prometheus' own checker, where it is installed. */
 const promtool = 'promtool';
@@ -33,7 +33,7 @@ function parse(body: string): readonly Series[] {
 }
 
 async function scrape(fleet: Fleet, changes: Parameters<typeof metricsOf>[2] = {}): Promise<readonly Series[]> {
-  return parse((await metricsOf(fleet, stillWorld(), changes).expose(undefined)).body);
+  return parse(await textOf(metricsOf(fleet, stillWorld(), changes)));
 }
 
 /** The one value of warmwarden_NAME whose labels include these; undefined when absent. */
@@ -123,9 +123,9 @@ describe('the series of a mailbox', () => {
   test('are gone at the scrape after the mailbox left', async () => {
     const fleet = exampleFleet();
     const metrics = metricsOf(fleet, stillWorld());
-    expect((await metrics.expose(undefined)).body).toContain('sales@acme.example');
+    expect(await textOf(metrics)).toContain('sales@acme.example');
     fleet.removeMailbox('acme', 'm1');
-    const { body } = await metrics.expose(undefined);
+    const body = await textOf(metrics);
     expect(body).not.toContain('sales@acme.example');
     expect(body).toContain('hello@acme.example');
   });
@@ -185,19 +185,20 @@ describe('the series of the daemon', () => {
   });
 
   test('count from 0 what did not happen yet, and then what happens', async () => {
-    const { tally, expose } = metricsOf(exampleFleet(), stillWorld());
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    const { tally } = metrics;
     const paused = { account: 'acme', action: 'pause', outcome: 'confirmed' };
-    const before = parse((await expose(undefined)).body);
+    const before = parse(await textOf(metrics));
     expect(sampleOf(before, 'guard_actions_total', paused)).toBe(0);
     expect(sampleOf(before, 'notifications_total', { channel: 'ops', outcome: 'given_up' })).toBe(0);
     tally.action('acme', 'pause', 'confirmed');
     tally.decision('acme', 'hold', 'stale_data');
     tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);
     tally.notification('ops', 'sent');
-    const after = parse((await expose(undefined)).body);
+    const after = parse(await textOf(metrics));
     expect(sampleOf(after, 'guard_actions_total', paused)).toBe(1);
-    expect(sampleOf(after, 'guard_decisions_total', { action: 'hold', reason: 'stale_data' })).toBe(1);
-    expect(sampleOf(after, 'api_requests_total', { route: 'stats', code: '200' })).toBe(1);
+    expect(sampleOf(after, 'guard_decisions_total', { account: 'acme', action: 'hold', reason: 'stale_data' })).toBe(1);
+    expect(sampleOf(after, 'api_requests_total', { account: 'acme', route: 'stats', code: '200' })).toBe(1);
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.25' })).toBe(1);
     expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
     expect(sampleOf(after, 'notifications_total', { outcome: 'sent' })).toBe(1);
@@ -208,7 +209,7 @@ describe('the series of the configuration', () => {
   test('tell whether the newest one was taken, and when the one in force was', async () => {
     const world = stillWorld();
     const metrics = metricsOf(exampleFleet(), world);
-    const read = async () => parse((await metrics.expose(undefined)).body);
+    const read = async () => parse(await textOf(metrics));
     const successful = 'config_last_reload_successful';
     const takenAt = 'config_last_reload_success_timestamp_seconds';
     expect(sampleOf(await read(), successful)).toBe(1);
@@ -216,7 +217,7 @@ describe('the series of the configuration', () => {
     metrics.configRefused();
     expect(sampleOf(await read(), successful)).toBe(0);
     expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
-    metrics.configured({ nearLimitPpmOf: () => 800_000, mailboxLabel: 'id', enforcing: () => false });
+    metrics.configured({ ...metricsSettings, mailboxLabel: 'id', enforcing: () => false });
     const after = await read();
     expect(sampleOf(after, successful)).toBe(1);
     expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
@@ -251,19 +252,20 @@ describe('the answer to a scrape', () => {
   });
 
   test('has a help and a type before every family, each family once, and no series twice', async () => {
-    const { body } = await metricsOf(exampleFleet(), stillWorld()).expose(undefined);
+    const body = await textOf(metricsOf(exampleFleet(), stillWorld()));
     const types = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
     expect(new Set(types).size).toBe(types.length);
-    for (const metric of Object.keys(mailboxMetrics)) expect(types).toContain(`warmwarden_${metric}`);
+    for (const { name } of Object.values(mailboxMetrics)) expect(types).toContain(name);
     const samples = body.split('\n').filter((line) => line && !line.startsWith('#'));
     expect(new Set(samples.map((line) => line.replace(/ \S+$/, ''))).size).toBe(samples.length);
   });
 
   test('pleases promtool, where there is one', async () => {
-    const { tally, expose } = metricsOf(exampleFleet(), stillWorld());
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    const { tally } = metrics;
     tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);
     tally.decision('acme', 'none', 'ok');
-    const { body } = await expose(undefined);
+    const body = await textOf(metrics);
     const check = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
     if (check.error) return;
     expect([check.status, check.stdout, check.stderr]).toEqual([0, '', '']);

@@ -10,14 +10,25 @@ import { explain, now } from './example-fleet.ts';
 
 const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
 
+export const metricsSettings: MetricsSettings = {
+  nearLimitPpmOf,
+  mailboxLabel: 'email',
+  seriesLimit: 1_000_000,
+  enforcing: () => true,
+};
+
 export function stillWorld(): World & { readonly clock: MovedClock } {
   const clock = movedClock(now);
   return { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
 }
 
 export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSettings> = {}): Metrics {
-  const settings = { nearLimitPpmOf, mailboxLabel: 'email', enforcing: () => true, ...changes } as const;
-  return createMetrics({ fleet, version: '0.1.0', clock: world.clock, settings });
+  return createMetrics({ fleet, version: '0.1.0', world, settings: { ...metricsSettings, ...changes } });
+}
+
+/** A scrape as text. */
+export async function textOf(metrics: Metrics, accept?: string): Promise<string> {
+  return new Response((await metrics.expose({ accept, acceptEncoding: undefined })).body()).text();
 }
 
 export interface Running extends RunningServer, AsyncDisposable {

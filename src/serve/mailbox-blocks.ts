@@ -1,0 +1,94 @@
+// The fleet's mailboxes as the block cache wants them: names, samples, and how many series there may be.
+import type { Fleet } from '../fleet/fleet.ts';
+import { guardStateOf } from '../guard/state.ts';
+import { type GuardState, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type IsoDate, utcDate } from '../model/time.ts';
+import type { Clock, Pacer } from '../world.ts';
+import { BlockCache } from './exposition/block-cache.ts';
+import type { Piece } from './exposition/piece.ts';
+import type { MetricsSettings } from './fleet-series.ts';
+import { MailboxNames } from './mailbox-labels.ts';
+import { type MailboxMetric, mailboxMetrics, mailboxSamples, maxSeriesOfMailbox } from './mailbox-series.ts';
+import { visibleText } from './visible-text.ts';
+
+/** The series of the mailboxes. */
+export class MailboxBlocks {
+  readonly #fleet: Fleet;
+  readonly #clock: Clock;
+  readonly #cache: BlockCache<MailboxState, MailboxMetric>;
+  #settings: MetricsSettings;
+  #states = new WeakMap<MailboxState, GuardState>();
+  #names = new MailboxNames();
+  #day: IsoDate;
+
+  constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
+    this.#fleet = fleet;
+    this.#clock = clock;
+    this.#settings = settings;
+    this.#day = utcDate(clock.now());
+    this.#cache = new BlockCache<MailboxState, MailboxMetric>({
+      gauges: mailboxMetrics,
+      items: () => this.#shown(),
+      keyOf: ({ account, id }) => mailboxKey(account, id),
+      regrouped: (pacer) => this.#nameAll(pacer),
+      identityOf: (mailbox) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
+      samplesOf: (mailbox) => mailboxSamples(mailbox, { state: this.stateOf(mailbox), now: this.#clock.now() }),
+    });
+  }
+
+  /** Other settings: every name and state may be another. */
+  configured(settings: MetricsSettings): void {
+    this.#settings = settings;
+    this.#states = new WeakMap();
+    this.#cache.clear();
+  }
+
+  async pieces(): Promise<readonly Piece[]> {
+    // Rows of a day that lies too far ahead do not count, so that each day reads the same answer anew.
+    const today = utcDate(this.#clock.now());
+    if (today !== this.#day) this.#cache.clear();
+    this.#day = today;
+    return this.#cache.pieces();
+  }
+
+  /** What the guard makes of the mailbox. Remembered: it is asked for at every scrape. */
+  stateOf(mailbox: MailboxState): GuardState {
+    const known = this.#states.get(mailbox);
+    if (known) return known;
+    const state = guardStateOf(mailbox, this.#settings.nearLimitPpmOf(mailbox));
+    this.#states.set(mailbox, state);
+    return state;
+  }
+
+  /** How many mailboxes the series limit leaves out. */
+  omitted(): number {
+    return Math.max(0, this.#fleet.mailboxCount() - this.#mailboxLimit());
+  }
+
+  /** Whole mailboxes, those known longest first: which ones must not change from scrape to scrape. */
+  *#shown(): Generator<MailboxState, undefined> {
+    let left = this.#mailboxLimit();
+    for (const mailbox of this.#fleet.mailboxes()) {
+      if (left === 0) return;
+      left -= 1;
+      yield mailbox;
+    }
+  }
+
+  #mailboxLimit(): number {
+    return Math.floor(this.#settings.seriesLimit / maxSeriesOfMailbox);
+  }
+
+  async #nameAll(pacer: Pacer): Promise<void> {
+    this.#names = new MailboxNames();
+    if (this.#settings.mailboxLabel === 'id') return;
+    for (const mailbox of this.#fleet.mailboxes()) {
+      this.#names.note(mailbox);
+      if (pacer.due()) await pacer.turn();
+    }
+  }
+
+  #nameOf(mailbox: MailboxState): string {
+    return this.#settings.mailboxLabel === 'id' ? visibleText(mailbox.id) : this.#names.nameOf(mailbox);
+  }
+}

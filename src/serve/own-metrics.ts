@@ -1,0 +1,150 @@
+// What the daemon counts of itself, with prom-client: requests, decisions, actions, messages, its configuration, its process.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Fleet } from '../fleet/fleet.ts';
+import { guardActionKinds, outcomes } from '../model/action.ts';
+import { routes } from '../model/answers.ts';
+import type { Tally } from '../model/tally.ts';
+import type { EpochMs } from '../model/time.ts';
+import { reasons, type VerdictAction } from '../model/verdict.ts';
+import type { Family } from './exposition/text.ts';
+import { prefix } from './prefix.ts';
+
+/** Request durations, seconds: from a quick answer to the client's time-out. */
+const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const sendOutcomes = ['sent', 'failed', 'given_up'] as const;
+
+/** The verdicts that begin something: an alert on their increase must see the first one. */
+const notableVerdicts: readonly (readonly [VerdictAction, (typeof reasons)[number]])[] = [
+  ['pause', 'emergency'],
+  ['pause', 'repeat_offender'],
+  ['pause', 'bounce_rate_over_limit'],
+  ['recovery', 'bounce_rate_over_limit'],
+  ['restore', 'clean_volume'],
+  ...reasons.filter((reason) => reason !== 'ok').map((reason) => ['hold', reason] as const),
+];
+
+export interface OwnMetrics {
+  readonly tally: Tally;
+  /** The configuration was taken at that moment, or refused. */
+  configTaken(at: EpochMs): void;
+  configRefused(): void;
+  /** Everything counted so far, without accounts that the fleet no longer has. */
+  families(): Promise<readonly Family[]>;
+}
+
+/** In a registry of their own. */
+export function createOwnMetrics(fleet: Fleet, version: string): OwnMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counters = createCounters(registry);
+  const gauges = createGauges(registry);
+  gauges.build.labels(version).set(1);
+  return {
+    tally: {
+      decision: (account, action, reason) => counters.decisions.inc({ account, action, reason }),
+      action: (account, action, outcome) => counters.actions.inc({ account, action, outcome }),
+      request: ({ account, route, code }, seconds) => {
+        counters.requests.inc({ account, route, code });
+        counters.durations.observe({ account, route, code }, seconds);
+      },
+      notification: (channel, outcome) => counters.notifications.inc({ channel, outcome }),
+    },
+    configTaken(at) {
+      gauges.reloadSuccessful.set(1);
+      gauges.reloadSuccessAt.set(at / 1_000);
+    },
+    configRefused: () => gauges.reloadSuccessful.set(0),
+    async families() {
+      startAtZero(fleet, counters);
+      return familiesOf(registry, fleet);
+    },
+  };
+}
+
+/** A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning. */
+function startAtZero(fleet: Fleet, { actions, decisions, requests, notifications }: ReturnType<typeof createCounters>) {
+  for (const { name: account } of fleet.accounts()) {
+    for (const action of guardActionKinds) for (const outcome of outcomes) actions.inc({ account, action, outcome }, 0);
+    for (const [action, reason] of notableVerdicts) decisions.inc({ account, action, reason }, 0);
+    for (const route of [...routes, 'warmup_write']) requests.inc({ account, route, code: '200' }, 0);
+  }
+  for (const { name: channel } of fleet.channels())
+    for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
+}
+
+function createGauges(registry: Registry) {
+  const registers = [registry];
+  return {
+    build: new Gauge({
+      name: `${prefix}build_info`,
+      help: 'Always 1; the version is a label.',
+      labelNames: ['version'],
+      registers,
+    }),
+    reloadSuccessful: new Gauge({
+      name: `${prefix}config_last_reload_successful`,
+      help: '1 when the newest configuration was taken, 0 when it was refused and the one before stays in force.',
+      registers,
+    }),
+    reloadSuccessAt: new Gauge({
+      name: `${prefix}config_last_reload_success_timestamp_seconds`,
+      help: 'When the configuration in force was taken, seconds since the Unix epoch.',
+      registers,
+    }),
+  };
+}
+
+function createCounters(registry: Registry) {
+  const registers = [registry];
+  return {
+    decisions: new Counter({
+      name: `${prefix}guard_decisions_total`,
+      help: 'Verdicts that were recorded, by action and reason.',
+      labelNames: ['account', 'action', 'reason'],
+      registers,
+    }),
+    actions: new Counter({
+      name: `${prefix}guard_actions_total`,
+      help: 'Actions that were settled, by outcome: confirmed (read back), refused, unconfirmed.',
+      labelNames: ['account', 'action', 'outcome'],
+      registers,
+    }),
+    requests: new Counter({
+      name: `${prefix}api_requests_total`,
+      help: 'Requests to the mailbox API; code is the HTTP status, or the kind of failure when there was none.',
+      labelNames: ['account', 'route', 'code'],
+      registers,
+    }),
+    durations: new Histogram({
+      name: `${prefix}api_request_duration_seconds`,
+      help: 'How long requests to the mailbox API took, seconds.',
+      labelNames: ['account', 'route', 'code'],
+      buckets: durationBuckets,
+      registers,
+    }),
+    notifications: new Counter({
+      name: `${prefix}notifications_total`,
+      help: 'Sends to channels, by outcome: sent, failed (to be tried again), given_up.',
+      labelNames: ['channel', 'outcome'],
+      registers,
+    }),
+  };
+}
+
+const familyTypes: readonly Family['type'][] = ['gauge', 'counter', 'histogram', 'summary'];
+
+/** What prom-client counted. Its gauges whose names end in _total are left out: promtool rejects them. */
+async function familiesOf(registry: Registry, fleet: Fleet): Promise<readonly Family[]> {
+  const metrics = await registry.getMetricsAsJSON();
+  const families = metrics.map((metric): Family => {
+    const type = familyTypes.find((name) => name === String(metric.type)) ?? 'gauge';
+    const samples = metric.values.flatMap((value) => {
+      const { account } = value.labels as { account?: string };
+      if (account !== undefined && fleet.account(account) === undefined) return [];
+      const { metricName = metric.name } = value as { metricName?: string };
+      return { suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value };
+    });
+    return { name: metric.name, type, help: metric.help, samples };
+  });
+  return families.filter((family) => family.type !== 'gauge' || !family.name.endsWith('_total'));
+}

@@ -1,0 +1,2 @@
+// What every metric of ours begins with.
+export const prefix = 'warmwarden_';

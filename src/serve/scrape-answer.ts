@@ -1,0 +1,95 @@
+// One scrape's answer: which format and encoding the scraper takes, and the pieces as a stream that yields the event loop.
+import { createPacer } from '../world.ts';
+import { gzipHead, gzipTail, inflate, type Piece } from './exposition/piece.ts';
+import type { Format } from './exposition/text.ts';
+
+/** What the scraper's headers ask for. */
+export interface ScrapeRequest {
+  readonly accept: string | undefined;
+  readonly acceptEncoding: string | undefined;
+}
+
+export interface Answer {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The bytes; not to be called for HEAD. Cancelled when the scraper leaves. */
+  body(): ReadableStream<Uint8Array>;
+}
+
+const contentTypes: Readonly<Record<Format, string>> = {
+  text: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+
+/** Pieces are small: they go out together in chunks of about this many bytes. */
+const chunkBytes = 64 * 1024;
+const sliceMs = 2;
+
+/** OpenMetrics when Accept names it with at least the weight of plain text; text for everybody else. */
+export function formatFor(accept: string | undefined): Format {
+  const weightOf = weightsOf(accept);
+  const openmetrics = weightOf('application/openmetrics-text');
+  return openmetrics > 0 && openmetrics >= weightOf('text/plain') ? 'openmetrics' : 'text';
+}
+
+export function answerOf(pieces: readonly Piece[], format: Format, acceptEncoding: string | undefined): Answer {
+  const weightOf = weightsOf(acceptEncoding);
+  const gzip = (weightOf('gzip', '*') || weightOf('x-gzip')) > 0;
+  const tail = gzip ? gzipTail(pieces) : Buffer.alloc(0);
+  const sizes = pieces.map((piece) => (gzip ? piece.deflated.length : piece.bytes));
+  const bytes = sizes.reduce((sum, size) => sum + size, gzip ? gzipHead.length + tail.length : 0);
+  const headers = {
+    'Content-Type': contentTypes[format],
+    'Content-Length': String(bytes),
+    Vary: 'Accept, Accept-Encoding',
+  };
+  return {
+    headers: gzip ? { ...headers, 'Content-Encoding': 'gzip' } : headers,
+    body: () => streamOf(gzip ? compressed(pieces, tail) : plain(pieces)),
+  };
+}
+
+function* compressed(pieces: readonly Piece[], tail: Buffer): Generator<Buffer, undefined> {
+  yield gzipHead;
+  for (const { deflated } of pieces) yield deflated;
+  yield tail;
+}
+
+function* plain(pieces: readonly Piece[]): Generator<Buffer, undefined> {
+  for (const piece of pieces) yield inflate(piece);
+}
+
+/** Reads as fast as the receiver does. */
+function streamOf(buffers: Generator<Buffer, undefined>): ReadableStream<Uint8Array> {
+  const pacer = createPacer(sliceMs);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const parts: Buffer[] = [];
+        let size = 0;
+        let ended = false;
+        while (size < chunkBytes && !ended) {
+          const { value, done } = buffers.next();
+          if (value) parts.push(value);
+          size += value?.length ?? 0;
+          ended = done === true;
+          if (pacer.due()) await pacer.turn();
+        }
+        if (size > 0) controller.enqueue(Buffer.concat(parts, size));
+        if (ended) controller.close();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+/** The weights of a header such as Accept: of the first name that it lists, 0 when it lists none of them. */
+function weightsOf(header: string | undefined): (...names: string[]) => number {
+  const weights = new Map<string, number>();
+  for (const part of (header ?? '').split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    const weight = quality ? Number(quality.slice(2)) || 0 : 1;
+    weights.set(name, Math.max(weight, weights.get(name) ?? 0));
+  }
+  return (...names) => names.map((name) => weights.get(name)).find((weight) => weight !== undefined) ?? 0;
+}
