@@ -1,0 +1,12 @@
+// What the scrape benchmark and its servers say to one another.
+
+/** change: take in the next polls, CPU counts from here. watch: the event loop's delay counts from here. tell: the sums. */
+export type Order = 'change' | 'watch' | 'tell';
+
+export interface Measured {
+  readonly cpuMs: number;
+  /** The longest time for which the event loop did nothing else. */
+  readonly blockMs: number;
+  /** Of the process so far. */
+  readonly peakMb: number;
+}

@@ -1,0 +1,112 @@
+// One side of the scrape benchmark, in a process of its own: our server, or prom-client behind node:http, on the same fleet.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { Gauge, Registry } from 'prom-client';
+import type { MailboxState } from '../../../src/model/mailbox.ts';
+import { type MailboxMetric, mailboxMetrics, mailboxSamples } from '../../../src/serve/mailbox-series.ts';
+import { createMetrics } from '../../../src/serve/metrics.ts';
+import { startServer } from '../../../src/serve/server.ts';
+import { movedClock, worldOn } from '../../../src/world.ts';
+import { benchFleet, benchNow } from './fleet.ts';
+import type { Measured, Order } from './orders.ts';
+
+const [side, size] = [process.argv[2], Number(process.argv[3])];
+const { fleet, nextChange } = benchFleet(size);
+
+interface Side {
+  readonly port: number;
+  /** What a poll brought. */
+  put(mailbox: MailboxState): void;
+}
+
+/** The daemon's own server and metrics. */
+async function ours(): Promise<Side> {
+  const world = worldOn(movedClock(benchNow), { level: 'silent', format: 'json' });
+  const settings = {
+    nearLimitPpmOf: () => 800_000,
+    mailboxLabel: 'email',
+    seriesLimit: 100_000_000,
+    enforcing: () => true,
+  } as const;
+  const metrics = createMetrics({ fleet, version: '0.0.0', world, settings });
+  const { port } = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    auth: 'none',
+    fleet,
+    metrics,
+    world,
+    ready: () => ({ ready: true, reasons: [] }),
+    decisions: async () => [],
+    deliveries: async () => [],
+    explain: () => '',
+    nearLimitPpmOf: settings.nearLimitPpmOf,
+  });
+  return { port, put: (mailbox) => fleet.putMailbox(mailbox) };
+}
+
+/** The same samples as prom-client's gauges, set when a poll brings them, and compressed as its users do. */
+async function promClient(): Promise<Side> {
+  const registry = new Registry();
+  const extra = ['mailbox_id', 'domain', 'provider', 'status', 'mode', 'state', 'record', 'route'];
+  const gauges = new Map<MailboxMetric, Gauge>();
+  for (const [metric, { name, help }] of Object.entries(mailboxMetrics)) {
+    const labelNames = ['account', 'mailbox', ...extra];
+    gauges.set(metric as MailboxMetric, new Gauge({ name, help, labelNames, registers: [registry] }));
+  }
+  const put = (mailbox: MailboxState) => {
+    const identity = { account: mailbox.account, mailbox: mailbox.email };
+    for (const { gauge, labels, value } of mailboxSamples(mailbox, { state: 'watching', now: benchNow }))
+      gauges.get(gauge)?.set({ ...identity, ...labels } as Record<string, string>, value);
+  };
+  for (const mailbox of fleet.mailboxes()) put(mailbox);
+  const zip = promisify(gzip);
+  const server = createServer(async (request, response) => {
+    const text = await registry.metrics();
+    const zipped = request.headers['accept-encoding'] === 'gzip';
+    response.setHeader('Content-Type', registry.contentType);
+    if (zipped) response.setHeader('Content-Encoding', 'gzip');
+    response.end(zipped ? await zip(text) : text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as AddressInfo).port, put };
+}
+
+const { port, put } = await (side === 'ours' ? ours() : promClient());
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+let cpu = process.cpuUsage();
+
+function measured(): Measured {
+  const used = process.cpuUsage(cpu);
+  return {
+    cpuMs: (used.user + used.system) / 1_000,
+    // The histogram holds the whole time between two looks, of which the look's own millisecond is no delay.
+    blockMs: Math.max(0, delay.max / 1e6 - 1),
+    peakMb: process.resourceUsage().maxRSS / 1_024,
+  };
+}
+
+const answers: Readonly<Record<Order, () => Measured | undefined>> = {
+  change() {
+    const change = nextChange();
+    cpu = process.cpuUsage();
+    for (const mailbox of change) put(mailbox);
+    return undefined;
+  },
+  watch() {
+    delay.reset();
+    return undefined;
+  },
+  tell: measured,
+};
+process.on('message', (order: Order) => {
+  const answer = answers[order]();
+  // One turn later, so that the loop has been looked at since.
+  setImmediate(() => process.send?.(answer ?? 'done'));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.(port);
