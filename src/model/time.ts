@@ -18,9 +18,10 @@ export function utcDate(at: EpochMs): IsoDate {
 
 /** Whether a text is a real calendar date of the form YYYY-MM-DD, of 1970 or later: nobody warmed up a mailbox before. */
 export function isIsoDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970-01-01') return false;
-  const at = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(at) && utcDate(at) === text;
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text) || text < '1970-01-01') return false;
+  const day = text.slice(8);
+  // Every month has 28 days; what lies behind its end is NaN, or another month's day.
+  return day <= '28' || new Date(`${text}T00:00:00Z`).getUTCDate() === Number(day);
 }
 
 /** The date `days` later (earlier when negative). */

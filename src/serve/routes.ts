@@ -20,6 +20,7 @@ import { addHands, type HandRouteParts } from './hand-route.ts';
 import { headlineOf } from './headline.ts';
 import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import type { Metrics } from './metrics.ts';
+import { addMetrics } from './metrics-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
@@ -122,11 +123,7 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
     const state = ready();
     return state.ready ? c.text('ready\n') : c.text(`not ready: ${state.reasons.join('; ')}\n`, 503);
   });
-  app.get('/metrics', async (c) => {
-    const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
-    const { headers, body } = await metrics.expose({ accept, acceptEncoding });
-    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);
-  });
+  addMetrics(app, metrics);
 }
 
 function pictureOf(parts: RouteParts) {

@@ -1,6 +1,6 @@
 // One scrape's answer: which format and encoding the scraper takes, and the pieces as a stream that yields the event loop.
 import { createPacer } from '../world.ts';
-import { gzipHead, gzipTail, inflate, type Piece } from './exposition/piece.ts';
+import { gzipHead, gzipTail, inflate, joined, type Piece } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 
 /** What the scraper's headers ask for. */
@@ -20,8 +20,8 @@ const contentTypes: Readonly<Record<Format, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** Pieces are small: they go out together in chunks of about this many bytes. */
-const chunkBytes = 64 * 1024;
+/** Pieces are small: they go out together, so many bytes of text at a time. */
+const portionBytes = 256 * 1024;
 const sliceMs = 2;
 
 /** OpenMetrics when Accept names it with at least the weight of plain text; text for everybody else. */
@@ -50,36 +50,39 @@ export function answerOf(pieces: readonly Piece[], format: Format, acceptEncodin
 
 function* compressed(pieces: readonly Piece[], tail: Buffer): Generator<Buffer, undefined> {
   yield gzipHead;
-  for (const { deflated } of pieces) yield deflated;
+  for (const some of portions(pieces)) yield joined(some);
   yield tail;
 }
 
 function* plain(pieces: readonly Piece[]): Generator<Buffer, undefined> {
-  for (const piece of pieces) yield inflate(piece);
+  for (const some of portions(pieces)) yield inflate(some);
+}
+
+function* portions(pieces: readonly Piece[]): Generator<readonly Piece[], undefined> {
+  let some: Piece[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    bytes += piece.bytes;
+    some.push(piece);
+    if (bytes < portionBytes) continue;
+    yield some;
+    some = [];
+    bytes = 0;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** Reads as fast as the receiver does. */
 function streamOf(buffers: Generator<Buffer, undefined>): ReadableStream<Uint8Array> {
   const pacer = createPacer(sliceMs);
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const parts: Buffer[] = [];
-        let size = 0;
-        let ended = false;
-        while (size < chunkBytes && !ended) {
-          const { value, done } = buffers.next();
-          if (value) parts.push(value);
-          size += value?.length ?? 0;
-          ended = done === true;
-          if (pacer.due()) await pacer.turn();
-        }
-        if (size > 0) controller.enqueue(Buffer.concat(parts, size));
-        if (ended) controller.close();
-      },
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = buffers.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+      if (pacer.due()) await pacer.turn();
     },
-    { highWaterMark: 1 },
-  );
+  });
 }
 
 /** The weights of a header such as Accept: of the first name that it lists, 0 when it lists none of them. */

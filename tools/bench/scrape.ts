@@ -23,9 +23,11 @@ interface Setting {
 }
 
 const tenth = { cpu_ms: 1 / 10, wall_ms: 1 / 10, block_ms: 1 / 50 };
+/** Prometheus asks for gzip; text is for people, and is inflated for them. */
 const fifth = { cpu_ms: 1 / 5, wall_ms: 1 / 5, block_ms: 1 / 5 };
+const half = { cpu_ms: 1 / 2, wall_ms: 1 / 2, block_ms: 1 / 2 };
 const settings: readonly Setting[] = [
-  { size: 1_000, encodings: ['identity', 'gzip'], rounds: 3, limits: { identity: fifth, gzip: fifth } },
+  { size: 1_000, encodings: ['identity', 'gzip'], rounds: 3, limits: { identity: half, gzip: fifth } },
   { size: 10_000, encodings: ['identity', 'gzip'], rounds: 3, limits: { identity: fifth, gzip: tenth } },
   {
     size: 100_000,
@@ -76,13 +78,15 @@ class Side implements AsyncDisposable {
     return answer;
   }
 
-  async #answer(): Promise<unknown> {
-    const ended = once(this.#child, 'exit').then(([code]) => {
-      throw new Error(`a server of the scrape benchmark ended with ${code}`);
+  #answer(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`a server of the benchmark ended with ${code}`));
+      this.#child.once('exit', ended);
+      this.#child.once('message', (message) => {
+        this.#child.off('exit', ended);
+        resolve(message);
+      });
     });
-    ended.catch(() => {});
-    const [message] = await Promise.race([once(this.#child, 'message'), ended]);
-    return message;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -22,17 +22,29 @@ export function pieceOf(text: string): Piece {
 export function pieceOrSame(text: string, before: Piece | undefined): Piece {
   const plain = Buffer.from(text);
   const same = before !== undefined && before.bytes === plain.length && before.crc === crc32(plain);
-  return same && plain.equals(inflate(before)) ? before : deflate(plain);
+  return same && plain.equals(inflate([before])) ? before : deflate(plain);
 }
 
 function deflate(plain: Buffer): Piece {
-  const deflated = deflateRawSync(plain, { level, finishFlush: constants.Z_FULL_FLUSH });
+  const chunk = deflateRawSync(plain, { level, finishFlush: constants.Z_FULL_FLUSH });
+  // What zlib hands out is the beginning of a chunk of 16 KB, too much to be kept.
+  const deflated = Buffer.allocUnsafeSlow(chunk.length);
+  chunk.copy(deflated);
   return { deflated, crc: crc32(plain), bytes: plain.length };
 }
 
-/** The text, in UTF-8. */
-export function inflate(piece: Piece): Buffer {
-  return inflateRawSync(piece.deflated, { finishFlush: constants.Z_SYNC_FLUSH });
+/** The deflated pieces, one behind the other. */
+export function joined(pieces: readonly Piece[]): Buffer {
+  return Buffer.concat(pieces.map(({ deflated }) => deflated));
+}
+
+/** The texts, one behind the other, in UTF-8. Not for no text at all. */
+export function inflate(pieces: readonly Piece[]): Buffer {
+  const chunkSize = Math.max(
+    constants.Z_MIN_CHUNK,
+    pieces.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+  return inflateRawSync(joined(pieces), { finishFlush: constants.Z_SYNC_FLUSH, chunkSize });
 }
 
 /** Before the first piece: deflate, no name, no time, made by no particular system. */

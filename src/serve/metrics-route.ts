@@ -1,0 +1,12 @@
+// GET and HEAD /metrics.
+import type { Hono } from 'hono';
+import type { Metrics } from './metrics.ts';
+
+/** The answer brings its own encoding, so that no middleware compresses it again. */
+export function addMetrics(app: Hono, metrics: Metrics): void {
+  app.get('/metrics', async (c) => {
+    const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
+    const { headers, body } = await metrics.expose({ accept, acceptEncoding });
+    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);
+  });
+}
