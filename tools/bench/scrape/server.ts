@@ -11,7 +11,8 @@ import { type MailboxMetric, mailboxMetrics, mailboxSamples } from '../../../src
 import { createMetrics } from '../../../src/serve/metrics.ts';
 import { addMetrics } from '../../../src/serve/metrics-route.ts';
 import { movedClock, worldOn } from '../../../src/world.ts';
-import { benchFleet, benchNow } from './fleet.ts';
+import { now } from '../../../test/serve/example-fleet.ts';
+import { benchFleet } from './fleet.ts';
 import type { Measured, Order } from './orders.ts';
 
 const [side, size] = [process.argv[2], Number(process.argv[3])];
@@ -25,7 +26,7 @@ interface Side {
 
 /** The daemon's own route and metrics. */
 async function ours(): Promise<Side> {
-  const world = worldOn(movedClock(benchNow), { level: 'silent', format: 'json' });
+  const world = worldOn(movedClock(now), { level: 'silent', format: 'json' });
   const settings = {
     nearLimitPpmOf: () => 800_000,
     mailboxLabel: 'email',
@@ -52,7 +53,7 @@ async function promClient(): Promise<Side> {
   }
   const put = (mailbox: MailboxState) => {
     const identity = { account: mailbox.account, mailbox: mailbox.email };
-    for (const { gauge, labels, value } of mailboxSamples(mailbox, { state: 'watching', now: benchNow }))
+    for (const { gauge, labels, value } of mailboxSamples(mailbox, { state: 'watching', now: now }))
       gauges.get(gauge)?.set({ ...identity, ...labels } as Record<string, string>, value);
   };
   for (const mailbox of fleet.mailboxes()) put(mailbox);
@@ -74,9 +75,9 @@ let lookedAt = performance.now();
 let longestMs = 0;
 // The loop is looked at every millisecond; what is longer between two looks is a time in which nothing else ran.
 const look = () => {
-  const now = performance.now();
-  longestMs = Math.max(longestMs, now - lookedAt - 1);
-  lookedAt = now;
+  const at = performance.now();
+  longestMs = Math.max(longestMs, at - lookedAt - 1);
+  lookedAt = at;
 };
 setInterval(look, 1);
 
