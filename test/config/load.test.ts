@@ -74,7 +74,7 @@ describe('defaults', () => {
         },
       },
       log: { level: 'info', format: 'json' },
-      metrics: { mailboxLabel: 'email' },
+      metrics: { mailboxLabel: 'email', seriesLimit: 5_000_000 },
     });
   });
 
