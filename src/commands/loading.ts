@@ -1,6 +1,7 @@
 // The configuration of a command, or its problems on stderr with the exit code of DESIGN.md section 4.
-import { loadConfig, locateStore, type ValidConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problem.ts';
+import { loadConfig, type ValidConfig } from '../config/load.ts';
+import { loadPlaces } from '../config/places.ts';
+import { formatProblem, type Problem } from '../config/problem.ts';
 
 /** Usage or configuration is wrong. */
 const exitUsage = 2;
@@ -9,7 +10,11 @@ const exitUsage = 2;
 export function loadOrSay(file: string): ValidConfig | null {
   const loaded = loadConfig(file, process.env);
   if (loaded.ok) return loaded;
-  for (const problem of loaded.problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
+  return complain(file, loaded.problems);
+}
+
+function complain(file: string, problems: readonly Problem[]): null {
+  for (const problem of problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
   process.exitCode = exitUsage;
   return null;
 }
@@ -19,5 +24,6 @@ export function loadOrSay(file: string): ValidConfig | null {
  * wrong with the file, and without the daemon's environment. null as above.
  */
 export function findStore(file: string): string | null {
-  return locateStore(file, process.env) ?? loadOrSay(file)?.config.store.path ?? null;
+  const places = loadPlaces(file, process.env);
+  return places.ok ? places.storePath : complain(file, places.problems);
 }

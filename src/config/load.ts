@@ -1,7 +1,7 @@
 // The configuration file and the environment -> Config, or every problem at once.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { buildConfig, storePathOf } from './build.ts';
+import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';
 import { readDocument, type SourceDocument } from './document.ts';
@@ -29,18 +29,8 @@ export type LoadedConfig = ValidConfig | { readonly ok: false; readonly problems
  * Problems come in the order of the file, and none of them quotes a secret.
  */
 export function loadConfig(path: string, environment: Environment): LoadedConfig {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    return refusal([atTop(`the file can't be read: ${failureOf(error)}`)]);
-  }
-  const source = readDocument(text);
-  if (!('tree' in source)) return refusal(source.map((problem) => hideSecrets(problem, [])));
-  if (source.tree === null || source.tree === undefined) return refusal([atTop('the file is empty')]);
-  if (typeof source.tree !== 'object' || Array.isArray(source.tree)) {
-    return refusal([atTop('the file must be a mapping of keys, beginning with accounts:')]);
-  }
+  const source = readSource(path);
+  if (!('tree' in source)) return refusal(source);
 
   const folder = dirname(resolve(path));
   const substitution = substitute(source.tree, environment, folder);
@@ -64,6 +54,24 @@ export function loadConfig(path: string, environment: Environment): LoadedConfig
   };
 }
 
+/** The file as a mapping of keys, or every reason why it is none. */
+export function readSource(path: string): (SourceDocument & { readonly tree: object }) | readonly Problem[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return [atTop(`the file can't be read: ${failureOf(error)}`)];
+  }
+  const source = readDocument(text);
+  if (!('tree' in source)) return source.map((problem) => hideSecrets(problem, []));
+  const { tree } = source;
+  if (tree === null || tree === undefined) return [atTop('the file is empty')];
+  if (typeof tree !== 'object' || Array.isArray(tree)) {
+    return [atTop('the file must be a mapping of keys, beginning with accounts:')];
+  }
+  return { ...source, tree };
+}
+
 function originOf(path: Path, source: SourceDocument, { substituted, readFrom }: Substitution): Origin {
   const name = formatPath(path);
   const secret = readFrom.get(name);
@@ -71,24 +79,6 @@ function originOf(path: Path, source: SourceDocument, { substituted, readFrom }:
   const place = source.placeOf(path, 'value');
   const origin = substituted.get(name);
   return origin ? { kind: 'environment', written: origin.written, ...place } : { kind: 'file', ...place };
-}
-
-/** Where the store of a configuration is, whatever else is wrong with the file; null when it does not say. */
-export function locateStore(path: string, environment: Environment): string | null {
-  try {
-    const source = readDocument(readFileSync(path, 'utf8'));
-    if (!('tree' in source)) return null;
-    const folder = dirname(resolve(path));
-    const { tree } = substitute(
-      { store: (source.tree as { store?: unknown } | null)?.store ?? {} },
-      environment,
-      folder,
-    );
-    const { checked } = checkAgainst(configSchema.shape.store, (tree as { store: unknown }).store);
-    return checked && storePathOf(checked, folder);
-  } catch {
-    return null;
-  }
 }
 
 function refusal(problems: readonly Problem[]): LoadedConfig {
@@ -103,7 +93,7 @@ function unresolvedPaths(substitution: Substitution): ReadonlySet<string> {
   return new Set(substitution.findings.map((finding) => formatPath(finding.path)));
 }
 
-function placeFindings(
+export function placeFindings(
   findings: readonly Finding[],
   source: SourceDocument,
   { tree, substituted, readFrom }: Substitution,

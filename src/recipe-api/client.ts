@@ -128,6 +128,20 @@ export class RecipeApi {
     return this.#failed('GET', path, malformed(got.value.status, detail).failure);
   }
 
+  /**
+   * Ends a run. The document knows no way (T11); Warmwarden's own service has this one. Elsewhere a DELETE could do
+   * anything: never ask it of a stranger.
+   */
+  async cancel(id: string): Promise<Result<RunRecord>> {
+    const path = `/runs/${encodeURIComponent(id)}`;
+    const { result } = await this.#exchange('DELETE', path, { body: null, signal: null });
+    if (!result.ok) return this.#failed('DELETE', path, result.failure);
+    const parsed = jsonOf(result.value);
+    const run = parsed.ok ? readRun(parsed.value) : null;
+    if (run) return { ok: true, value: run };
+    return this.#failed('DELETE', path, malformed(result.value.status, 'it says nothing of a run').failure);
+  }
+
   /** Ends the connections; requests under way fail as unavailable. */
   async close(): Promise<void> {
     await this.#agent.destroy();
@@ -148,7 +162,7 @@ export class RecipeApi {
   }
 
   #exchange(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
     { body, signal }: { readonly body: string | null; readonly signal: AbortSignal | null },
   ): Promise<Exchange> {

@@ -1,6 +1,7 @@
 // People's hands: HTTP with JSON over a unix socket beside the store, for the owner of the process only.
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { DaemonHands, HandOutcome } from '../model/hand.ts';
 import { answerWish, refusal } from './wishes.ts';
@@ -10,7 +11,7 @@ const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
 
 /** Where the hands of a store's daemon are. */
-function handsPath(storePath: string): string {
+export function handsPath(storePath: string): string {
   return `${storePath}.sock`;
 }
 
@@ -53,6 +54,18 @@ async function answerTo(asked: IncomingMessage, hands: DaemonHands): Promise<Han
   });
   const body: unknown = JSON.parse(await text(asked));
   return answerWish(asked.url?.slice(1) ?? '', body, hands);
+}
+
+/** Whether a daemon listens there at this moment. */
+export function daemonListens(storePath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(handsPath(storePath));
+    const over = (listens: boolean) => {
+      socket.destroy();
+      resolve(listens);
+    };
+    socket.once('connect', () => over(true)).once('error', () => over(false));
+  });
 }
 
 type Wish<Hand extends keyof DaemonHands> = Parameters<DaemonHands[Hand]>[0];

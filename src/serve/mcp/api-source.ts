@@ -38,7 +38,11 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
       return refused(`The run ${run} was started, but it could not be read: ${followed.detail}`);
     },
     rows: (run, cursor, limit) => rowsOf(api, run, { cursor, limit }),
-    cancel: async () => refused('The recipe API has no way to cancel a run: it goes on.'),
+    cancel: async (run) => {
+      if (options.foreign) return refused('The recipe API has no way to cancel a run: it goes on.');
+      const cancelled = await api.cancel(run);
+      return cancelled.ok ? { ok: true, value: toolRun(cancelled.value) } : refused(cancelled.failure.detail);
+    },
   };
 }
 

@@ -1,0 +1,19 @@
+// The recipes of a store: through its daemon while one listens, else without it. The daemon may come and go meanwhile.
+import type { ToolSource } from './source.ts';
+
+/** Each wish is asked of the daemon when it listens at that moment, and otherwise of `alone`. */
+export function nearestSource(
+  daemon: ToolSource,
+  alone: ToolSource,
+  daemonListens: () => Promise<boolean>,
+): ToolSource {
+  const nearest = async () => ((await daemonListens()) ? daemon : alone);
+  return {
+    foreign: false,
+    list: async () => (await nearest()).list(),
+    start: async (recipe, parameters, apply) => (await nearest()).start(recipe, parameters, apply),
+    ended: async (run, wait) => (await nearest()).ended(run, wait),
+    rows: async (run, cursor, limit) => (await nearest()).rows(run, cursor, limit),
+    cancel: async (run) => (await nearest()).cancel(run),
+  };
+}
