@@ -2,6 +2,7 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
+import { causeSentences } from './causes.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { percentText } from './phrases.ts';
 import { dataAgeText, explainVerdict, rateText, verdictNumbers } from './wording.ts';
@@ -72,7 +73,13 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
         : `${mailbox.email}: ${calmTitle(verdict)}`,
       sentences:
         verdict && hindrance
-          ? [rateText(verdict), `NOT ACTED: ${hindrance}`, dataAgeText(verdict), adviceText(verdict)]
+          ? [
+              rateText(verdict),
+              `NOT ACTED: ${hindrance}`,
+              ...causeSentences(mailbox, verdict, context.others(mailbox)),
+              dataAgeText(verdict),
+              adviceText(verdict),
+            ]
           : sentencesOf(verdict),
       numbers: numbersOf(mailbox, context),
     },

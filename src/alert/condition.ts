@@ -1,8 +1,10 @@
 // What the rules take and what they give: the context, and a condition as one answer shows it.
+
 import type { AlertFacts, AlertRule, Severity, Subject } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Others } from './causes.ts';
 
 /** What one answer, or the time, says about one subject. */
 export interface Condition {
@@ -33,6 +35,8 @@ export interface MailboxContext {
   readonly staleBefore: EpochMs;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
+  /** Those who share a domain or a provider with it; walks the fleet. */
+  readonly others: (mailbox: MailboxState) => readonly Others[];
 }
 
 /** The address of a mailbox's page as a number of a message; nothing where there is no page. */

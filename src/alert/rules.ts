@@ -132,6 +132,7 @@ function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'poli
   const advice = `Look at the mailbox and ${byHand} by hand.`;
   const sentences = [
     action.kind === 'restore' ? cleanText(action.verdict) : rateText(action.verdict),
+    ...action.causes,
     repeatText(action, context.policy),
     actionText(action, context.now),
     dataAgeText(action.verdict),

@@ -1,7 +1,9 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
+import { changeSentence } from '../alert/causes.ts';
 import { momentText } from '../alert/phrases.ts';
 import { actionText, explainVerdict, sentence } from '../alert/wording.ts';
+import type { Action } from '../model/action.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -52,19 +54,27 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
 }
 
 /** Newest first; an action stands with the time at which it was planned. */
-function story(mailbox: MailboxState, { decisions, actions }: LedgerEntries): readonly string[] {
+function story(mailbox: MailboxState, { decisions, actions, changes }: LedgerEntries): readonly string[] {
   const told = [
     ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
     ...actions.map((action) => ({
       at: action.plannedAt,
-      lines: [`  ${sentence(actionText(action, action.plannedAt))}`],
+      lines: [...action.causes, sentence(actionText(action, action.plannedAt)), ...whyOf(action)].map(
+        (line) => `  ${line}`,
+      ),
     })),
+    ...changes.map((change) => ({ at: change.at, lines: [changeSentence(change)] })),
   ].sort((a, b) => b.at - a.at);
   const head = `${mailbox.email} on account ${mailbox.account}, mode ${mailbox.warmup?.answer.mode ?? 'unknown'}`;
   const claim = mailbox.memory?.claim;
   const claimed = claim ? `; ${claim.kind} by Warmwarden since ${momentText(claim.since)}` : '';
   if (told.length === 0) return [`${head}${claimed}`, 'Nothing was decided on it by then.'];
   return [`${head}${claimed}`, ...told.flatMap(({ lines }) => lines)];
+}
+
+/** The words of the person who asked for it. */
+function whyOf({ by }: Action): readonly string[] {
+  return by && by.reason !== '' ? [`${by.name} said why: ${by.reason}`] : [];
 }
 
 function decisionLines({ since, until, count, verdict }: RecordedDecision): readonly string[] {

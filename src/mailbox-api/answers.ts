@@ -10,6 +10,7 @@ import {
   type MailboxDetail,
   type MailboxEntry,
   type MailboxList,
+  type RecentBounce,
   type StatsAnswer,
   type WarmupAnswer,
 } from '../model/answers.ts';
@@ -127,6 +128,28 @@ const warmupConfig = z.preprocess(
     .partial(),
 );
 
+/** So many recent mails are looked at. */
+const maxRecentMails = 200;
+
+const recentMail = z.preprocess(fieldsOf, z.object({ bounce_type: text, bounce_category: text }));
+
+/** The mails that bounced; what can't be read is left out, for no decision rests on it. */
+const recentBounces = z
+  .unknown()
+  .optional()
+  .transform((raw): readonly RecentBounce[] => {
+    const mails = Array.isArray(raw) ? raw.slice(0, maxRecentMails).map((mail) => recentMail.safeParse(mail).data) : [];
+    return mails.flatMap((mail) =>
+      mail?.bounce_type || mail?.bounce_category
+        ? [{ type: clipped(mail.bounce_type), category: clipped(mail.bounce_category) }]
+        : [],
+    );
+  });
+
+function clipped(word: string | null): string | null {
+  return word === null ? null : quote(word);
+}
+
 /** Without a status and without a mode an answer says nothing about the warm-up. */
 export const readWarmup: Reader<WarmupAnswer> = reader(
   z
@@ -137,6 +160,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
       warmup_day: decimal,
       warmup_mode: text,
       config: warmupConfig,
+      recent_emails: recentBounces,
     })
     .refine((raw) => raw.status !== null || raw.warmup_mode !== null),
   (raw) => ({
@@ -154,6 +178,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
       sendWindowStart: raw.config.send_window_start ?? null,
       sendWindowEnd: raw.config.send_window_end ?? null,
     },
+    recentBounces: raw.recent_emails,
   }),
 );
 

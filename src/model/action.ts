@@ -62,4 +62,6 @@ export interface Action {
   readonly nextTryAt: EpochMs | null;
   /** What came back, in a sentence. */
   readonly detail: string | null;
+  /** What may explain the bounces that it is about, in sentences. */
+  readonly causes: readonly string[];
 }

@@ -55,6 +55,12 @@ export interface WarmupConfig {
   readonly sendWindowEnd: number | null;
 }
 
+/** One of the recent mails that bounced; the words as sent. */
+export interface RecentBounce {
+  readonly type: string | null;
+  readonly category: string | null;
+}
+
 /** GET /v1/warmup. */
 export interface WarmupAnswer {
   /** The status word as sent; which words mean paused or running is the guard's matter. */
@@ -65,6 +71,8 @@ export interface WarmupAnswer {
   readonly warmupDay: number | null;
   readonly healthScore: number | null;
   readonly config: WarmupConfig;
+  /** The bounces among recent_emails; for show only. */
+  readonly recentBounces: readonly RecentBounce[];
 }
 
 /** One day of GET /v1/stats. Counts are as read: validity (an integer >= 0) is judged by the guard. */

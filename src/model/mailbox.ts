@@ -10,6 +10,7 @@ import type {
   StatsAnswer,
   WarmupAnswer,
 } from './answers.ts';
+import type { Change } from './change.ts';
 import type { EpochMs } from './time.ts';
 import type { GuardMemory, Verdict } from './verdict.ts';
 
@@ -62,6 +63,8 @@ export interface MailboxState {
   readonly verdict: Observed<Verdict> | null;
   /** The newest action on it, whatever its state. */
   readonly action: Action | null;
+  /** What others changed lately, the oldest first; at most changesAtHand. */
+  readonly changes: readonly Change[];
 }
 
 /** One word for what the guard makes of a mailbox; also a metric's label. */

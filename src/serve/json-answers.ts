@@ -96,6 +96,7 @@ export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecisio
     dns: observed(mailbox.dns),
     blacklist: observed(mailbox.blacklist),
     action: mailbox.action && actionJson(mailbox.action, explain),
+    changes: mailbox.changes.map(({ since, at, ...change }) => ({ ...change, since: iso(since), seen_at: iso(at) })),
     decisions: decisions.map((decision) => ({
       since: iso(decision.since),
       until: iso(decision.until),

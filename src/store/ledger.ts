@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
+import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -15,6 +16,8 @@ export interface LedgerEntries {
   /** The newest first. */
   readonly decisions: readonly RecordedDecision[];
   readonly actions: readonly Action[];
+  /** What others changed. */
+  readonly changes: readonly Change[];
 }
 
 export class Ledger {
@@ -65,6 +68,19 @@ export class Ledger {
       .orderBy('planned_at', 'desc')
       .limit(limit)
       .execute();
-    return { decisions: decisions.map(readDecision), actions: actions.map((row): Action => JSON.parse(row.action)) };
+    const changes = await this.#db
+      .selectFrom('changes')
+      .select('change')
+      .where('account', '=', mailbox.account)
+      .where('mailbox_id', '=', mailbox.id)
+      .where('at', '<=', until)
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return {
+      decisions: decisions.map(readDecision),
+      actions: actions.map((row): Action => JSON.parse(row.action)),
+      changes: changes.map((row): Change => JSON.parse(row.change)),
+    };
   }
 }

@@ -4,7 +4,10 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables, deliverySteps];
+const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables, deliverySteps, changesTable];
+
+/** The schema that this version writes. */
+export const schemaVersion = migrations.length;
 
 /** The store was written by a newer Warmwarden. Exit code 3. */
 export class NewerStoreError extends Error {
@@ -16,9 +19,9 @@ export async function migrate(db: Db): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
   const row = await db.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
   const current = Number(row?.value ?? 0);
-  if (current > migrations.length) {
+  if (current > schemaVersion) {
     throw new NewerStoreError(
-      `The store has schema version ${current}, this Warmwarden knows ${migrations.length}: start the newer version again, or use another store.`,
+      `The store has schema version ${current}, this Warmwarden knows ${schemaVersion}: start the newer version again, or use another store.`,
     );
   }
   for (const [index, step] of migrations.entries()) {
@@ -36,6 +39,18 @@ export async function setMeta(db: Db, key: string, value: string): Promise<void>
     .values({ key, value })
     .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
     .execute();
+}
+
+async function changesTable(db: Db): Promise<void> {
+  await db.schema
+    .createTable('changes')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text', (column) => column.notNull())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('change', 'text', (column) => column.notNull())
+    .execute();
+  await db.schema.createIndex('changes_of_mailbox').on('changes').columns(['account', 'mailbox_id', 'id']).execute();
 }
 
 async function firstTables(db: Db): Promise<void> {

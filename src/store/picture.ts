@@ -1,7 +1,8 @@
 // Reads the fleet back: mailboxes with their newest answers, memory, verdict and action.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Observed } from '../model/answers.ts';
+import { type Change, changesAtHand } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -23,6 +24,7 @@ export async function loadMailboxes(
   const observations = await loadObservations(db);
   const verdicts = await loadVerdicts(db);
   const actions = await loadActions(db);
+  const changes = await loadChanges(db);
   const mailboxes: MailboxState[] = [];
   for (const row of rows) {
     const key = mailboxKey(row.account, row.mailbox_id);
@@ -45,6 +47,7 @@ export async function loadMailboxes(
       memory: row.memory ? JSON.parse(row.memory) : null,
       verdict: verdicts.get(key) ?? null,
       action: actions.get(key) ?? null,
+      changes: changes.get(key) ?? [],
     });
   }
   return mailboxes;
@@ -84,6 +87,26 @@ async function loadActions(db: Db): Promise<Map<string, Action>> {
     newest.set(mailboxKey(action.account, action.mailboxId), action);
   }
   return newest;
+}
+
+/** The newest changes of each mailbox, the oldest first. */
+async function loadChanges(db: Db): Promise<Map<string, readonly Change[]>> {
+  const ranked = db
+    .selectFrom('changes')
+    .select(['id', 'account', 'mailbox_id', 'change'])
+    .select(sql<number>`row_number() over (partition by account, mailbox_id order by id desc)`.as('age'));
+  const rows = await db
+    .selectFrom(ranked.as('ranked'))
+    .select(['account', 'mailbox_id', 'change'])
+    .where('age', '<=', changesAtHand)
+    .orderBy('id')
+    .execute();
+  const found = new Map<string, readonly Change[]>();
+  for (const row of rows) {
+    const key = mailboxKey(row.account, row.mailbox_id);
+    found.set(key, [...(found.get(key) ?? []), JSON.parse(row.change)]);
+  }
+  return found;
 }
 
 export function readDecision(row: {

@@ -3,6 +3,7 @@ import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
+import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 
@@ -20,6 +21,8 @@ export interface TickRecord {
   readonly mailbox: MailboxState;
   /** The route whose answer is new; null when nothing was observed. */
   readonly answered: Exclude<Route, 'health' | 'mailboxes'> | null;
+  /** What others changed since the look before. */
+  readonly changes: readonly Change[];
   readonly decision: DecisionRecord | null;
   /** Actions that were planned or settled by it. */
   readonly actions: readonly Action[];

@@ -38,6 +38,8 @@ export interface Tables {
     planned_at: number;
     action: string;
   };
+  /** What others changed. */
+  changes: { id: Generated<number>; account: string; mailbox_id: string; at: number; change: string };
   /** What people asked for: who, when, what and why. */
   hands: { id: Generated<number>; at: number; by: string; wish: string; reason: string; outcome: string };
   /** By scope: what people switched off. */

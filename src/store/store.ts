@@ -15,7 +15,15 @@ import type { BreakerRecord, HandRecord, ListRecord, ReleaseRecord, TickRecord }
 import type { Tables } from './schema.ts';
 import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
 import * as telling from './telling.ts';
-import { writeAction, writeAlerts, writeBreaker, writeDecision, writeMailbox, writeObservation } from './writes.ts';
+import {
+  writeAction,
+  writeAlerts,
+  writeBreaker,
+  writeChanges,
+  writeDecision,
+  writeMailbox,
+  writeObservation,
+} from './writes.ts';
 
 /** What the picture of the fleet is loaded from at start. */
 export interface StoredPicture {
@@ -86,6 +94,7 @@ export class Store {
     await this.#db.transaction().execute(async (trx) => {
       await writeMailbox(trx, record.mailbox);
       if (record.answered) await writeObservation(trx, record.mailbox, record.answered);
+      await writeChanges(trx, record.mailbox, record.changes);
       if (record.decision) await writeDecision(trx, record.mailbox, record.decision);
       for (const action of record.actions) await writeAction(trx, action);
       await writeAlerts(trx, record.alerts);

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
+import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { BreakerRecord, DecisionRecord } from './records.ts';
@@ -39,6 +40,16 @@ export async function writeObservation(db: Db, mailbox: MailboxState, route: Exc
     .values({ account: mailbox.account, mailbox_id: mailbox.id, route, ...changing })
     .onConflict((conflict) => conflict.columns(['account', 'mailbox_id', 'route']).doUpdateSet(changing))
     .execute();
+}
+
+export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {
+  for (const change of changes) {
+    const { account, id: mailbox_id } = mailbox;
+    await db
+      .insertInto('changes')
+      .values({ account, mailbox_id, at: change.at, change: JSON.stringify(change) })
+      .execute();
+  }
 }
 
 export async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {

@@ -41,6 +41,7 @@ export function newMailbox(account: string, entry: Observed<MailboxEntry>): Mail
     memory: null,
     verdict: null,
     action: null,
+    changes: [],
   };
 }
 

@@ -126,6 +126,7 @@ export function plannedAction(
     settledAt: null,
     nextTryAt: null,
     detail: null,
+    causes: [],
   };
 }
 

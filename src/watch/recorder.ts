@@ -1,6 +1,7 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
 import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
 import { guardHeld } from '../alert/breaker-rule.ts';
+import type { Others } from '../alert/causes.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
@@ -19,6 +20,7 @@ import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import { missedMailboxes, noLongerMissed } from './missed.ts';
 import type { Observation } from './observe.ts';
+import { othersOf } from './others.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { pollKey } from './poll.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
@@ -102,7 +104,7 @@ export class Recorder {
     const now = world.clock.now();
     const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, policy, now);
-    const { mailbox, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
+    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
     const conditions = [
       ...conditionsAfter(observation.route, mailbox, this.#context(before.id, policy, now)),
       ...this.#failures(actions, policy, now),
@@ -111,7 +113,7 @@ export class Recorder {
     const events = confirmed && !confirmed.by ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
     const alerts = this.#alerts(conditions, now, events);
     const moved = breaker && { api, state: breaker };
-    await store.recordTick({ mailbox, answered, decision, actions, alerts, breaker: moved });
+    await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
       this.#wrote(before.id);
@@ -293,7 +295,12 @@ export class Recorder {
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),
       newId: () => actionId(now, this.#rooms.world.random()),
+      others: (mailbox) => this.#others(mailbox, now),
     };
+  }
+
+  #others(mailbox: MailboxState, now: EpochMs): readonly Others[] {
+    return othersOf(mailbox, this.#rooms.fleet.mailboxes(), now);
   }
 
   /** Running mailboxes under the same base_url. */
@@ -329,6 +336,7 @@ export class Recorder {
       mayWrite: this.#enforces(mailboxId, policy, now) && writable(),
       staleBefore: staleBefore(),
       pageUrl,
+      others: (mailbox) => this.#others(mailbox, now),
     };
   }
 

@@ -1,16 +1,19 @@
 // The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
 // actions. Pure: the recorder commits what comes out.
+import { causeSentences, type Others } from '../alert/causes.ts';
 import { afterConfirmed, afterHand, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind } from '../model/action.ts';
 import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
+import { type Change, changesAtHand } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { DecisionRecord } from '../store/records.ts';
 import { askBreaker } from './admission.ts';
+import { changesIn } from './changes.ts';
 import { judgeMailbox, type Observation, observe, sameVerdict } from './observe.ts';
 import { isOurs, planAfter, showsChange } from './plan.ts';
 
@@ -28,10 +31,14 @@ export interface TickContext {
   /** Counts the running mailboxes under the breaker; asked only when it matters. */
   readonly running: () => number;
   readonly newId: () => string;
+  /** Those who share something with it; asked only when something is planned. */
+  readonly others: (mailbox: MailboxState) => readonly Others[];
 }
 
 export interface Tick {
   readonly mailbox: MailboxState;
+  /** What others changed since the look before. */
+  readonly changes: readonly Change[];
   /** null when nothing was judged. */
   readonly verdict: Verdict | null;
   readonly decision: DecisionRecord | null;
@@ -45,7 +52,8 @@ export interface Tick {
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
   const proof = proofIn(before, observation, context);
-  const seen = proof ? confirm(before, proof, context) : observe(before, observation);
+  const changes = proof ? [] : changesIn(before, observation);
+  const seen = proof ? confirm(before, proof, context) : afterChanges(observe(before, observation), changes);
   const confirmed = proof ? seen.action : null;
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
@@ -53,16 +61,23 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
-  if (!judgement) return { mailbox: seen, verdict: null, decision: null, actions: settled, confirmed, breaker: null };
+  if (!judgement) {
+    return { mailbox: seen, changes, verdict: null, decision: null, actions: settled, confirmed, breaker: null };
+  }
   const { memory } = judgement;
   const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, {
     ...context,
     mayWrite: enforce && writable,
   });
   const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
-  const planned = planAfter({ mailbox: judged, verdict, enforce, writable, now, newId });
+  const planned = planAfter({ mailbox: judged, verdict, enforce, writable, now, newId }).map((action) =>
+    action.state === 'planned' && action.kind !== 'restore'
+      ? { ...action, causes: causeSentences(judged, verdict, context.others(judged)) }
+      : action,
+  );
   return {
     mailbox: { ...judged, action: planned.at(-1) ?? judged.action },
+    changes,
     verdict,
     decision: {
       verdict,
@@ -73,6 +88,14 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     confirmed,
     breaker: breaker === context.breaker ? null : breaker,
   };
+}
+
+/** The mailbox with what others changed. Whoever sets another limit has taken the mailbox over: our claim ends. */
+function afterChanges(mailbox: MailboxState, changes: readonly Change[]): MailboxState {
+  if (changes.length === 0) return mailbox;
+  const limited = changes.some(({ what }) => what === 'target_daily_limit');
+  const memory = limited && mailbox.memory ? { ...mailbox.memory, claim: null } : mailbox.memory;
+  return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesAtHand) };
 }
 
 /** The warm-up answer that proves our POST, when this is one. */

@@ -19,6 +19,7 @@ function warmup(dailyLimit: number | null): MailboxState['warmup'] {
     dailyLimit,
     ...untold,
     config: { ...config, sendWindowStart: null, sendWindowEnd: null },
+    recentBounces: [],
   };
   return { at: start, answer };
 }

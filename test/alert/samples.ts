@@ -56,6 +56,7 @@ export function sampleAction(change: Partial<Action> = {}): Action {
     settledAt: start + 400,
     nextTryAt: null,
     detail: null,
+    causes: [],
     ...change,
   };
 }
@@ -87,6 +88,7 @@ export function sampleMailbox(change: Partial<MailboxState> = {}): MailboxState 
     memory: null,
     verdict: null,
     action: null,
+    changes: [],
     ...change,
   };
 }
@@ -102,6 +104,7 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     mayWrite: true,
     staleBefore: Number.NEGATIVE_INFINITY,
     pageUrl: 'http://127.0.0.1:7025',
+    others: () => [],
     ...change,
   };
 }

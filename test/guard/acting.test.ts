@@ -45,6 +45,7 @@ function action(state: ActionState, kind: GuardActionKind = 'recovery', change: 
     settledAt: null,
     nextTryAt: null,
     detail: null,
+    causes: [],
     ...change,
   };
 }
@@ -60,7 +61,13 @@ function plan(wanted: Verdict['action'], current: Action | null, writable = true
 function warmup(mode: string | null, status: string | null): WarmupAnswer {
   const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
   const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
-  return { mode, status, ...untold, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
+  return {
+    mode,
+    status,
+    ...untold,
+    config: { ...config, sendWindowStart: null, sendWindowEnd: null },
+    recentBounces: [],
+  };
 }
 
 describe('a new verdict', () => {

@@ -26,7 +26,12 @@ function onDuty(mode = 'balanced') {
   let mailbox: MailboxState = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
   const answer = (): WarmupAnswer => {
     const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
-    return { ...warmup, ...untold, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
+    return {
+      ...warmup,
+      ...untold,
+      config: { ...config, sendWindowStart: null, sendWindowEnd: null },
+      recentBounces: [],
+    };
   };
   const read = (route: 'stats' | 'warmup') => {
     const observation =
@@ -35,7 +40,13 @@ function onDuty(mode = 'balanced') {
         : ({ route, observed: { at, answer: answer() } } as const);
     const context = { policy: defaultPolicy, words, now: at, hasRead: () => true, enforce: true, writable: true };
     const newId = () => `a${++ids}`;
-    mailbox = tick(mailbox, observation, { ...context, breaker: closedBreaker, running: () => 100, newId }).mailbox;
+    mailbox = tick(mailbox, observation, {
+      ...context,
+      breaker: closedBreaker,
+      running: () => 100,
+      newId,
+      others: () => [],
+    }).mailbox;
   };
   const look = () => {
     read('warmup');

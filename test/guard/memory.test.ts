@@ -16,7 +16,13 @@ const tomorrow = addDays(today, 1);
 
 function warmupAnswer(mode: string | null, status: string | null): WarmupAnswer {
   const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
-  return { mode, status, ...untold, config: { ...config, sendWindowStart: null, sendWindowEnd: null } };
+  return {
+    mode,
+    status,
+    ...untold,
+    config: { ...config, sendWindowStart: null, sendWindowEnd: null },
+    recentBounces: [],
+  };
 }
 
 /** A mailbox that is watched: every answer is judged and remembered, as watch/recorder.ts does it. */

@@ -84,3 +84,21 @@ describe('undo', () => {
     expect((await stage.hand('undo', wish)).said[0]).toMatch(/^Nothing of ours since .* stands\.$/);
   });
 });
+
+describe('what others change', () => {
+  it('is seen, told with its looks, and a limit set by others ends our claim', async () => {
+    await using stage = await begin(amelia);
+    await stage.run(10 * minuteMs);
+    await stage.until('the switch', () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery', 4 * hourMs);
+    // The cause beside the number: nothing else changed, and that is said.
+    expect(stage.mailbox(amelia).action?.causes.join(' ')).toMatch(/bounce|Nothing changed near it/);
+    await stage.run(25 * hourMs);
+    stage.simulator.fleet.configure(amelia, { targetDailyLimit: 12 });
+    await stage.run(31 * minuteMs);
+    const { memory, changes } = stage.mailbox(amelia);
+    expect(changes.map(({ what, to }) => [what, to])).toEqual([['target_daily_limit', '12']]);
+    expect(memory).toMatchObject({ claim: null, mode: 'recovery', reversals: [] });
+    await stage.restart();
+    expect(stage.mailbox(amelia).changes).toEqual(changes);
+  });
+});

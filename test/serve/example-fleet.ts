@@ -112,6 +112,7 @@ export function bareMailbox(id: string, email: string, account = 'acme'): Mailbo
     memory: null,
     verdict: null,
     action: null,
+    changes: [],
   };
 }
 
@@ -131,7 +132,7 @@ export function mailbox(id: string, email: string, changes: Partial<MailboxState
   return {
     ...bareMailbox(id, email),
     entry: { at: now - minuteMs, answer: { id, email, provider: 'google', status: 'active', ...common } },
-    warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config } },
+    warmup: { at, answer: { status: 'active', mode: 'balanced', ...common, config, recentBounces: [] } },
     stats: { at, answer: { rows: rows(24) } },
     detail: { at, answer: { status: 'active', ...common, connection: 'connected', connectionError: null } },
     dns: {
@@ -174,6 +175,7 @@ export function action(id: string, of: MailboxState, changes: Partial<Action> = 
     settledAt: now - 6 * minuteMs,
     nextTryAt: null,
     detail: null,
+    causes: [],
     ...changes,
   };
 }

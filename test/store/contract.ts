@@ -24,7 +24,7 @@ export interface Opened extends AsyncDisposable {
 }
 
 const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-const tick = { answered: 'stats', decision: null, actions: [], alerts: noAlerts, breaker: null } as const;
+const tick = { answered: 'stats', changes: [], decision: null, actions: [], alerts: noAlerts, breaker: null } as const;
 const delivery = (id: string, channel = 'ops') => ({
   id,
   channel,
@@ -66,6 +66,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await opened.store.recordTick({
         mailbox,
         answered: 'stats',
+        changes: [],
         decision: { verdict: verdict.answer, unchanged: false, days: [['2026-03-10', 12, 1]] },
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
@@ -88,6 +89,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const record = {
         mailbox: after,
         answered: 'stats' as const,
+        changes: [],
         decision: { verdict: verdictOf(), unchanged: false, days: [] },
         actions: [actionOf('m1')],
         alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },

@@ -68,6 +68,7 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
     memory: null,
     verdict: null,
     action: null,
+    changes: [],
     ...changes,
   };
 }
@@ -92,6 +93,7 @@ export const answers = {
         sendWindowStart: 9,
         sendWindowEnd: 17,
       },
+      recentBounces: [{ type: 'hard', category: null }],
     },
   },
   stats: {
@@ -162,6 +164,7 @@ export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Acti
     settledAt: null,
     nextTryAt: null,
     detail: null,
+    causes: [],
     ...changes,
   };
 }

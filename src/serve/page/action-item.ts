@@ -50,6 +50,7 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
 ${link ? html`<a href="${path}">${text(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
 <p>${text(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
+${action.causes.map((cause) => html`<p class="muted">${text(cause)}</p>`)}
 ${action.detail === null ? '' : html`<p class="muted">${text(action.detail)}</p>`}
 ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
 </li>`;

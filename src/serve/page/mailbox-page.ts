@@ -46,6 +46,7 @@ ${alertList(parts)}
 <section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
 ${dayChart({ rows: dailyRows(mailbox.stats?.answer, now), limitPpm: verdict?.limitPpm ?? null, actions: actionsOf(parts) })}</section>
 ${actionsPanel(parts)}
+${changesPanel(row, now)}
 ${decisionsPanel(parts)}
 </div>
 ${factsPanel(row, now)}
@@ -133,6 +134,19 @@ function actionsPanel(parts: MailboxPageParts): Markup | string {
   if (actions.length === 0) return '';
   return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2><ol class="events">
 ${actions.map((action) => actionItem({ action, explain: parts.explain, now: parts.now, link: false }))}</ol></section>`;
+}
+
+/** What others changed, the newest first: a person, the vendor, another tool. */
+function changesPanel({ mailbox: { changes } }: MailboxRow, now: EpochMs): Markup | string {
+  if (changes.length === 0) return '';
+  const value = (word: string | null) => text(word ?? 'nothing');
+  return html`<section class="panel" aria-labelledby="changes"><h2 id="changes">What others changed</h2><ol class="events">
+${changes
+  .toReversed()
+  .map(
+    ({ what, from, to, at }) =>
+      html`<li><p class="line"><strong>${what.replaceAll('_', ' ')}</strong> ${value(from)} → ${value(to)} <span class="muted">seen ${ago(at, now)}</span></p></li>`,
+  )}</ol></section>`;
 }
 
 function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {

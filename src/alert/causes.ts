@@ -1,0 +1,90 @@
+// What may explain a bounce rate, in sentences beside the number: what changed near it, and who else has it. A hint for the
+// person who looks for the cause; no decision rests on it.
+import { dnsRecords, type RecentBounce } from '../model/answers.ts';
+import type { Change } from '../model/change.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import { dayMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { counted, listText, momentText } from './phrases.ts';
+
+/** A change so long before the window's first day may still explain what bounced in it. */
+const leadMs = 2 * dayMs;
+
+/** Others that share something with a mailbox: how many run, and how many of them are over their limit. */
+export interface Others {
+  /** `other mailboxes of acme.example`, `mailboxes at google`. */
+  readonly called: string;
+  readonly running: number;
+  readonly over: number;
+}
+
+/** What is known near the numbers of a verdict; one sentence says so when nothing is. */
+export function causeSentences(mailbox: MailboxState, verdict: Verdict, others: readonly Others[]): readonly string[] {
+  const from = Date.parse(verdict.windowFrom ?? '') - leadMs;
+  const near = mailbox.changes.filter(({ at }) => Number.isNaN(from) || at >= from);
+  const found = [
+    ...near.map(changeSentence),
+    ...standing(mailbox, near),
+    ...bounceKinds(mailbox.warmup?.answer.recentBounces ?? []),
+    ...others.filter(({ over }) => over > 0).map(othersSentence),
+  ];
+  if (found.length > 0) return found;
+  const watched = [mailbox.dns && 'DNS', mailbox.blacklist && 'listings', mailbox.detail && 'connection'];
+  const names = watched.filter((name) => name !== null && name !== undefined);
+  if (names.length === 0) return [];
+  return [`Nothing changed near it in what Warmwarden watches (${listText(names)}): look at the list it writes to.`];
+}
+
+/** A change in a sentence, with the looks it happened between. */
+export function changeSentence({ what, from, to, since, at }: Change): string {
+  const when = `between ${momentText(since)} and ${momentText(at)}`;
+  switch (what) {
+    case 'mode':
+      return `Its mode was set from ${from} to ${to} ${when}, not by Warmwarden.`;
+    case 'warm-up':
+      return `Its warm-up went from ${from} to ${to} ${when}, not by Warmwarden.`;
+    case 'target_daily_limit':
+      return `Its target daily limit was set from ${from} to ${to} ${when}, not by Warmwarden.`;
+    case 'connection':
+      return to === 'connected' ? `Its connection came back ${when}.` : `Its connection failed ${when}: ${to}.`;
+    case 'listing':
+      return to === 'none' ? `Its listing ended ${when}.` : `Its sending address was listed ${when}: ${to}.`;
+    case 'spf':
+    case 'dkim':
+    case 'dmarc':
+      return `${what.toUpperCase()} went from ${from} to ${to} ${when}.`;
+    default:
+      return `Its ${what.slice(0, -'_record'.length).toUpperCase()} record changed ${when}.`;
+  }
+}
+
+/** What is wrong now and was so at every look, so that no change tells of it. */
+function standing({ dns, blacklist, detail }: MailboxState, near: readonly Change[]): readonly string[] {
+  const told = new Set(near.map(({ what }) => what));
+  const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !told.has(name));
+  const lists = blacklist?.answer.listed === true && !told.has('listing') ? blacklist.answer.lists : null;
+  const broken = detail?.answer.connection === 'error' && !told.has('connection');
+  return [
+    failing.length > 0 ? `${listText(failing.map((name) => name.toUpperCase()))} did not pass before either.` : '',
+    lists ? `Its sending address is on ${lists.length > 0 ? listText(lists) : 'a blacklist'}, and was before.` : '',
+    broken ? 'Its connection has failed for longer.' : '',
+  ].filter((sentence) => sentence !== '');
+}
+
+/** `Of the last 5 bounces 4 are hard (invalid_recipient), 1 is soft.` */
+function bounceKinds(bounces: readonly RecentBounce[]): readonly string[] {
+  if (bounces.length === 0) return [];
+  const counts = new Map<string, number>();
+  for (const { type, category } of bounces) {
+    const kind = `${type ?? 'of an unknown type'}${category ? ` (${category})` : ''}`;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const kinds = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  return [
+    `The last ${counted(bounces.length, 'bounce')}: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}.`,
+  ];
+}
+
+function othersSentence({ called, running, over }: Others): string {
+  return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} over the limit too.`;
+}
