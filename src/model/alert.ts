@@ -135,3 +135,12 @@ export interface AlertChanges {
 export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
 }
+
+/** One set of changes after the other, as one. */
+export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {
+  return {
+    changed: [...a.changed, ...b.changed],
+    dropped: [...a.dropped, ...b.dropped],
+    transitions: [...a.transitions, ...b.transitions],
+  };
+}

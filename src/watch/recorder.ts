@@ -9,7 +9,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { withdraw } from '../guard/breaker.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind, type Outcome } from '../model/action.ts';
-import type { Alert, AlertChanges, Transition } from '../model/alert.ts';
+import { type Alert, type AlertChanges, bothChanges, type Transition } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
@@ -276,7 +276,7 @@ export class Recorder {
       const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
       const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
       const untouched = this.#ownAlerts().filter(({ fingerprint }) => !moved.has(fingerprint));
-      const alerts = merge(changes, elapse(this.#options.seenAgain() ? untouched : [], now));
+      const alerts = bothChanges(changes, elapse(this.#options.seenAgain() ? untouched : [], now));
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await store.recordAlerts(alerts);
       this.#showAlerts(alerts);
@@ -373,7 +373,10 @@ export class Recorder {
     const theirs = this.#ownAlerts().filter((alert) => alert.mailboxId !== null && leaving.has(alert.mailboxId));
     const { back, forgotten } = missedMailboxes(this.#ownAlerts(), { arrived, selects: this.#options.selects, now });
     conditions.push(...back.map((one) => mailboxMissing(one, false)));
-    return [leave(theirs, now), leave(forgotten, now, noLongerMissed)].reduce(merge, this.#alerts(conditions, now, []));
+    return [leave(theirs, now), leave(forgotten, now, noLongerMissed)].reduce(
+      bothChanges,
+      this.#alerts(conditions, now, []),
+    );
   }
 
   #ownAlerts(): readonly Alert[] {
@@ -391,12 +394,4 @@ export class Recorder {
     for (const fingerprint of alerts.dropped) this.#rooms.fleet.removeAlert(fingerprint);
     if (alerts.transitions.length > 0) this.#rooms.onTransitions();
   }
-}
-
-function merge(a: AlertChanges, b: AlertChanges): AlertChanges {
-  return {
-    changed: [...a.changed, ...b.changed],
-    dropped: [...a.dropped, ...b.dropped],
-    transitions: [...a.transitions, ...b.transitions],
-  };
 }
