@@ -32,6 +32,19 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['undici', 'standardwebhooks', '@slack/types', 'node:crypto'],
   ),
   watch: only(['model', 'guard', 'alert', 'fleet', 'http', 'mailbox-api', 'world', 'store']),
+  recipes: only(
+    ['model', 'guard', 'alert', 'fleet', 'world', 'store', 'config'],
+    [
+      'zod',
+      'node:child_process',
+      'node:crypto',
+      'node:fs/promises',
+      'node:path',
+      'node:sqlite',
+      'node:url',
+      'node:readline',
+    ],
+  ),
   serve: only(
     ['model', 'guard', 'fleet', 'world', 'recipe-api'],
     [

@@ -4,7 +4,7 @@ import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 
 /** The state of a mailbox. Before the first verdict it is blind: nothing can be said yet. */
-export function guardStateOf(mailbox: MailboxState, nearLimitPpm: Ppm): GuardState {
+export function guardStateOf(mailbox: Pick<MailboxState, 'verdict' | 'memory'>, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
   if (!verdict) return 'blind';
   if (verdict.reason === 'already_paused')

@@ -1,8 +1,8 @@
 // What a person reads: the sentence at the top, the order, the filter, and that nobody's name becomes markup.
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { dailyRows, inboxRatio, sumOf } from '../../src/serve/daily-counts.ts';
 import { account, action, alert, exampleFleet, mailbox, now, row, today, verdict } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 

@@ -1,9 +1,9 @@
 // The chart of a mailbox: mails sent and bounced a day, and the bounce rate of the days before against the limit.
 import { html } from 'hono/html';
 import type { Action } from '../../model/action.ts';
+import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
 import type { Ppm } from '../../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
-import { type DailyRow, rowsBetween, sumOf } from '../daily-counts.ts';
 import { number, share } from '../wording.ts';
 import type { Markup } from './elements.ts';
 

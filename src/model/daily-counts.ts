@@ -1,6 +1,6 @@
 // A stats answer as one row a calendar day, and sums over it that are null as soon as one part is unknown.
-import type { StatsAnswer, StatsRow } from '../model/answers.ts';
-import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../model/time.ts';
+import type { StatsAnswer, StatsRow } from './answers.ts';
+import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from './time.ts';
 
 export interface DailyRow extends StatsRow {
   readonly date: IsoDate;

@@ -1,0 +1,216 @@
+// A recipe's YAML file -> what can be run, or every problem of it with line and column.
+import { z } from 'zod';
+import { readDocument } from '../config/document.ts';
+import { checkAgainst } from '../config/findings.ts';
+import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
+import { duration, truth } from '../config/scalars.ts';
+import { oneOf, optional, section } from '../config/section.ts';
+import { warmupModes } from '../model/policy.ts';
+import { deeds, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
+import { cronSchedule } from '../world.ts';
+import { readValue } from './parameters.ts';
+import { checkSelect } from './select-check.ts';
+
+/** What `do:` says: the hand, and what it is handed besides the row. */
+export interface Doing {
+  readonly hand: (typeof deeds)[number];
+  readonly reason: string;
+  readonly mode: (typeof warmupModes)[number] | null;
+  readonly forMs: number | null;
+}
+
+export interface Definition {
+  readonly recipe: Recipe;
+  readonly select: string;
+  readonly doing: Doing | null;
+}
+
+/** Names that HTTP, MCP or the SELECT itself give a meaning. */
+const reservedNames: readonly string[] = ['now', 'apply', 'limit', 'offset'];
+const line = (max: number) => z.string().trim().min(1).max(max);
+const scalar = z.union([z.string(), z.number(), z.boolean()], { error: () => 'must be text, a number, true or false' });
+
+const parameterSchema = section({
+  type: oneOf(parameterTypes),
+  description: line(500),
+  default: optional(scalar, undefined, 'What stands in when it is not given.'),
+  optional: optional(truth(), undefined, 'It may be left out without a default: the SELECT sees NULL.'),
+  one_of: optional(z.array(z.string().min(1)).min(1), undefined, 'The only words that it may be.'),
+  minimum: optional(z.number(), undefined, 'The least that a number may be.'),
+  maximum: optional(z.number(), undefined, 'The most that a number may be.'),
+});
+type WrittenParameter = z.output<typeof parameterSchema>;
+
+const doSchema = section({
+  hand: oneOf(deeds),
+  reason: line(200),
+  mode: optional(oneOf(warmupModes), undefined, 'For the hand mode: the mode to set.'),
+  for: optional(duration(60_000), undefined, 'For silence: how long.'),
+});
+
+const recipeSchema = section({
+  id: z
+    .string()
+    .max(64)
+    .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'must be small letters and digits with single dashes, as at-risk'),
+  title: line(120),
+  description: line(2_000),
+  parameters: optional(z.record(z.string(), parameterSchema), undefined, 'What it is asked with, by name.'),
+  select: z.string().min(1).max(20_000),
+  do: optional(doSchema, undefined, 'What is done for each row of an applied run.'),
+  schedule: optional(
+    section({
+      cron: z.string(),
+      time_zone: optional(z.string(), 'UTC', 'An IANA name, as Europe/Berlin.'),
+      apply: optional(truth(), false, 'Whether scheduled runs do what do: says.'),
+    }),
+    undefined,
+    'When it runs by itself.',
+  ),
+});
+type Written = z.output<typeof recipeSchema>;
+
+/** Reads a definition. `file` is how problems call it. */
+export function readDefinition(
+  text: string,
+  { file, builtIn }: { readonly file: string; readonly builtIn: boolean },
+): { readonly definition: Definition } | { readonly problems: readonly string[] } {
+  const say = (problems: readonly Problem[]) => ({ problems: problems.map((one) => formatProblem(file, one)) });
+  const source = readDocument(text);
+  if (!('tree' in source)) return say(source);
+  const { findings, checked } = checkAgainst(recipeSchema, source.tree ?? {});
+  const all = [...source.findings, ...findings, ...(checked ? inconsistencies(checked) : [])];
+  if (all.length > 0 || !checked) {
+    const placed = all.map(({ path, at, message }) => ({
+      ...source.placeOf(path, at),
+      path: formatPath(path),
+      message,
+    }));
+    return say(placed.sort(byPlace));
+  }
+  return { definition: build(checked, builtIn) };
+}
+
+/** What a schema of single keys can't say. */
+function inconsistencies(written: Written): readonly Finding[] {
+  return [
+    ...Object.entries(written.parameters ?? {}).flatMap(([name, one]) => parameterFindings(name, one)),
+    ...selectFindings(written),
+    ...doFindings(written),
+    ...scheduleFindings(written),
+  ];
+}
+
+function finding(path: Finding['path'], message: string, at: Finding['at'] = 'value'): Finding {
+  return { path, message, at };
+}
+
+function parameterFindings(name: string, written: WrittenParameter): readonly Finding[] {
+  const path = ['parameters', name];
+  const found: Finding[] = [];
+  if (!/^[a-z][a-z0-9_]{0,39}$/.test(name)) {
+    found.push(finding(path, 'must be small letters, digits and underscores, at most 40', 'key'));
+  }
+  if (reservedNames.includes(name))
+    found.push(finding(path, 'this name has a meaning of its own: take another', 'key'));
+  if (written.default !== undefined && written.optional) {
+    found.push(finding([...path, 'optional'], 'a parameter with a default is optional already', 'key'));
+  }
+  const numeric = written.type === 'integer' || written.type === 'number';
+  for (const key of ['minimum', 'maximum'] as const) {
+    if (written[key] !== undefined && !numeric) found.push(finding([...path, key], 'is for numbers only', 'key'));
+  }
+  if (written.one_of && written.type !== 'string')
+    found.push(finding([...path, 'one_of'], 'is for strings only', 'key'));
+  if (written.default !== undefined) {
+    const read = readValue(buildParameter(name, written), written.default);
+    if ('wrong' in read) found.push(finding([...path, 'default'], read.wrong));
+  }
+  return found;
+}
+
+function selectFindings({ select, parameters = {}, do: doing }: Written): readonly Finding[] {
+  const problems = checkSelect(select, Object.keys(parameters), doing !== undefined);
+  return problems.map((message) => finding(['select'], message));
+}
+
+const handKeys = { mode: 'mode', for: 'silence' } as const;
+
+function doFindings({ do: doing }: Written): readonly Finding[] {
+  if (!doing) return [];
+  const found: Finding[] = [];
+  for (const [key, hand] of Object.entries(handKeys) as [keyof typeof handKeys, string][]) {
+    const there = doing[key] !== undefined;
+    if (there && doing.hand !== hand) found.push(finding(['do', key], `is for the hand ${hand} only`, 'key'));
+    if (!there && doing.hand === hand) found.push(finding(['do', key], `is missing: the hand ${hand} needs it`));
+  }
+  return found;
+}
+
+function scheduleFindings({ schedule, do: doing, parameters = {} }: Written): readonly Finding[] {
+  if (!schedule) return [];
+  const found: Finding[] = [];
+  try {
+    cronSchedule(schedule.cron, schedule.time_zone);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    found.push(finding(['schedule', 'cron'], `"${schedule.cron}" is no cron expression: ${said}`));
+  }
+  if (!isTimeZone(schedule.time_zone ?? 'UTC')) {
+    found.push(finding(['schedule', 'time_zone'], 'is no time zone: write an IANA name, as Europe/Berlin'));
+  }
+  if (doing?.hand === 'resume') {
+    found.push(finding(['schedule'], 'a recipe that resumes needs a person: take the schedule out', 'key'));
+  }
+  if (schedule.apply && !doing) found.push(finding(['schedule', 'apply'], 'there is no do: to apply', 'key'));
+  for (const [name, one] of Object.entries(parameters)) {
+    if (one.default === undefined && !one.optional) {
+      found.push(finding(['parameters', name], 'needs a default: a schedule gives nothing', 'key'));
+    }
+  }
+  return found;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function build(written: Written, builtIn: boolean): Definition {
+  const { id, title, description, select, do: doing } = written;
+  const parameters = Object.entries(written.parameters ?? {}).map(([name, one]) => buildParameter(name, one));
+  return {
+    recipe: { id, title, description, parameters, deed: doing?.hand ?? null, schedule: scheduleOf(written), builtIn },
+    select,
+    doing: doing
+      ? {
+          hand: doing.hand,
+          reason: doing.reason,
+          mode: doing.mode ?? null,
+          forMs: doing.for ?? null,
+        }
+      : null,
+  };
+}
+
+function scheduleOf({ schedule }: Written): RecipeSchedule | null {
+  if (!schedule) return null;
+  return { cron: schedule.cron, timeZone: schedule.time_zone ?? 'UTC', apply: schedule.apply ?? false };
+}
+
+function buildParameter(name: string, written: WrittenParameter): Parameter {
+  return {
+    name,
+    type: written.type,
+    description: written.description,
+    required: written.default === undefined && !written.optional,
+    default: written.default ?? null,
+    oneOf: written.one_of ?? null,
+    minimum: written.minimum ?? null,
+    maximum: written.maximum ?? null,
+  };
+}

@@ -1,0 +1,67 @@
+// Whether a SELECT is one, asks only the views, and fits its recipe: compiled over empty tables, never run.
+import { openStage } from './stage.ts';
+
+/** Columns that a run adds to the rows of a recipe with `do:`. */
+export const doColumns = ['hand', 'outcome', 'said'] as const;
+/** What names the mailbox that a hand is laid on. */
+export const subjectColumns = ['account', 'mailbox_id'] as const;
+
+/** The moment of the run, in ISO 8601: always there. */
+export const nowParameter = 'now';
+
+/** One sentence a mistake. */
+export function checkSelect(select: string, parameters: readonly string[], does: boolean): readonly string[] {
+  const bare = withoutTexts(select);
+  if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];
+  const problems = parameterProblems(bare, parameters);
+  let columns: readonly string[];
+  const stage = openStage(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
+  try {
+    const statement = stage.prepare(select);
+    // SQLite compiles the first statement and is silent about the rest.
+    if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')
+      problems.push('must be one SELECT, not several');
+    columns = statement.columns().map(({ name }) => name);
+  } catch (error) {
+    return [...problems, `SQLite says: ${sayable(error)}`];
+  } finally {
+    stage.close();
+  }
+  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (twice !== undefined) problems.push(`two columns are called ${twice}: give one another name with AS`);
+  if (does) {
+    const taken = doColumns.filter((name) => columns.includes(name));
+    if (taken.length > 0)
+      problems.push(`the columns ${doColumns.join(', ')} are added by do:, so ${taken[0]} is taken`);
+    const missing = subjectColumns.filter((name) => !columns.includes(name));
+    if (missing.length > 0)
+      problems.push(`do: needs the columns account and mailbox_id; ${missing.join(' and ')} is missing`);
+  }
+  return problems;
+}
+
+/** SQLite's words without the names that openStage makes up. */
+export function sayable(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  return said.replaceAll(/store_[0-9a-f]{32}[._]?/g, '');
+}
+
+function parameterProblems(bare: string, parameters: readonly string[]): string[] {
+  const used = new Set<string>();
+  const problems = new Set<string>();
+  for (const [whole, name] of bare.matchAll(/(?<![\w:])(?:[:@$](\w+)|\?\d*)/g)) {
+    if (name === undefined || !whole.startsWith(':')) problems.add(`write parameters as :name, not ${whole}`);
+    else if (name !== nowParameter && !parameters.includes(name))
+      problems.add(`:${name} is no parameter of the recipe`);
+    else used.add(name);
+  }
+  for (const name of parameters) if (!used.has(name)) problems.add(`the parameter ${name} is never used`);
+  return [...problems];
+}
+
+/** The SQL with texts, quoted names and comments blanked out. */
+function withoutTexts(sql: string): string {
+  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (text) =>
+    text.startsWith('-') || text.startsWith('/') ? ' ' : "''",
+  );
+}

@@ -1,0 +1,103 @@
+// A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer.
+import { randomBytes } from 'node:crypto';
+import { constants, DatabaseSync } from 'node:sqlite';
+import { explainVerdict } from '../alert/wording.ts';
+import { guardStateOf } from '../guard/state.ts';
+import type { StatsAnswer } from '../model/answers.ts';
+import { dailyRows } from '../model/daily-counts.ts';
+import { domainOf, mailboxKey } from '../model/mailbox.ts';
+import type { Ppm } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { GuardMemory, Verdict } from '../model/verdict.ts';
+import { baseTables, views } from './views.ts';
+
+/** What only the running program knows, for the views. Travels as JSON. */
+export interface Facts {
+  readonly now: EpochMs;
+  /** AccountState, as far as it is known; at least `name`. */
+  readonly accounts: readonly { readonly name: string }[];
+  /** The share of the limit from which a mailbox is near it, and the mailboxes (`ACCOUNT/ID`) where it is another. */
+  readonly nearLimitPpm: { readonly usual: Ppm; readonly others: Readonly<Record<string, Ppm>> };
+}
+
+/** No value of a row is longer, no row is wider: a SELECT can't fill the memory. */
+const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 };
+
+/**
+ * The store at `path`, read-only, behind the views. Without a path: empty tables, to check a SELECT against.
+ * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
+ */
+export function openStage(path: string | null, facts: Facts): DatabaseSync {
+  const database = new DatabaseSync(':memory:', { limits, allowExtension: false });
+  if (typeof database.setAuthorizer !== 'function') throw new Error('recipes need Node.js 24.10 or newer');
+  // Nobody can guess these names, so only the inner views reach the tables. A common table expression that is called
+  // like a view would have the view's rights, if the view's name were all that the authorizer went by.
+  const schema = `store_${randomBytes(16).toString('hex')}`;
+  const inner = (view: string) => `${schema}_${view}`;
+  if (path === null) {
+    database.exec(`ATTACH ':memory:' AS "${schema}"`);
+    for (const [table, columns] of Object.entries(baseTables)) {
+      database.exec(`CREATE TABLE "${schema}".${table} (${columns.map((name) => `"${name}"`).join(', ')})`);
+    }
+  } else {
+    const url = new URL('file:///');
+    url.pathname = path;
+    database.exec(`ATTACH '${url.href.replaceAll("'", "''")}?mode=ro' AS "${schema}"; PRAGMA busy_timeout = 5000`);
+  }
+  addFunctions(database, facts);
+  for (const { name, columns, from } of views) {
+    const selected = columns.map((one) => `${one.sql} AS "${one.name}"`).join(', ');
+    const body = `SELECT ${selected} ${from}`.replaceAll('@', `"${schema}".`);
+    database.exec(
+      `CREATE TEMP VIEW "${inner(name)}" AS ${body}; CREATE TEMP VIEW ${name} AS SELECT * FROM "${inner(name)}"`,
+    );
+  }
+  database.exec('PRAGMA query_only = ON');
+  const innerViews = new Set(views.map(({ name }) => inner(name)));
+  const readable = new Set([...innerViews, ...views.map(({ name }) => name), 'json_each', 'json_tree']);
+  database.setAuthorizer((code, subject, detail, place, reader) => {
+    const allowed = {
+      [constants.SQLITE_SELECT]: true,
+      [constants.SQLITE_RECURSIVE]: true,
+      [constants.SQLITE_FUNCTION]: detail !== 'load_extension',
+      [constants.SQLITE_READ]: innerViews.has(reader ?? '') || (place !== schema && readable.has(subject ?? '')),
+    };
+    return allowed[code] ? constants.SQLITE_OK : constants.SQLITE_DENY;
+  });
+  return database;
+}
+
+function addFunctions(database: DatabaseSync, facts: Facts): void {
+  const pure = { deterministic: true };
+  const accountFacts = JSON.stringify(facts.accounts);
+  database.function('now_ms', pure, () => facts.now);
+  database.function('account_facts', pure, () => accountFacts);
+  database.function('domain_of', pure, (email) => domainOf(String(email)));
+  database.function('day_rows', pure, (answer) => {
+    const stats: StatsAnswer = JSON.parse(String(answer));
+    return JSON.stringify(dailyRows(stats, facts.now));
+  });
+  database.function('explain_verdict', pure, (verdict) => (verdict === null ? null : explainVerdict(read(verdict))));
+  database.function('guard_state', pure, (account, id, verdict, memory) => {
+    const key = mailboxKey(String(account), String(id));
+    const { usual, others } = facts.nearLimitPpm;
+    const seen = {
+      verdict: verdict === null ? null : { at: facts.now, answer: read<Verdict>(verdict) },
+      memory: memory === null ? null : read<GuardMemory>(memory),
+    };
+    return guardStateOf(seen, others[key] ?? usual);
+  });
+  // Pairs of a time and a value: the newest value that is known; of two of one time, the first.
+  database.function('newest_known', { ...pure, varargs: true }, (...told) => {
+    let best: { at: number; value: (typeof told)[number] } | null = null;
+    for (let index = 0; index < told.length; index += 2) {
+      const [at, value] = [Number(told[index]), told[index + 1]];
+      if (value !== null && value !== undefined && (best === null || at > best.at)) best = { at, value };
+    }
+    return best?.value ?? null;
+  });
+}
+
+function read<Value>(json: unknown): Value {
+  return JSON.parse(String(json));
+}

@@ -1,0 +1,303 @@
+// The views that a recipe may ask: documented, stable, and all that it sees of the store. docs/recipes.md is made of this.
+
+/** A column: what it holds, and the expression over the store's tables. */
+interface Column {
+  readonly name: string;
+  readonly about: string;
+  readonly sql: string;
+}
+
+export interface View {
+  readonly name: string;
+  readonly about: string;
+  readonly columns: readonly Column[];
+  /** FROM and what follows. `@` before a table is the schema that the store is attached as. */
+  readonly from: string;
+}
+
+const column = (name: string, about: string, sql: string): Column => ({ name, about, sql });
+
+const iso = (ms: string) =>
+  `strftime('%Y-%m-%dT%H:%M:%S', (${ms}) / 1000, 'unixepoch') || printf('.%03dZ', (${ms}) % 1000)`;
+const time = (name: string, about: string, ms: string): Column => column(name, about, iso(ms));
+const percentOfPpm = (ppm: string) => `(${ppm}) / 10000.0`;
+const ratePercent = (sent: string, bounced: string) =>
+  `CASE WHEN (${sent}) > 0 THEN (${bounced}) * 100.0 / (${sent}) END`;
+const yesNo = (truth: string) => `CASE ${truth} WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END`;
+/** true, false, and null for an answer that says neither; NULL where there is no answer. */
+const threeWay = (answer: string, path: string, words: readonly [yes: string, no: string]) =>
+  `CASE WHEN ${answer} IS NULL THEN NULL ELSE CASE ${answer} ->> '${path}'
+   WHEN 1 THEN '${words[0]}' WHEN 0 THEN '${words[1]}' ELSE 'unclear' END END`;
+const newest = (path: string, ...of: readonly string[]) =>
+  `newest_known(${of.map((one) => `${one}.observed_at, ${one}.answer ->> '${path}'`).join(', ')})`;
+const answers = (alias: string, route: string, join = 'LEFT JOIN') =>
+  `${join} @observations ${alias} ON ${alias}.account = m.account AND ${alias}.mailbox_id = m.mailbox_id AND ${alias}.route = '${route}'`;
+
+const who: readonly Column[] = [
+  column('account', 'the account that holds the mailbox', 'm.account'),
+  column('mailbox_id', "the API's id of the mailbox", 'm.mailbox_id'),
+  column('email', 'its address', 'm.email'),
+];
+const domain = column('domain', 'what stands behind the @ of the address, in small letters', 'domain_of(m.email)');
+
+/** The counts of a verdict that stands as JSON in `of`. */
+const verdictColumns = (of: string): readonly Column[] => [
+  column('sent', "mails sent in the guard's window", `${of} ->> '$.sent'`),
+  column('bounced', 'bounces among them', `${of} ->> '$.bounced'`),
+  column('rate_percent', 'bounced by sent', ratePercent(`${of} ->> '$.sent'`, `${of} ->> '$.bounced'`)),
+  column('limit_percent', "the mode's limit; NULL in an unknown mode", percentOfPpm(`${of} ->> '$.limitPpm'`)),
+  column('window_from', 'the first day of the window', `${of} ->> '$.windowFrom'`),
+  column('window_to', 'the last day of the window', `${of} ->> '$.windowTo'`),
+  column(
+    'bounces_until_breach',
+    'further bounces that would breach the limit; 0 when it is breached',
+    `${of} ->> '$.bouncesUntilBreach'`,
+  ),
+];
+
+const mailboxes: View = {
+  name: 'mailboxes',
+  about: 'One row a guarded mailbox, as it is believed to be now.',
+  columns: [
+    ...who,
+    domain,
+    column('provider', "the API's word for where it is hosted", "e.answer ->> '$.provider'"),
+    column('status', "the API's word for the mailbox", newest('$.status', 'e', 'd')),
+    column(
+      'state',
+      'watching, near_limit, held, recovering, paused_by_us, not_running or blind',
+      'guard_state(m.account, m.mailbox_id, v.verdict, m.memory)',
+    ),
+    column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),
+    column('warmup_status', "the API's word for the warm-up", "w.answer ->> '$.status'"),
+    column('run', 'running, paused, not_running or unknown', "v.verdict ->> '$.run'"),
+    column('health_score', '0 to 100', newest('$.healthScore', 'e', 'w', 'd')),
+    column('daily_limit', 'mails a day', newest('$.dailyLimit', 'e', 'w', 'd')),
+    column('warmup_day', 'the day of the warm-up, from 1', newest('$.warmupDay', 'e', 'w')),
+    column('action', 'what the guard wants: none, hold, recovery, pause or restore', 'v.action'),
+    column('reason', 'why, in one word', 'v.reason'),
+    column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
+    ...verdictColumns('v.verdict'),
+    time('judged_at', 'when the newest answer was judged', 'v.until'),
+    column('claim', 'recovery or pause, while a change of Warmwarden stands', "m.memory ->> '$.claim.kind'"),
+    time('claim_since', 'since when it stands', "m.memory ->> '$.claim.since'"),
+    column('mode_before', 'the mode before that change', "m.memory ->> '$.claim.previousMode'"),
+    column('connection', 'connected, error or unclear', "d.answer ->> '$.connection'"),
+    column('connection_error', "the API's words for it", "d.answer ->> '$.connectionError'"),
+    column('missing_lists', 'mailbox lists in a row in which it was absent', 'm.missing_lists'),
+    time('first_seen_at', 'when it was first listed', 'm.first_seen_at'),
+    time('listed_at', 'when it was listed last', 'e.observed_at'),
+    time('stats_at', 'when its counts were read', 's.observed_at'),
+    column('stats_age_minutes', 'minutes since then', '(now_ms() - s.observed_at) / 60000'),
+    time('warmup_at', 'when its warm-up was read', 'w.observed_at'),
+    time('detail_at', 'when its connection was read', 'd.observed_at'),
+    time('dns_at', 'when its DNS was read', 'n.observed_at'),
+    time('blacklist_at', 'when its listings were read', 'b.observed_at'),
+  ],
+  from: `FROM @mailboxes m
+    ${answers('e', 'mailboxes', 'JOIN')}
+    ${answers('w', 'warmup')}
+    ${answers('s', 'stats')}
+    ${answers('d', 'mailbox')}
+    ${answers('n', 'dns')}
+    ${answers('b', 'blacklist')}
+    LEFT JOIN @decisions v ON v.id =
+      (SELECT max(id) FROM @decisions WHERE account = m.account AND mailbox_id = m.mailbox_id)
+    WHERE m.left_at IS NULL`,
+};
+
+const count = (name: string, about: string, path: string) => column(name, about, `r.value ->> '$.${path}'`);
+const dailyStats: View = {
+  name: 'daily_stats',
+  about: 'One row a mailbox and day, as the newest stats answer tells it (30 days, or as long as the longest window).',
+  columns: [
+    ...who,
+    domain,
+    column('provider', "the API's word for where it is hosted", "e.answer ->> '$.provider'"),
+    count('date', "the day, in the API's time zone", 'date'),
+    count('sent', 'mails sent', 'sent'),
+    count('bounced', 'bounces', 'bounced'),
+    count('delivered', 'mails delivered', 'delivered'),
+    count('opened', 'mails opened', 'opened'),
+    count('replied', 'mails replied to', 'replied'),
+    count('spam_landed', 'mails that landed in spam', 'spamLanded'),
+    count('inbox_rate_percent', 'share that landed in the inbox, 0 to 100', 'inboxRatePercent'),
+    count('bounce_rate_percent', "the API's own bounce rate; the guard uses the counts", 'bounceRatePercent'),
+  ],
+  // Of two rows of one day the one with more sent, then more bounced, counts, as for the guard and the metrics.
+  from: `FROM @mailboxes m
+    ${answers('e', 'mailboxes', 'JOIN')}
+    ${answers('s', 'stats', 'JOIN')}
+    JOIN json_each(day_rows(s.answer)) r
+    WHERE m.left_at IS NULL`,
+};
+
+const dnsChecks: View = {
+  name: 'dns_checks',
+  about: 'Three rows a mailbox: SPF, DKIM and DMARC of its domain, as read last.',
+  columns: [
+    ...who,
+    domain,
+    column('record', 'spf, dkim or dmarc', 'k.value'),
+    column(
+      'result',
+      'pass, fail, or unclear',
+      threeWay('n.answer', "$.records.' || k.value || '.pass", ['pass', 'fail']),
+    ),
+    column('status', "the API's word for it", "n.answer ->> ('$.records.' || k.value || '.status')"),
+    column('value', 'the record as published', "n.answer ->> ('$.records.' || k.value || '.record')"),
+    column('checked_at', 'when the API checked it, in its words', "n.answer ->> '$.checkedAt'"),
+    time('observed_at', 'when we read that', 'n.observed_at'),
+  ],
+  from: `FROM @mailboxes m
+    ${answers('n', 'dns', 'JOIN')}
+    JOIN json_each('["spf","dkim","dmarc"]') k
+    WHERE m.left_at IS NULL`,
+};
+
+const blacklistChecks: View = {
+  name: 'blacklist_checks',
+  about: 'One row a mailbox: whether its sending address is on a blacklist, as read last.',
+  columns: [
+    ...who,
+    domain,
+    column('ip', 'the sending address', "b.answer ->> '$.ip'"),
+    column('listed', 'yes, no, or unclear', threeWay('b.answer', '$.listed', ['yes', 'no'])),
+    column(
+      'lists',
+      'the names of the lists, with commas',
+      "(SELECT group_concat(value, ', ') FROM json_each(b.answer, '$.lists'))",
+    ),
+    column('found', 'how many lists it is on', "b.answer ->> '$.found'"),
+    column('checked', 'how many lists were asked', "b.answer ->> '$.checked'"),
+    column('checked_at', 'when the API checked it, in its words', "b.answer ->> '$.checkedAt'"),
+    time('observed_at', 'when we read that', 'b.observed_at'),
+  ],
+  from: `FROM @mailboxes m
+    ${answers('b', 'blacklist', 'JOIN')}
+    WHERE m.left_at IS NULL`,
+};
+
+const decisions: View = {
+  name: 'decisions',
+  about:
+    'What the guard decided. The same verdict on consecutive answers is one row. Also of mailboxes that have left.',
+  columns: [
+    column('id', 'grows with time', 'v.id'),
+    ...who,
+    time('since', 'when the verdict was first given', 'v.since'),
+    time('until', 'when it was given last', 'v.until'),
+    column('answers', 'how many answers were judged so', 'v.judged'),
+    column('action', 'none, hold, recovery, pause or restore', 'v.action'),
+    column('reason', 'why, in one word', 'v.reason'),
+    column('mode', 'the warm-up mode', "v.verdict ->> '$.mode'"),
+    ...verdictColumns('v.verdict'),
+    column('data_age_seconds', 'how old the counts were', "(v.verdict ->> '$.dataAgeMs') / 1000.0"),
+    column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
+  ],
+  from: 'FROM @decisions v JOIN @mailboxes m ON m.account = v.account AND m.mailbox_id = v.mailbox_id',
+};
+
+const actions: View = {
+  name: 'actions',
+  about: 'What Warmwarden changed, or tried to change. Also of mailboxes that have left.',
+  columns: [
+    column('id', 'unique; sorts by time', 'a.id'),
+    ...who,
+    column('kind', 'what was to be done', "a.action ->> '$.kind'"),
+    column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
+    column('target_mode', 'the mode that it sets; NULL for a pause', "a.action ->> '$.targetMode'"),
+    column('reason', 'why, in one word', "a.action ->> '$.verdict.reason'"),
+    ...verdictColumns("(a.action -> '$.verdict')").filter(({ name }) => name !== 'bounces_until_breach'),
+    column('mode_before', 'the mode before it', "a.action ->> '$.before.mode'"),
+    column('attempts', 'requests sent for it', "a.action ->> '$.attempts'"),
+    time('planned_at', 'when it was wanted', 'a.planned_at'),
+    time('opened_at', 'when the first request was about to be sent', "a.action ->> '$.openedAt'"),
+    time('settled_at', 'when its outcome was known', "a.action ->> '$.settledAt'"),
+    time('next_try_at', 'when it is tried again', "a.action ->> '$.nextTryAt'"),
+    column('detail', 'what came back, in a sentence', "a.action ->> '$.detail'"),
+  ],
+  from: 'FROM @actions a JOIN @mailboxes m ON m.account = a.account AND m.mailbox_id = a.mailbox_id',
+};
+
+const alerts: View = {
+  name: 'alerts',
+  about: 'What is the case now: alerts that fire, and those that wait until they may.',
+  columns: [
+    column('fingerprint', 'the identity of the alert', 'a.fingerprint'),
+    column('rule', 'the alert rule', "a.alert ->> '$.rule'"),
+    column('severity', 'critical, warning or info', "a.alert ->> '$.severity'"),
+    column('status', 'pending or firing', 'a.status'),
+    column('account', 'the account that it is about', 'a.account'),
+    column('mailbox_id', 'the mailbox that it is about, if it is about one', 'a.mailbox_id'),
+    column('email', 'its address', "a.alert ->> '$.email'"),
+    column('object', 'what else it is about: a domain, an ip', "a.alert ->> '$.object'"),
+    time('since', 'since when the condition holds', "a.alert ->> '$.since'"),
+    time('firing_at', 'since when it fires', "a.alert ->> '$.firingAt'"),
+    column('title', 'one line: who and what', "a.alert ->> '$.facts.title'"),
+  ],
+  from: 'FROM @alerts a',
+};
+
+const deliveries: View = {
+  name: 'deliveries',
+  about: 'Messages to channels, without their text.',
+  columns: [
+    column('id', 'the same on every try', 'd.id'),
+    column('channel', 'the name of the channel', 'd.channel'),
+    column('title', 'one line of it', 'd.title'),
+    column('state', 'pending, sent, or dead: given up', 'd.state'),
+    column('attempts', 'how often it was tried', 'd.attempts'),
+    time('created_at', 'when it was written', 'd.created_at'),
+    time('next_attempt_at', 'when it is tried next', "CASE d.state WHEN 'pending' THEN d.next_attempt_at END"),
+    time('settled_at', 'when it was sent or given up', 'd.settled_at'),
+    column('detail', 'what the last try said', 'd.detail'),
+  ],
+  from: 'FROM @deliveries d',
+};
+
+const fact = (name: string, about: string, path: string) => column(name, about, `f.value ->> '$.${path}'`);
+const accounts: View = {
+  name: 'accounts',
+  about: 'One row an account. Without a running daemon only its name and its mailboxes are known.',
+  columns: [
+    fact('account', 'its name', 'name'),
+    column(
+      'mailboxes',
+      'how many are guarded',
+      "(SELECT count(*) FROM @mailboxes WHERE account = f.value ->> '$.name' AND left_at IS NULL)",
+    ),
+    fact('requests_per_minute', 'requests that the rate limit leaves to us at present', 'requestsPerMinute'),
+    column('health', 'ok, other or unknown: what the API says of itself', "f.value ->> '$.health'"),
+    column('key_rejected', 'yes or no', yesNo("f.value ->> '$.keyRejected'")),
+    column('writable', 'yes or no: whether the key may change anything', yesNo("f.value ->> '$.writable'")),
+    time('last_success_at', 'when a request succeeded last', "f.value ->> '$.lastSuccessAt'"),
+    time('failing_since', 'since when none succeeds', "f.value ->> '$.failingSince'"),
+    fact('last_failure', 'what the last failure said', 'lastFailure'),
+    fact('queue_length', 'polls that wait', 'queueLength'),
+    time('oldest_due_at', 'since when the oldest of them waits', "f.value ->> '$.oldestDueAt'"),
+  ],
+  from: 'FROM json_each(account_facts()) f',
+};
+
+export const views: readonly View[] = [
+  mailboxes,
+  dailyStats,
+  dnsChecks,
+  blacklistChecks,
+  decisions,
+  actions,
+  alerts,
+  deliveries,
+  accounts,
+];
+
+/** The columns of the store's tables that the views read: a SELECT is checked over empty tables with just these. */
+export const baseTables: Readonly<Record<string, readonly string[]>> = {
+  mailboxes: ['account', 'mailbox_id', 'email', 'first_seen_at', 'missing_lists', 'left_at', 'memory'],
+  observations: ['account', 'mailbox_id', 'route', 'observed_at', 'answer'],
+  decisions: ['id', 'account', 'mailbox_id', 'since', 'until', 'judged', 'action', 'reason', 'verdict'],
+  actions: ['id', 'account', 'mailbox_id', 'state', 'planned_at', 'action'],
+  alerts: ['fingerprint', 'account', 'mailbox_id', 'status', 'alert'],
+  deliveries: ['id', 'channel', 'title', 'state', 'attempts', 'created_at', 'next_attempt_at', 'settled_at', 'detail'],
+};
