@@ -26,11 +26,16 @@ export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Whether people mean this mailbox by a name: its address, its id, or ACCOUNT/ADDRESS. */
+/** Whether a name means this mailbox: its address, its id, ACCOUNT/ADDRESS, or its key. */
 function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>): boolean {
   const { account, id, email } = mailbox;
   const wanted = name.toLowerCase();
-  return id === name || email.toLowerCase() === wanted || `${account}/${email}`.toLowerCase() === wanted;
+  return (
+    id === name ||
+    mailboxKey(account, id) === name ||
+    email.toLowerCase() === wanted ||
+    `${account}/${email}`.toLowerCase() === wanted
+  );
 }
 
 /** The one mailbox that is called so, or what is wrong with the name, in a sentence. */

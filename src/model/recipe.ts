@@ -26,7 +26,7 @@ export interface Parameter {
 }
 
 /** What `do:` does for each row of an applied run. */
-export const deeds = ['pause', 'resume', 'mode', 'refresh', 'silence'] as const;
+export const deeds = ['pause', 'resume', 'mode', 'refresh'] as const;
 export type Deed = (typeof deeds)[number];
 
 export interface RecipeSchedule {

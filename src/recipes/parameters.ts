@@ -14,7 +14,7 @@ export function checkParameters(parameters: readonly Parameter[], given: Readonl
     .map((name) => unknownParameter(name, names));
   const values: Record<string, ParameterValue> = {};
   for (const parameter of parameters) {
-    const read = valueOf(parameter, Object.hasOwn(given, parameter.name) ? given[parameter.name] : undefined);
+    const read = givenOrDefault(parameter, Object.hasOwn(given, parameter.name) ? given[parameter.name] : undefined);
     if ('wrong' in read) problems.push(`${parameter.name} ${read.wrong}`);
     else values[parameter.name] = read.value;
   }
@@ -30,7 +30,7 @@ function unknownParameter(name: string, known: readonly string[]): string {
 
 type Value = { readonly value: ParameterValue } | { readonly wrong: string };
 
-function valueOf(parameter: Parameter, given: unknown): Value {
+function givenOrDefault(parameter: Parameter, given: unknown): Value {
   if (given === undefined || given === null) {
     return parameter.required ? { wrong: 'is missing' } : { value: parameter.default };
   }

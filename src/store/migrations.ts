@@ -4,7 +4,7 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables, deliverySteps, changesTable];
+const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables, deliverySteps, changesTable, runTables];
 
 /** The schema that this version writes. */
 export const schemaVersion = migrations.length;
@@ -205,4 +205,26 @@ async function deliverySteps(db: Db): Promise<void> {
     .execute();
   await table().addColumn('begun_at', 'bigint').execute();
   await table().addColumn('receipt', 'text').execute();
+}
+
+async function runTables(db: Db): Promise<void> {
+  const schema = db.schema;
+  await schema
+    .createTable('runs')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('recipe', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('ended', 'integer', (column) => column.notNull())
+    .addColumn('run', 'text')
+    .execute();
+  await schema.createIndex('runs_of_recipe').on('runs').columns(['recipe', 'created_at']).execute();
+  await schema.createIndex('runs_by_age').on('runs').columns(['created_at']).execute();
+  await schema
+    .createTable('run_rows')
+    .addColumn('run_id', 'text', (column) => column.notNull())
+    .addColumn('first_row', 'integer', (column) => column.notNull())
+    .addColumn('count', 'integer', (column) => column.notNull())
+    .addColumn('rows', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('run_rows_key', ['run_id', 'first_row'])
+    .execute();
 }

@@ -69,4 +69,8 @@ export interface Tables {
     begun_at: number | null;
     receipt: string | null;
   };
+  /** Runs of recipes. `run` is null when it was pruned. */
+  runs: { id: string; recipe: string; created_at: number; ended: number; run: string | null };
+  /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
+  run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }

@@ -12,6 +12,7 @@ import { migrate } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
 import type { BreakerRecord, HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
+import { StoredRuns } from './runs.ts';
 import type { Tables } from './schema.ts';
 import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
 import * as telling from './telling.ts';
@@ -41,10 +42,13 @@ const recentActions = 100;
 export class Store {
   readonly #connection: Connection;
   readonly #db: Kysely<Tables>;
+  /** Runs of recipes, with their rows. */
+  readonly runs: StoredRuns;
 
   private constructor(connection: Connection) {
     this.#connection = connection;
     this.#db = connection.db;
+    this.runs = new StoredRuns(connection.db);
   }
 
   /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */

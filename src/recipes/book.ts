@@ -1,0 +1,226 @@
+// The recipes and their runs over one store: takes wishes, runs a few at a time, keeps rows as they come.
+import type { Cell, Recipe, RecipeList, RecipeRefusal, RecipeService, RowPage, Run, RunWish } from '../model/recipe.ts';
+import { hasEnded } from '../model/recipe.ts';
+import type { World } from '../world.ts';
+import type { Definition } from './definition.ts';
+import type { Handling } from './doing.ts';
+import type { RunLedger } from './memory-runs.ts';
+import { checkParameters } from './parameters.ts';
+import { carryOut, type Limits } from './run.ts';
+import type { Shelf } from './shelf.ts';
+import type { Facts } from './stage.ts';
+
+export interface BookParts {
+  readonly world: World;
+  readonly shelf: Shelf;
+  readonly runs: RunLedger;
+  /** The store's file, for the children that read it. */
+  readonly storePath: string;
+  readonly facts: () => Facts;
+  /** null: nothing can be done here, only asked. */
+  readonly handling: Handling | null;
+  readonly limits: Limits;
+}
+
+const runsAtOnce = 2;
+const maxWaiting = 100;
+const chunksARead = 8;
+const lettersAPage = 256 * 1024;
+
+interface Under {
+  run: Run;
+  readonly definition: Definition;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  readonly settle: () => void;
+}
+
+function refuse(refused: RecipeRefusal['refused'], ...said: string[]): RecipeRefusal {
+  return { refused, said };
+}
+
+export class RecipeBook implements RecipeService {
+  readonly #parts: BookParts;
+  /** Runs that have not ended, in the order in which they were asked for. */
+  readonly #under = new Map<string, Under>();
+  #running = 0;
+  #stopping = false;
+
+  constructor(parts: BookParts) {
+    this.#parts = parts;
+  }
+
+  /** Says of the runs that an earlier process left behind that they did not end. Before anything else. */
+  async open(): Promise<void> {
+    const { runs, world } = this.#parts;
+    for (const run of await runs.unended()) {
+      const error = 'Warmwarden ended before the run did; what it had done until then stays done.';
+      await runs.write({ ...run, status: 'failed', error, endedAt: world.clock.now() });
+    }
+  }
+
+  /** Cancels what is under way and waits for it. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    const left = [...this.#under.values()];
+    for (const { stop } of left) stop.abort();
+    await Promise.all(left.map(({ ended }) => ended));
+  }
+
+  async list(): Promise<RecipeList> {
+    const { definitions, broken } = await this.#parts.shelf.recipes();
+    const recipes = [...definitions.values()].map(({ recipe }) => recipe);
+    return { recipes: recipes.sort((a, b) => (a.id < b.id ? -1 : 1)), broken };
+  }
+
+  async start(wish: RunWish): Promise<Run | RecipeRefusal> {
+    const definition = await this.#definition(wish.recipe);
+    if ('refused' in definition) return definition;
+    const forbidden = this.#forbidden(wish, definition.recipe);
+    if (forbidden) return forbidden;
+    const checked = checkParameters(definition.recipe.parameters, wish.parameters);
+    if ('problems' in checked) return refuse('bad_parameters', ...checked.problems);
+    const waiting = this.#under.size - this.#running;
+    if (waiting >= maxWaiting || this.#stopping) {
+      return refuse(
+        'busy',
+        this.#stopping ? 'Warmwarden is stopping.' : `${waiting} runs wait already: try again later.`,
+      );
+    }
+    const { world, runs } = this.#parts;
+    const createdAt = world.clock.now();
+    const run: Run = {
+      id: runId(createdAt, world.random),
+      recipe: wish.recipe,
+      status: 'queued',
+      parameters: checked.values,
+      apply: wish.apply,
+      by: wish.by,
+      createdAt,
+      startedAt: null,
+      endedAt: null,
+      columns: [],
+      rowCount: 0,
+      truncated: false,
+      error: null,
+    };
+    const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
+    const under: Under = { run, definition, stop: new AbortController(), ended, settle };
+    this.#under.set(run.id, under);
+    await runs.write(run);
+    this.#next();
+    return under.run;
+  }
+
+  async run(id: string): Promise<Run | RecipeRefusal> {
+    const under = this.#under.get(id);
+    const found = under ? under.run : await this.#parts.runs.read(id);
+    if (found === 'pruned') return refuse('pruned', `The run ${id} is older than retention.runs and was deleted.`);
+    return found ?? refuse('unknown_run', `There is no run ${id}.`);
+  }
+
+  async ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal> {
+    const under = this.#under.get(id);
+    if (under) {
+      const waiting = new AbortController();
+      const stop = () => waiting.abort();
+      signal?.addEventListener('abort', stop, { once: true });
+      if (signal?.aborted) stop();
+      await Promise.race([under.ended, this.#parts.world.clock.sleep(withinMs, waiting.signal)]);
+      stop();
+      signal?.removeEventListener('abort', stop);
+    }
+    return this.run(id);
+  }
+
+  async rows(id: string, { offset, limit }: { offset: number; limit: number }): Promise<RowPage | RecipeRefusal> {
+    const run = await this.run(id);
+    if ('refused' in run) return run;
+    const rows: RowPage['rows'][number][] = [];
+    let letters = 0;
+    const chunks = await this.#parts.runs.chunks(id, offset, chunksARead);
+    for (const chunk of chunks) {
+      if (letters > lettersAPage || rows.length >= limit) break;
+      letters += chunk.rows.length;
+      const values: Cell[][] = JSON.parse(chunk.rows);
+      const from = Math.max(0, offset - chunk.firstRow);
+      for (const cells of values.slice(from, from + limit - rows.length)) {
+        rows.push(Object.fromEntries(cells.map((cell, index) => [run.columns[index] ?? '', cell])));
+      }
+    }
+    const next = offset + rows.length;
+    return { run, rows, offset, nextOffset: rows.length > 0 && next < run.rowCount ? next : null };
+  }
+
+  async runsOf(recipe: string, limit: number): Promise<readonly Run[] | RecipeRefusal> {
+    const kept = await this.#parts.runs.newest(recipe, limit);
+    if (kept.length === 0) {
+      const definition = await this.#definition(recipe);
+      if ('refused' in definition) return definition;
+    }
+    return kept.map((run) => this.#under.get(run.id)?.run ?? run);
+  }
+
+  async cancel(id: string): Promise<Run | RecipeRefusal> {
+    const under = this.#under.get(id);
+    under?.stop.abort();
+    await under?.ended;
+    return this.run(id);
+  }
+
+  async #definition(id: string): Promise<Definition | RecipeRefusal> {
+    const { definitions, broken } = await this.#parts.shelf.recipes();
+    const found = definitions.get(id);
+    if (found) return found;
+    const hint = broken.length > 0 ? ['Some files are no recipes: `warmwarden recipes list` says why.'] : [];
+    return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
+  }
+
+  #forbidden({ apply, role }: RunWish, { id, deed }: Recipe): RecipeRefusal | null {
+    if (deed === null) return apply ? refuse('bad_parameters', `${id} only asks: there is nothing to apply.`) : null;
+    if (apply && role !== 'operator') {
+      return refuse('not_allowed', `To apply ${id} takes the role operator; this is a viewer.`);
+    }
+    if (this.#parts.handling) return null;
+    return refuse('not_allowed', `${id} changes mailboxes, which takes the running daemon; none answers on this store.`);
+  }
+
+  #next(): void {
+    for (const under of this.#under.values()) {
+      if (this.#running >= runsAtOnce) return;
+      if (under.run.status !== 'queued' || under.run.startedAt !== null) continue;
+      this.#running += 1;
+      under.run = { ...under.run, status: 'running', startedAt: this.#parts.world.clock.now() };
+      void this.#carryOut(under);
+    }
+  }
+
+  async #carryOut(under: Under): Promise<void> {
+    const { world, runs } = this.#parts;
+    const onChange = (run: Run) => {
+      under.run = run;
+    };
+    try {
+      const { run, definition, stop } = under;
+      await carryOut({ run, definition, signal: stop.signal, onChange }, this.#parts);
+    } catch (error) {
+      world.log.error({ err: error, run: under.run.id, recipe: under.run.recipe }, 'a run could not be recorded');
+      const said = error instanceof Error ? error.message : String(error);
+      if (!hasEnded(under.run)) under.run = { ...under.run, status: 'failed', error: said, endedAt: world.clock.now() };
+      await runs.write(under.run).catch(() => {});
+    }
+    this.#under.delete(under.run.id);
+    this.#running -= 1;
+    under.settle();
+    this.#next();
+  }
+}
+
+const idLetters = '0123456789abcdefghijklmnopqrstuvwxyz';
+const randomLetters = 12;
+
+/** Sorts by time, and can't be guessed from another. */
+function runId(at: number, random: () => number): string {
+  const letters = Array.from({ length: randomLetters }, () => idLetters[Math.floor(random() * idLetters.length)]);
+  return `${at.toString(36).padStart(9, '0')}${letters.join('')}`;
+}

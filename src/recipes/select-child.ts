@@ -1,0 +1,71 @@
+// The child process that runs one SELECT: reads its order from stdin, writes rows to stdout, and may be killed at any time.
+import { readFileSync, writeSync } from 'node:fs';
+import type { SelectOrder } from './select.ts';
+import { sayable } from './select-check.ts';
+import { openStage } from './stage.ts';
+
+const rowsAChunk = 200;
+const chunkLetters = 64 * 1024;
+/** One row as JSON. */
+const maxRowLetters = 256 * 1024;
+const stdout = 1;
+
+/** stdout is a pipe: a full one makes us wait, so rows never pile up here. */
+function say(line: string): void {
+  let bytes = Buffer.from(`${line}\n`);
+  while (bytes.length > 0) {
+    try {
+      bytes = bytes.subarray(writeSync(stdout, bytes));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+/** Whole numbers that JavaScript can't hold, and blobs, become text. */
+function cell(value: unknown): string | number | null {
+  if (typeof value === 'bigint') {
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value.toString();
+  }
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  return value as string | number | null;
+}
+
+function run({ path, select, parameters, facts, maxRows, maxBytes }: SelectOrder): void {
+  const stage = openStage(path, facts);
+  const statement = stage.prepare(select);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  // `now` is always handed over, and seldom used.
+  statement.setAllowUnknownNamedParameters(true);
+  say(JSON.stringify({ columns: statement.columns().map(({ name }) => name) }));
+  let chunk: string[] = [];
+  let letters = 0;
+  let rows = 0;
+  let bytes = 0;
+  const flush = () => {
+    if (chunk.length > 0) say(`${chunk.length} [${chunk.join(',')}]`);
+    chunk = [];
+    letters = 0;
+  };
+  let truncated = false;
+  for (const values of statement.iterate(parameters) as Iterable<unknown>) {
+    const row = JSON.stringify((values as unknown[]).map(cell));
+    bytes += row.length;
+    if (row.length > maxRowLetters) throw new Error(`a row is larger than ${maxRowLetters / 1024} KiB`);
+    truncated = rows >= maxRows || bytes > maxBytes;
+    if (truncated) break;
+    rows += 1;
+    letters += row.length;
+    chunk.push(row);
+    if (chunk.length >= rowsAChunk || letters >= chunkLetters) flush();
+  }
+  flush();
+  say(JSON.stringify({ truncated }));
+}
+
+try {
+  run(JSON.parse(readFileSync(0, 'utf8')));
+} catch (error) {
+  say(JSON.stringify({ error: sayable(error) }));
+}

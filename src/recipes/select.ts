@@ -1,0 +1,111 @@
+// Runs a SELECT in a child process that is killed at its time limit, and hands its rows on in chunks as they come.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Cell } from '../model/recipe.ts';
+import type { RowChunk } from '../store/runs.ts';
+import { systemClock } from '../world.ts';
+import type { Facts } from './stage.ts';
+
+/** What the child is told. */
+export interface SelectOrder {
+  /** The store's file. */
+  readonly path: string;
+  readonly select: string;
+  /** By name, without the colon. */
+  readonly parameters: Readonly<Record<string, Cell>>;
+  readonly facts: Facts;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+export interface SelectWish extends SelectOrder {
+  readonly timeLimitMs: number;
+  readonly signal: AbortSignal;
+  readonly onColumns: (columns: readonly string[]) => void;
+  /** The next chunk is read when it resolves. */
+  readonly onRows: (chunk: RowChunk) => Promise<void>;
+}
+
+export interface SelectEnd {
+  readonly truncated: boolean;
+  /** Why it failed, in a sentence; null when all rows came, or as many as may. */
+  readonly error: string | null;
+}
+
+/** Of one temporary file, which is where SQLite puts what it sorts: in units of 512 bytes. */
+const maxTemporaryFileBlocks = (256 * 1024 * 1024) / 512;
+const maxHeapMb = 128;
+/** Should we be killed, a child that is busy would go on for ever. */
+const cpuSeconds = (timeLimitMs: number) => Math.ceil(timeLimitMs / 1_000) + 5;
+
+/** Beside this file, in the sources as in dist. */
+const childFile = fileURLToPath(
+  new URL(`./select-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
+);
+
+/** Never rejects for what the SELECT does; rejects with what `onRows` rejects with. The child is gone when it settles. */
+export async function runSelect(wish: SelectWish): Promise<SelectEnd> {
+  const { timeLimitMs, signal, onColumns, onRows, ...order } = wish;
+  const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
+  const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning'];
+  // No environment: secrets of the configuration stand there.
+  const child = spawn('/bin/sh', ['-c', limits, ...node, childFile], { env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+  const gone = new Promise<string | null>((resolve) => {
+    child.once('error', (error) => resolve(`the process for it could not be started: ${error.message}`));
+    child.once('close', (code, by) => resolve(code === 0 ? null : `its process was ended (${by ?? `code ${code}`})`));
+  });
+  const over = new AbortController();
+  let late = false;
+  const kill = () => child.kill('SIGKILL');
+  // Real time, also under a moved clock: the child computes in it.
+  void systemClock()
+    .sleep(timeLimitMs, over.signal)
+    .then(() => {
+      if (over.signal.aborted) return;
+      late = true;
+      kill();
+    });
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  child.stdin.on('error', () => {});
+  child.stdin.end(JSON.stringify(order));
+  try {
+    const said = await readLines(createInterface({ input: child.stdout }), onColumns, onRows);
+    const ended = await gone;
+    if (said) return said;
+    const error = late
+      ? `it took longer than ${timeLimitMs / 1_000} s and was stopped`
+      : (ended ?? 'its process said nothing');
+    return { truncated: false, error };
+  } finally {
+    over.abort();
+    signal.removeEventListener('abort', kill);
+    kill();
+    await gone;
+  }
+}
+
+/** The child's last word; null when it was cut short. */
+async function readLines(
+  lines: AsyncIterable<string>,
+  onColumns: SelectWish['onColumns'],
+  onRows: SelectWish['onRows'],
+): Promise<SelectEnd | null> {
+  let firstRow = 0;
+  for await (const line of lines) {
+    const chunk = /^(\d+) /.exec(line);
+    if (chunk) {
+      const count = Number(chunk[1]);
+      await onRows({ firstRow, count, rows: line.slice(chunk[0].length) });
+      firstRow += count;
+      continue;
+    }
+    if (!line.endsWith('}')) continue;
+    const word: { columns?: readonly string[]; truncated?: boolean; error?: string } = JSON.parse(line);
+    if (word.columns) onColumns(word.columns);
+    if (word.truncated !== undefined) return { truncated: word.truncated, error: null };
+    if (word.error !== undefined) return { truncated: false, error: `SQLite says: ${word.error}` };
+  }
+  return null;
+}

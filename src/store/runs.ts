@@ -1,0 +1,104 @@
+// Runs of recipes and their rows, in chunks of JSON text that nobody reads until somebody asks for them.
+import type { Kysely } from 'kysely';
+import { hasEnded, type Run } from '../model/recipe.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Tables } from './schema.ts';
+
+/** Consecutive rows of a run. */
+export interface RowChunk {
+  readonly firstRow: number;
+  readonly count: number;
+  /** A JSON array of rows, each an array in the order of the run's columns. */
+  readonly rows: string;
+}
+
+/** What is left of a run after its retention, so that "gone" is not "never there": kept this much longer. */
+const rememberedMs = 366 * 24 * 60 * 60_000;
+
+export class StoredRuns {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The run as it is now, and rows that were added to it. */
+  async write(run: Run, chunks: readonly RowChunk[] = []): Promise<void> {
+    const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
+    await this.#db.transaction().execute(async (trx) => {
+      await trx
+        .insertInto('runs')
+        .values({ id: run.id, recipe: run.recipe, created_at: run.createdAt, ...changing })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+        .execute();
+      for (const { firstRow, count, rows } of chunks) {
+        await trx.insertInto('run_rows').values({ run_id: run.id, first_row: firstRow, count, rows }).execute();
+      }
+    });
+  }
+
+  /** null: there never was one, or nobody remembers. */
+  async read(id: string): Promise<Run | 'pruned' | null> {
+    const row = await this.#db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
+    if (!row) return null;
+    return row.run === null ? 'pruned' : JSON.parse(row.run);
+  }
+
+  /** The next chunks that hold rows from `offset` on, at most `limit` chunks. */
+  async chunks(id: string, offset: number, limit: number): Promise<readonly RowChunk[]> {
+    const rows = await this.#db
+      .selectFrom('run_rows')
+      .select(['first_row', 'count', 'rows'])
+      .where('run_id', '=', id)
+      .where((of) => of(of('first_row', '+', of.ref('count')), '>', offset))
+      .orderBy('first_row')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ firstRow: row.first_row, count: row.count, rows: row.rows }));
+  }
+
+  /** The newest first. */
+  async newest(recipe: string, limit: number): Promise<readonly Run[]> {
+    const rows = await this.#db
+      .selectFrom('runs')
+      .select('run')
+      .where('recipe', '=', recipe)
+      .where('run', 'is not', null)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map((row): Run => JSON.parse(row.run ?? ''));
+  }
+
+  /** Those that a process left behind when it ended. */
+  async unended(): Promise<readonly Run[]> {
+    const rows = await this.#db.selectFrom('runs').select('run').where('ended', '=', 0).execute();
+    return rows.flatMap((row): Run[] => (row.run === null ? [] : [JSON.parse(row.run)]));
+  }
+
+  /** Deletes the oldest run from before that moment with its rows; false when there is none. One small transaction. */
+  async pruneOne(before: EpochMs): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
+      const old = await trx
+        .selectFrom('runs')
+        .select('id')
+        .where('created_at', '<', before)
+        .where('ended', '=', 1)
+        .where('run', 'is not', null)
+        .orderBy('created_at')
+        .limit(1)
+        .executeTakeFirst();
+      if (old) {
+        await trx.deleteFrom('run_rows').where('run_id', '=', old.id).execute();
+        await trx.updateTable('runs').set({ run: null }).where('id', '=', old.id).execute();
+      }
+      await trx
+        .deleteFrom('runs')
+        .where('created_at', '<', before - rememberedMs)
+        .where('run', 'is', null)
+        .execute();
+      return old !== undefined;
+    });
+  }
+}
