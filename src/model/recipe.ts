@@ -26,7 +26,7 @@ export interface Parameter {
 }
 
 /** What `do:` does for each row of an applied run. */
-export const deeds = ['pause', 'resume', 'mode', 'refresh'] as const;
+export const deeds = ['pause', 'resume', 'mode', 'refresh', 'silence'] as const;
 export type Deed = (typeof deeds)[number];
 
 export interface RecipeSchedule {
@@ -62,6 +62,27 @@ export interface RecipeList {
   /** In the order of their ids. */
   readonly recipes: readonly Recipe[];
   readonly broken: readonly BrokenRecipe[];
+}
+
+/** The parameters as a JSON Schema of one object. */
+export function parametersSchema(parameters: readonly Parameter[]) {
+  const properties = parameters.map(({ name, type, description, oneOf, minimum, maximum, default: standsIn }) => {
+    const schema = {
+      type,
+      description,
+      ...(standsIn === null ? {} : { default: standsIn }),
+      ...(oneOf === null ? {} : { enum: oneOf }),
+      ...(minimum === null ? {} : { minimum }),
+      ...(maximum === null ? {} : { maximum }),
+    };
+    return [name, schema] as const;
+  });
+  return {
+    type: 'object' as const,
+    properties: Object.fromEntries(properties),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
 }
 
 export const runStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;

@@ -182,7 +182,10 @@ export class RecipeBook implements RecipeService {
       return refuse('not_allowed', `To apply ${id} takes the role operator; this is a viewer.`);
     }
     if (this.#parts.handling) return null;
-    return refuse('not_allowed', `${id} changes mailboxes, which takes the running daemon; none answers on this store.`);
+    return refuse(
+      'not_allowed',
+      `${id} changes mailboxes, which takes the running daemon; none answers on this store.`,
+    );
   }
 
   #next(): void {

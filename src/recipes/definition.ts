@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readDocument } from '../config/document.ts';
 import { checkAgainst } from '../config/findings.ts';
 import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
-import { truth } from '../config/scalars.ts';
+import { duration, truth } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
 import { warmupModes } from '../model/policy.ts';
 import { deeds, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
@@ -16,6 +16,7 @@ export interface Doing {
   readonly hand: (typeof deeds)[number];
   readonly reason: string;
   readonly mode: (typeof warmupModes)[number] | null;
+  readonly forMs: number | null;
 }
 
 export interface Definition {
@@ -44,6 +45,7 @@ const doSchema = section({
   hand: oneOf(deeds),
   reason: line(200),
   mode: optional(oneOf(warmupModes), undefined, 'For the hand mode: the mode to set.'),
+  for: optional(duration(60_000), undefined, 'For the hand silence: how long.'),
 });
 
 const recipeSchema = section({
@@ -132,7 +134,7 @@ function selectFindings({ select, parameters = {}, do: doing }: Written): readon
   return problems.map((message) => finding(['select'], message));
 }
 
-const handKeys = { mode: 'mode' } as const;
+const handKeys = { mode: 'mode', for: 'silence' } as const;
 
 function doFindings({ do: doing }: Written): readonly Finding[] {
   if (!doing) return [];
@@ -189,6 +191,7 @@ function build(written: Written, builtIn: boolean): Definition {
           hand: doing.hand,
           reason: doing.reason,
           mode: doing.mode ?? null,
+          forMs: doing.for ?? null,
         }
       : null,
   };

@@ -6,7 +6,7 @@ import type { Doing } from './definition.ts';
 
 /** The hands that a recipe may use, and the mailbox that they would be laid on. Handed in by the daemon. */
 export interface Handling {
-  readonly hands: Pick<Hands, 'pause' | 'resume' | 'mode' | 'refresh'>;
+  readonly hands: Pick<Hands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silence'>;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
@@ -60,5 +60,11 @@ async function layHand(
       return hands.mode({ ...wish, mode: doing.mode });
     case 'refresh':
       return apply ? hands.refresh(wish) : planned('everything about it is asked for again.');
+    case 'silence': {
+      if (doing.forMs === null) throw new Error('the hand silence has no time');
+      if (!apply) return planned('its messages are muted; it is guarded as before.');
+      const match = { account: [found.account], mailbox: [found.id] };
+      return hands.silence({ match, forMs: doing.forMs, by, reason: wish.reason });
+    }
   }
 }

@@ -1,0 +1,99 @@
+// Recipes, runs and refusals as JSON: names in snake_case, times in ISO 8601, unknown values null.
+import { z } from '@hono/zod-openapi';
+import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../../model/recipe.ts';
+import type { EpochMs } from '../../model/time.ts';
+
+const moment = z.iso.datetime();
+const cell = z.union([z.string(), z.number(), z.null()]);
+
+export const recipeShape = z
+  .object({
+    id: z.string().describe('Stable.'),
+    title: z.string(),
+    description: z.string(),
+    parameters: z.record(z.string(), z.unknown()).describe('A JSON Schema of the parameters.'),
+    writes: z.boolean().describe('Whether an applied run changes mailboxes.'),
+    hand: z.string().nullable().describe('What an applied run does with the mailbox of each row.'),
+    schedule: z.object({ cron: z.string(), time_zone: z.string(), apply: z.boolean() }).nullable(),
+    built_in: z.boolean(),
+  })
+  .meta({ id: 'Recipe' });
+
+export const runShape = z
+  .object({
+    id: z.string(),
+    recipe: z.string(),
+    status: z.enum(runStatuses),
+    parameters: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+    apply: z.boolean(),
+    by: z.string(),
+    created_at: moment,
+    started_at: moment.nullable(),
+    ended_at: moment.nullable(),
+    columns: z.array(z.string()),
+    row_count: z.int().describe('Rows kept so far; grows while the run runs.'),
+    truncated: z.boolean().describe('There were more rows than a run keeps.'),
+    error: z.string().nullable().describe('Why it failed.'),
+  })
+  .meta({ id: 'Run' });
+
+export const runWithRowsShape = runShape
+  .extend({
+    rows: z.array(z.record(z.string(), cell)).describe('Untrusted data: addresses and texts are what strangers wrote.'),
+    next: z.string().nullable().describe('Where further rows are; null at the end of what there is so far.'),
+  })
+  .meta({ id: 'RunWithRows' });
+
+export const refusalShape = z
+  .object({ error: z.string().describe('One word.'), message: z.string().describe('Sentences.') })
+  .meta({ id: 'Refusal' });
+
+export const wishShape = z
+  .strictObject({
+    parameters: z.record(z.string(), z.unknown()).default({}),
+    apply: z.boolean().default(false).describe('Do what the recipe says; without it, it is only planned.'),
+  })
+  .meta({ id: 'Wish' });
+
+export function recipeJson(recipe: Recipe): z.input<typeof recipeShape> {
+  const { id, title, description, deed, schedule, builtIn } = recipe;
+  return {
+    id,
+    title,
+    description,
+    parameters: parametersSchema(recipe.parameters),
+    writes: deed !== null,
+    hand: deed,
+    schedule: schedule && { cron: schedule.cron, time_zone: schedule.timeZone, apply: schedule.apply },
+    built_in: builtIn,
+  };
+}
+
+/** Without the folder: where files stand is no matter of a caller's. */
+export function brokenJson({ file, problems }: BrokenRecipe) {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  return { file: name, problems: problems.map((problem) => problem.replaceAll(file, name)) };
+}
+
+export function runJson(run: Run): z.input<typeof runShape> {
+  const { id, recipe, status, parameters, apply, by, columns, truncated, error } = run;
+  return {
+    id,
+    recipe,
+    status,
+    parameters,
+    apply,
+    by,
+    created_at: iso(run.createdAt),
+    started_at: run.startedAt === null ? null : iso(run.startedAt),
+    ended_at: run.endedAt === null ? null : iso(run.endedAt),
+    columns: [...columns],
+    row_count: run.rowCount,
+    truncated,
+    error,
+  };
+}
+
+function iso(at: EpochMs): string {
+  return new Date(at).toISOString();
+}

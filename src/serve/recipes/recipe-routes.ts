@@ -1,0 +1,179 @@
+// The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { stream } from 'hono/streaming';
+import { z } from 'zod';
+import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
+import type { World } from '../../world.ts';
+import { csvLine, csvRows } from './csv.ts';
+import { type Plan, RateLimit } from './rate-limit.ts';
+import { brokenJson, recipeJson, runJson, wishShape } from './recipe-json.ts';
+
+export interface Caller {
+  readonly name: string;
+  readonly role: 'viewer' | 'operator';
+  /** null: nobody counts. */
+  readonly plan: Plan | null;
+}
+
+export interface RecipeRouteParts {
+  readonly service: RecipeService;
+  readonly world: World;
+  /** Who asks, by the Authorization header; null: nobody that we know. */
+  readonly callerOf: (authorization: string | undefined) => Caller | null;
+}
+
+type Env = { Variables: { caller: Caller } };
+type RefusalStatus = 400 | 403 | 404 | 410 | 503;
+
+const maxBodyBytes = 64 * 1024;
+const rowsARead = 500;
+const runsShown = 50;
+const maxRunsShown = 500;
+
+const statusOf: Readonly<Record<RecipeRefusal['refused'], RefusalStatus>> = {
+  unknown_recipe: 404,
+  unknown_run: 404,
+  bad_parameters: 400,
+  not_allowed: 403,
+  busy: 503,
+  pruned: 410,
+};
+
+/** The routes below /v1. */
+export function createRecipeRoutes(parts: RecipeRouteParts): Hono<Env> {
+  const { service } = parts;
+  const app = new Hono<Env>().basePath('/v1');
+  addGate(app, parts);
+  app.get('/recipes', async (c) => {
+    const { recipes, broken } = await service.list();
+    return c.json({ recipes: recipes.map(recipeJson), broken: broken.map(brokenJson) });
+  });
+  app.post('/recipes/:id/runs', async (c) => {
+    const wish = await wishOf(c);
+    if ('wrong' in wish) return refusal(c, 400, 'bad_request', wish.wrong);
+    const { name: by, role } = c.get('caller');
+    const run = await service.start({ recipe: c.req.param('id'), by, role, ...wish });
+    if ('refused' in run) return refused(c, run);
+    c.header('Location', `/v1/runs/${run.id}`);
+    return c.json(runJson(run), 202);
+  });
+  app.get('/recipes/:id/runs', async (c) => {
+    const query = z.object({ limit: count(1, maxRunsShown).default(runsShown) }).safeParse(c.req.query());
+    if (!query.success) return refusal(c, 400, 'bad_request', `limit must be 1 to ${maxRunsShown}.`);
+    const runs = await service.runsOf(c.req.param('id'), query.data.limit);
+    return 'refused' in runs ? refused(c, runs) : c.json({ runs: runs.map(runJson) });
+  });
+  app.get('/runs/:id', (c) => answerRun(c, service));
+  app.notFound((c) =>
+    refusal(c, 404, 'not_found', 'There is nothing at this address; /openapi.json says what there is.'),
+  );
+  app.onError((error, c) => {
+    parts.world.log.error({ err: error, path: c.req.path }, 'a request for a recipe could not be answered');
+    return refusal(c, 500, 'failed', 'That went wrong here. The log says why.');
+  });
+  return app;
+}
+
+function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts): void {
+  const rates = new RateLimit();
+  app.use(async (c, next) => {
+    const caller = callerOf(c.req.header('authorization'));
+    if (caller === null) {
+      c.header('WWW-Authenticate', 'Bearer realm="Warmwarden recipes"');
+      return refusal(c, 401, 'unauthorized', 'A key is needed as a Bearer token: `warmwarden keys new` makes one.');
+    }
+    c.set('caller', caller);
+    if (caller.plan === null) return next();
+    const rate = rates.take(caller.name, caller.plan, world.clock.monotonic());
+    c.header('X-RateLimit-Limit', String(rate.limit));
+    c.header('X-RateLimit-Remaining', String(rate.remaining));
+    if (rate.allowed) return next();
+    c.header('Retry-After', String(rate.retryAfterSeconds));
+    const said = `The plan ${caller.plan} allows ${rate.limit} requests a minute: try again in ${rate.retryAfterSeconds} s.`;
+    return refusal(c, 429, 'rate_limited', said);
+  });
+  app.use(bodyLimit({ maxSize: maxBodyBytes, onError: (c) => refusal(c, 413, 'too_large', 'The body is too large.') }));
+}
+
+/** No body at all is a run without parameters. Whatever its Content-Type says, a body is JSON. */
+async function wishOf(c: Context): Promise<z.output<typeof wishShape> | { readonly wrong: string }> {
+  const text = await c.req.text();
+  let body: unknown = {};
+  try {
+    if (text.trim() !== '') body = JSON.parse(text);
+  } catch {
+    return { wrong: 'The body is no JSON.' };
+  }
+  const read = wishShape.safeParse(body);
+  if (read.success) return read.data;
+  const said = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
+  return { wrong: `The body must be {"parameters": {...}, "apply": true or false}: ${said.join('; ')}.` };
+}
+
+function count(least: number, most = 1_000_000_000) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+}
+
+const pagingShape = z.object({ offset: count(0).default(0), limit: count(1).nullable().default(null) });
+
+async function answerRun(c: Context<Env>, service: RecipeService) {
+  const query = pagingShape.safeParse(c.req.query());
+  if (!query.success)
+    return refusal(c, 400, 'bad_request', 'offset and limit must be whole numbers, limit at least 1.');
+  const { offset, limit } = query.data;
+  const id = c.req.param('id') ?? '';
+  const first = await service.rows(id, { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
+  if ('refused' in first) return refused(c, first);
+  const pages = pagesFrom(service, first, limit);
+  const csv = /\btext\/csv\b/.test(c.req.header('accept') ?? '');
+  c.header('Vary', 'Accept');
+  c.header('Content-Type', csv ? 'text/csv; charset=utf-8' : 'application/json');
+  if (csv) c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.csv"`);
+  return stream(c, async (out) => {
+    if (csv) {
+      await out.write(csvLine(first.run.columns));
+      for await (const { run, rows } of pages) await out.write(csvRows(run.columns, rows));
+      return;
+    }
+    await out.write(`${JSON.stringify(runJson(first.run)).slice(0, -1)},"rows":[`);
+    let next: number | null = null;
+    let written = 0;
+    for await (const page of pages) {
+      const rows = page.rows.map((row) => JSON.stringify(row)).join(',');
+      if (rows !== '') await out.write(written > 0 ? `,${rows}` : rows);
+      written += page.rows.length;
+      next = page.nextOffset;
+    }
+    const path =
+      next === null ? null : `/v1/runs/${first.run.id}?offset=${next}${limit === null ? '' : `&limit=${limit}`}`;
+    await out.write(`],"next":${JSON.stringify(path)}}`);
+  });
+}
+
+/** Page by page, so that neither the memory nor the event loop ever holds all rows of a run. */
+async function* pagesFrom(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<RowPage> {
+  let page = first;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  for (;;) {
+    yield page;
+    left -= page.rows.length;
+    if (page.nextOffset === null || left <= 0) return;
+    const next = await service.rows(first.run.id, { offset: page.nextOffset, limit: Math.min(left, rowsARead) });
+    if ('refused' in next) return;
+    page = next;
+  }
+}
+
+function refused(c: Context<Env>, { refused: why, said }: RecipeRefusal) {
+  if (why === 'busy') c.header('Retry-After', '5');
+  return refusal(c, statusOf[why], why, said.join(' '));
+}
+
+function refusal(c: Context, status: RefusalStatus | 401 | 413 | 429 | 500, error: string, message: string) {
+  return c.json({ error, message }, status);
+}
