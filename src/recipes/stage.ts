@@ -63,18 +63,20 @@ const systemTable = /^(sqlite|pragma|dbstat|fts|rtree|geopoly)/i;
 /** From here on, only our own inner views read tables, and everything else reads only views. */
 function guard(database: DatabaseSync, schema: string, inner: (view: string) => string): void {
   const tables = database.prepare(`SELECT name FROM "${schema}".sqlite_schema`).all();
-  const hidden = new Set(tables.map(({ name }) => name));
+  const hidden = new Set(tables.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(baseTables, name)));
   const innerViews = new Set(views.map(({ name }) => inner(name)));
   const readable = new Set([...innerViews, ...views.map(({ name }) => name), 'json_each', 'json_tree']);
   database.setAuthorizer((code, subject, detail, place, reader) => {
     const name = subject ?? '';
-    // count(*) reads no column, and then SQLite does not say where the name stands: it may be one of the SELECT's own.
-    const ownName = place === null && detail === '' && !hidden.has(name) && !systemTable.test(name);
+    // Where no column is read, as by count(*), SQLite says neither where the name stands nor who reads: it may be a name
+    // of the SELECT's own, or a table that a view has joined for other columns. That tells of a number of rows only.
+    const noColumn =
+      (place === null || place === schema) && detail === '' && !hidden.has(name) && !systemTable.test(name);
     const allowed = {
       [constants.SQLITE_SELECT]: true,
       [constants.SQLITE_RECURSIVE]: true,
       [constants.SQLITE_FUNCTION]: detail !== 'load_extension',
-      [constants.SQLITE_READ]: innerViews.has(reader ?? '') || (place !== schema && readable.has(name)) || ownName,
+      [constants.SQLITE_READ]: innerViews.has(reader ?? '') || (place !== schema && readable.has(name)) || noColumn,
     };
     return allowed[code] ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });

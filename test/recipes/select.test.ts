@@ -1,0 +1,167 @@
+// A recipe's SELECT tries everything: to write, to attach, to see more than the views, to run for ever, to fill the memory.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSelect, type SelectWish } from '../../src/recipes/select.ts';
+import { baseTables, views } from '../../src/recipes/views.ts';
+import { Store } from '../../src/store/store.ts';
+import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
+// A name that has to be escaped in a URL, and one that would end a text in SQL.
+const path = join(folder, "o'hara #1 100%.db");
+const endless = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)';
+const mailbox = arrivedMailbox('m1');
+let store: Store;
+
+beforeAll(async () => {
+  store = await Store.open(path, now);
+  await store.recordList({
+    account: mailbox.account,
+    present: [mailbox],
+    absent: [],
+    left: [],
+    leftAt: now,
+    alerts: noAlerts,
+    breaker: null,
+  });
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function ask(select: string, changes: Partial<SelectWish> = {}) {
+  const rows: unknown[][] = [];
+  let columns: readonly string[] = [];
+  const end = await runSelect({
+    path,
+    select,
+    parameters: { now: new Date(now).toISOString() },
+    facts: { now, accounts: [{ name: 'acme' }], nearLimitPpm: { usual: 800_000, others: {} } },
+    maxRows: 1_000,
+    maxBytes: 1_000_000,
+    timeLimitMs: 20_000,
+    signal: new AbortController().signal,
+    onColumns: (names) => {
+      columns = names;
+    },
+    onRows: async (chunk) => void rows.push(...JSON.parse(chunk.rows)),
+    ...changes,
+  });
+  return { ...end, rows, columns };
+}
+
+describe('a SELECT', () => {
+  test('reads a view of the store, with its parameters', async () => {
+    const { rows, columns, error } = await ask('SELECT email, :now AS at FROM mailboxes');
+    expect({ rows, columns, error }).toEqual({
+      rows: [[mailbox.email, new Date(now).toISOString()]],
+      columns: ['email', 'at'],
+      error: null,
+    });
+  });
+
+  test.each(views.map(({ name }) => name))('may read every column of the view %s', async (name) => {
+    const { error, columns } = await ask(`SELECT * FROM ${name}`);
+    expect(error).toBeNull();
+    expect(columns).toEqual(views.find((view) => view.name === name)?.columns.map((column) => column.name));
+  });
+
+  test.each([
+    ['a table that no view shows', 'SELECT * FROM meta'],
+    ['how many rows such a table has', 'SELECT count(*) FROM meta'],
+    ['such a table under the name of a view', 'WITH mailboxes AS (SELECT value FROM meta) SELECT * FROM mailboxes'],
+    ['the table behind a view', 'WITH mailboxes AS (SELECT answer FROM observations) SELECT * FROM mailboxes'],
+    ['the table behind a view, by its schema', 'SELECT * FROM main.mailboxes'],
+    ['the payload of a message', 'SELECT payload FROM deliveries'],
+    ['the schema', 'SELECT sql FROM sqlite_schema'],
+    ['the schema of the views', 'SELECT count(*) FROM sqlite_temp_schema'],
+    ['the names of the files', 'SELECT file FROM pragma_database_list'],
+    ['the settings', 'PRAGMA database_list'],
+    ['how it is run', 'EXPLAIN SELECT * FROM mailboxes'],
+    ['pages of the file', 'SELECT * FROM dbstat'],
+    ['a file', "SELECT readfile('/etc/passwd')"],
+  ])('does not see %s', async (_what, select) => {
+    const { rows, error } = await ask(select);
+    if (!select.startsWith('EXPLAIN')) expect(error).toMatch(/^SQLite says: /);
+    expect(JSON.stringify(rows)).not.toMatch(/schema_version|holder|store_[0-9a-f]{32}/);
+    if (!select.startsWith('EXPLAIN')) expect(rows).toEqual([]);
+  });
+
+  test.each([
+    ['insert', "INSERT INTO meta VALUES ('a', 'b')"],
+    ['update', "UPDATE mailboxes SET email = 'x'"],
+    ['delete', 'DELETE FROM mailboxes'],
+    ['drop', 'DROP TABLE mailboxes'],
+    ['make a table', 'CREATE TEMP TABLE t (a)'],
+    ['attach a file', `ATTACH '${join(folder, 'other.db')}' AS other`],
+    ['copy the store', `VACUUM INTO '${join(folder, 'copy.db')}'`],
+    ['change a setting', 'PRAGMA query_only = OFF'],
+    ['begin a transaction', 'BEGIN IMMEDIATE'],
+    ['load code', "SELECT load_extension('/tmp/x.so')"],
+  ])('can not %s', async (_what, statement) => {
+    const { error } = await ask(statement);
+    expect(error).toMatch(/^SQLite says: /);
+  });
+
+  test('is no way to a second statement', async () => {
+    await ask('SELECT 1; DELETE FROM mailboxes');
+    expect((await ask('SELECT count(*) FROM mailboxes')).rows).toEqual([[1]]);
+  });
+
+  test('that gives rows for ever ends at the row limit, and says so', async () => {
+    const { rows, truncated, error } = await ask(`${endless} SELECT x FROM r`);
+    expect([rows.length, rows.at(-1), truncated, error]).toEqual([1_000, [1_000], true, null]);
+  });
+
+  test('that gives large rows ends at the byte limit', async () => {
+    const { rows, truncated } = await ask(`${endless} SELECT hex(zeroblob(50000)) AS much FROM r`);
+    expect([rows.length, truncated]).toEqual([9, true]);
+  });
+
+  test('that computes for ever is stopped at the time limit', async () => {
+    const { error } = await ask(`${endless} SELECT count(*) FROM r`, { timeLimitMs: 500 });
+    expect(error).toBe('it took longer than 0.5 s and was stopped');
+  });
+
+  test('that is cancelled ends at once', async () => {
+    const stop = new AbortController();
+    const asked = ask(`${endless} SELECT count(*) FROM r`, { signal: stop.signal });
+    stop.abort();
+    expect((await asked).error).toMatch(/^its process was ended/);
+  });
+
+  test.each([
+    ['one huge value', 'SELECT length(zeroblob(900000000))'],
+    [
+      'a value that doubles',
+      "WITH RECURSIVE r(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM r) SELECT length(x) FROM r",
+    ],
+    ['a huge row', 'SELECT hex(zeroblob(400000))'],
+  ])('that asks for %s fails, and takes no memory', async (_what, select) => {
+    expect((await ask(select)).error).toMatch(/too big|larger than/);
+  });
+
+  test('that sorts more than a temporary file may hold fails', async () => {
+    const select = `WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 400000)
+      SELECT x, zeroblob(2000) AS much FROM r ORDER BY x DESC`;
+    expect((await ask(select)).error).toMatch(/disk/);
+  });
+
+  test('keeps what JavaScript can not hold as text', async () => {
+    const { rows } = await ask("SELECT 9223372036854775807 AS a, x'00ff' AS b, 1.5 AS c, NULL AS d");
+    expect(rows).toEqual([['9223372036854775807', '00ff', 1.5, null]]);
+  });
+});
+
+test('the tables that a SELECT is checked against are those of the store', () => {
+  const database = new DatabaseSync(path, { readOnly: true });
+  for (const [table, columns] of Object.entries(baseTables)) {
+    const there = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all();
+    expect(there.map(({ name }) => name)).toEqual(expect.arrayContaining([...columns]));
+  }
+  database.close();
+});
