@@ -1,14 +1,5 @@
 // The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
 import { dnsRecords } from '../model/answers.ts';
-<<<<<<< HEAD
-import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
-import { isWarmupMode, warmupModes } from '../model/policy.ts';
-import { ratePpm } from '../model/rate.ts';
-import type { EpochMs } from '../model/time.ts';
-import { type DailyRow, dailyRows, inboxCount, inboxRatio, lastDays, rowsBetween, sumOf } from './daily-counts.ts';
-import type { Gauge, ItemSample } from './exposition/block-cache.ts';
-import type { Labels } from './exposition/text.ts';
-=======
 import {
   type DailyRow,
   dailyRows,
@@ -18,12 +9,12 @@ import {
   rowsBetween,
   sumOf,
 } from '../model/daily-counts.ts';
-import { domainOf, guardStates, type MailboxState } from '../model/mailbox.ts';
-import { isWarmupMode, type Ppm, warmupModes } from '../model/policy.ts';
+import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
+import { isWarmupMode, warmupModes } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Labels, Sample } from './exposition.ts';
->>>>>>> 0cd6760 (recipes: definitions, typed parameters, the views and the connection that shows nothing else)
+import type { Gauge, ItemSample } from './exposition/block-cache.ts';
+import type { Labels } from './exposition/text.ts';
 import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from './newest-value.ts';
 import { prefix } from './prefix.ts';
 import { visibleText } from './visible-text.ts';

@@ -4,7 +4,13 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-const migrations: readonly ((db: Db) => Promise<void>)[] = [firstTables, tellingTables, deliverySteps, changesTable, runTables];
+const migrations: readonly ((db: Db) => Promise<void>)[] = [
+  firstTables,
+  tellingTables,
+  deliverySteps,
+  changesTable,
+  runTables,
+];
 
 /** The schema that this version writes. */
 export const schemaVersion = migrations.length;
