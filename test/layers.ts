@@ -38,6 +38,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
       'zod',
       'node:child_process',
       'node:crypto',
+      'node:fs',
       'node:fs/promises',
       'node:path',
       'node:sqlite',
@@ -49,6 +50,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'guard', 'fleet', 'world', 'recipe-api'],
     [
       'hono',
+      '@hono/zod-openapi',
       '@modelcontextprotocol/server',
       '@hono/node-server',
       'prom-client',
@@ -88,7 +90,7 @@ function packageOf(specifier: string): string {
   return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
 }
 
-const importPattern = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+const importPattern = /\b(?:from|import)\s*\(?\s*'([^']+)'/g;
 
 /** Imports of one file that the table does not allow. A room that the table does not know may import nothing. */
 export function violationsOf(root: string, file: string, text: string): readonly Violation[] {
