@@ -16,7 +16,7 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
       const { recipes, unreadable, truncated, problems } = list.value;
       const said = [
         ...problems,
-        ...(unreadable > 0 ? [`${unreadable} recipes of the service have no id and can't be offered.`] : []),
+        ...(unreadable > 0 ? [`Recipes of the service that have no id can't be offered: ${unreadable}.`] : []),
         ...(truncated ? ['The service has more recipes than it shows at once, in a way that is not documented.'] : []),
       ];
       return { ok: true, value: { recipes: recipes.map(toolRecipe), problems: said } };

@@ -15,7 +15,7 @@ function spawned(host: RecipeHost) {
 }
 
 /** A service and the tool server of it in this process, with a client that has said hello. */
-async function connected() {
+async function served() {
   const host = await RecipeHost.start();
   const world = { clock: systemClock(), random: () => 0.5, log: pino({ level: 'silent' }) };
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
@@ -24,7 +24,6 @@ async function connected() {
   const noted: string[] = [];
   const note = (text: string) => noted.push(text);
   const server = serveTools(wire, { source, version: '1', lookEveryMs, note }, world);
-  await rpc.initialize();
   const end = async () => {
     rpc.end();
     await server.closed;
@@ -32,6 +31,12 @@ async function connected() {
     await host[Symbol.asyncDispose]();
   };
   return { host, rpc, noted, [Symbol.asyncDispose]: end };
+}
+
+async function connected() {
+  const service = await served();
+  await service.rpc.initialize();
+  return service;
 }
 
 describe('a bare JSON-RPC client', () => {
@@ -98,6 +103,41 @@ describe('a bare JSON-RPC client', () => {
   });
 });
 
+describe('protocol versions', () => {
+  const spoken = [
+    ['2025-11-25', '2025-11-25'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-03-26', '2025-03-26'],
+    ['2024-11-05', '2024-11-05'],
+    ['1999-01-01', '2025-11-25'],
+  ] as const;
+  it.each(spoken)('that begin with initialize: %s is answered with %s', async (asked, answered) => {
+    await using service = await served();
+    const { rpc } = service;
+    const hello = { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'bare', version: '1' } };
+    expect(await rpc.result('initialize', hello)).toMatchObject({ protocolVersion: answered });
+    rpc.notify('notifications/initialized');
+    expect((await rpc.call('at-risk')).content[0]?.text).toContain('a@b.example');
+  });
+
+  it('without a handshake, 2026-07-28: each request says who asks', async () => {
+    await using service = await served();
+    const { rpc } = service;
+    const meta = (name: string) => `io.modelcontextprotocol/${name}`;
+    const _meta = {
+      [meta('protocolVersion')]: '2026-07-28',
+      [meta('clientInfo')]: { name: 'bare', version: '1' },
+      [meta('clientCapabilities')]: {},
+    };
+    const found = await rpc.result('server/discover', { _meta });
+    expect(found['supportedVersions']).toContain('2026-07-28');
+    const { tools } = (await rpc.result('tools/list', { _meta })) as { readonly tools: readonly object[] };
+    expect(tools).toHaveLength(3);
+    const called = await rpc.result('tools/call', { name: 'at-risk', arguments: {}, _meta });
+    expect(called).toMatchObject({ structuredContent: { status: 'succeeded' } });
+  });
+});
+
 describe('the tools of a service elsewhere', () => {
   it('have stable names of at most 64 characters, whatever the ids', async () => {
     await using service = await connected();
@@ -134,6 +174,18 @@ describe('the tools of a service elsewhere', () => {
     expect(Object.keys(schemas)).toHaveLength(7);
     await rpc.call('list', { days: 7 });
     expect(host.of('POST', /./)[0]?.body).toBe('{"parameters":{"days":7}}');
+  });
+
+  it('are offered beside recipes that can not be, which are said once', async () => {
+    await using service = await connected();
+    const { host, rpc, noted } = service;
+    const broken = [{ file: 'b.yaml', problems: ['b.yaml:3:1 select: is missing'] }];
+    host.list = () => ({ status: 200, body: { recipes: [{ id: 'good' }, { title: 'no id' }], broken } });
+    expect(await rpc.tools()).toHaveLength(3);
+    expect(await rpc.tools()).toHaveLength(3);
+    expect(noted).toEqual([
+      "b.yaml:3:1 select: is missing\nRecipes of the service that have no id can't be offered: 1.",
+    ]);
   });
 
   it('claim to be read-only only where the service says so', async () => {
