@@ -103,6 +103,23 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     );
     expect(stage.told('guard_held')).toEqual([]);
     expect(stage.breaker().openSince).toBeNull();
+    // The cause beside the number names the others of the domain.
+    const causes = stage.mailbox(stage.posts.at(-1)?.email ?? '').action?.causes.join(' ');
+    expect(causes).toMatch(/\d+ of \d+ other mailboxes of northbeam\.example are over the limit too\./);
+
+    // Two are set otherwise by a person; an undo takes back the eighteen that are still ours.
+    const theirs = stage.posts.slice(0, 2).map(({ email }) => email);
+    for (const email of theirs) stage.simulator.fleet.setMode(email, 'slow');
+    await stage.run(31 * minuteMs);
+    const undone = await stage.hand('undo', { sinceMs: 8 * hourMs, preview: false });
+    expect(undone.said.at(-1)).toBe('18 of 18 mailboxes taken back.');
+    expect(undone.said.filter((sentence) => sentence.includes('left as it is'))).toHaveLength(2);
+    const back = stage.posts.slice(20);
+    expect(back.map(({ change }) => change)).toEqual(Array.from({ length: 18 }, () => 'balanced'));
+    expect(back.some(({ email }) => theirs.includes(email))).toBe(false);
+    // The old bounces are no reason to do it again.
+    await stage.run(3 * hourMs);
+    expect(stage.posts).toHaveLength(38);
   });
 });
 
