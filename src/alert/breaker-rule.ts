@@ -28,7 +28,6 @@ export function guardHeld(
     observations: 1,
     clearObservations: 1,
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
-    extent: held.length,
     facts: {
       title: open
         ? `${counted(held.length, 'mailbox', 'mailboxes')} held: too many want action at once`

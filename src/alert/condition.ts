@@ -20,8 +20,6 @@ export interface Condition {
   readonly clearObservations: number;
   /** Since when it holds, where that is known better than "since now". */
   readonly since?: EpochMs;
-  /** How much it is, where that can grow: when it has doubled since people were told, they are told again. */
-  readonly extent?: number;
   readonly facts: AlertFacts;
 }
 

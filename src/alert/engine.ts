@@ -18,9 +18,6 @@ interface Collected {
 
 type Step = 'firing' | 'worsened' | 'resolved';
 
-/** So many times what people were told is told again. */
-const worseFactor = 2;
-
 /**
  * Applies conditions to the alerts at hand. Of one subject only one condition may be given a time.
  * `current` returns the pending or firing alert of a fingerprint.
@@ -88,7 +85,6 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
     resolvedAt: null,
     firesAt: seenEnough ? firesAt : null,
     seen,
-    ...(condition.extent === undefined ? {} : { extent: condition.extent }),
     facts: condition.facts,
   };
   if (!seenEnough || firesAt > now) out.changed.push(next);
@@ -97,15 +93,14 @@ function speaksFor(out: Collected, condition: Condition, alert: Alert | undefine
 
 /**
  * A firing alert is told once; later words for it only update what is shown, and start the count against it anew. It
- * is told again when it got worse: more severe, or twice as much.
+ * is told again when it got more severe.
  */
 function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {
-  const { severity, facts, extent } = condition;
+  const { severity, facts } = condition;
   const severer = severities.indexOf(severity) < severities.indexOf(alert.severity);
-  const more = extent !== undefined && alert.extent !== undefined && extent >= worseFactor * alert.extent;
   const next = { ...alert, severity, seen: 0, facts };
-  if (severer || more) {
-    tell(out, 'worsened', extent === undefined ? next : { ...next, extent }, now);
+  if (severer) {
+    tell(out, 'worsened', next, now);
     return;
   }
   const same = alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);

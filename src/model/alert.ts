@@ -76,14 +76,12 @@ export interface Alert extends Subject {
   readonly firesAt: EpochMs | null;
   /** Consecutive observations that speak for the next status (for it while pending, against it while firing). */
   readonly seen: number;
-  /** How much it was when it was told last, where that can grow: mailboxes held, lists found. */
-  readonly extent?: number;
   readonly facts: AlertFacts;
 }
 
 /**
- * A step that people may be told of. An event happens once and never resolves. worsened: more severe than told before,
- * or twice as much. reminder: still so, after the repeat interval.
+ * A step that people may be told of. An event happens once and never resolves. worsened: more severe than told before.
+ * reminder: still so, after the repeat interval.
  */
 export interface Transition {
   readonly kind: 'firing' | 'worsened' | 'reminder' | 'resolved' | 'event';

@@ -153,11 +153,11 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
       expect(stage.mailbox(email).memory).toMatchObject({ claim: null, interventions: [] });
     }
     expect(stage.breaker()).toMatchObject({ atFirstSight: true });
-    expect(stage.told('guard_held')).toEqual(['firing']);
+    expect(stage.told('guard_held')).toEqual(['firing', 'reminder']);
     expect((await stage.release()).done).toBe(true);
     await stage.run(5 * minuteMs);
     expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
-    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.told('guard_held')).toEqual(['firing', 'reminder', 'resolved']);
   });
 
   it('holds nothing any more when the held mailbox leaves the account', async () => {
