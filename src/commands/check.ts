@@ -1,20 +1,62 @@
-// `warmwarden check`: every problem of a configuration file at once.
+// `warmwarden check`: every problem of a configuration file at once; or all that it says, with where each value came from.
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
+import type { ValidConfig } from '../config/load.ts';
+import { settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
+import { settingsJson, settingsText } from './check/effective.ts';
 import { loadOrSay } from './loading.ts';
+
+interface CheckOptions {
+  readonly config: string;
+  readonly show?: boolean;
+  readonly mailbox?: string;
+  readonly json?: boolean;
+}
 
 /** Sets the exit code: 0 for a valid file, else 2. Writes no secret anywhere. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file, and say everything that is wrong with it')
     .option('--config <file>', 'the file to check', 'config.yaml')
-    .action(({ config: file }: { config: string }) => {
-      const loaded = loadOrSay(file);
-      if (!loaded) return;
-      for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
-      process.stdout.write(`${file} is valid: ${summaryOf(loaded.config)}\n`);
-    });
+    .option('--show', 'print the settings in force, each with where its value came from; secrets are hidden')
+    .option('--mailbox <address>', 'print the guard settings in force for one mailbox, overrides resolved')
+    .option('--json', 'print JSON')
+    .action(check);
+}
+
+function check(options: CheckOptions): void {
+  const { config: file } = options;
+  const loaded = loadOrSay(file);
+  if (!loaded) return;
+  for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
+  const said = options.json ? `${JSON.stringify(inJson(loaded, options), null, 2)}\n` : inWords(loaded, options);
+  process.stdout.write(said);
+}
+
+function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOptions): string {
+  const { config, settings } = loaded;
+  if (mailbox !== undefined) {
+    return settingsFor({ email: mailbox, id: mailbox }, config, settings)
+      .map(({ account, guarded, settings: own }) =>
+        guarded
+          ? `# ${mailbox}, when it stands on account ${account}\n${settingsText(own)}`
+          : `# ${mailbox} is not selected by account ${account}\n`,
+      )
+      .join('\n');
+  }
+  return show ? settingsText(settings) : `${file} is valid: ${summaryOf(config)}\n`;
+}
+
+function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
+  const { config, settings, warnings } = loaded;
+  if (mailbox !== undefined) {
+    return settingsFor({ email: mailbox, id: mailbox }, config, settings).map((one) => ({
+      ...one,
+      settings: settingsJson(one.settings),
+    }));
+  }
+  return { file, valid: true, warnings, settings: settingsJson(settings) };
 }
 
 function summaryOf(config: Config): string {

@@ -35,7 +35,7 @@ export function duration(minMs = 0) {
 
 /** A duration, or `never` as null. Output: milliseconds. */
 export function durationOrNever() {
-  return text('a duration', (value) => `is the number ${value}: ${durationHint}, or never`).transform(
+  return text('a duration or never', (value) => `is the number ${value}: ${durationHint}, or never`).transform(
     (value, context) => {
       if (value === 'never') return null;
       const ms = readDuration(value);
@@ -72,13 +72,16 @@ export function truth() {
 
 /** A cron expression that world.ts understands. */
 export function cron() {
-  return z.string().superRefine((expression, context) => {
-    try {
-      cronSchedule(expression);
-    } catch (error) {
-      refuse(context, `"${expression}" is no cron expression: ${(error as Error).message}`);
-    }
-  });
+  return z
+    .string()
+    .meta({ title: 'cron' })
+    .superRefine((expression, context) => {
+      try {
+        cronSchedule(expression);
+      } catch (error) {
+        refuse(context, `"${expression}" is no cron expression: ${(error as Error).message}`);
+      }
+    });
 }
 
 /** A time zone that this machine knows. */
@@ -101,7 +104,7 @@ export function label() {
 
 /** A glob or an id. */
 export function pattern() {
-  return z.string().min(1, 'is empty').max(320);
+  return z.string().min(1, 'is empty').max(320).meta({ title: 'glob or id' });
 }
 
 /** `host:port`. Output: the two apart, an IPv6 address without its brackets. */
@@ -121,11 +124,14 @@ export function refuse(context: z.RefinementCtx, message: string): never {
   return z.NEVER;
 }
 
+/** `title`: what editors and the documentation call the kind of value. */
 function text(wanted: string, ofNumber: (value: number) => string) {
-  return z.string({
-    error: (issue) => {
-      if (issue.input === undefined) return undefined;
-      return typeof issue.input === 'number' ? ofNumber(issue.input) : `must be ${wanted}`;
-    },
-  });
+  return z
+    .string({
+      error: (issue) => {
+        if (issue.input === undefined) return undefined;
+        return typeof issue.input === 'number' ? ofNumber(issue.input) : `must be ${wanted}`;
+      },
+    })
+    .meta({ title: wanted.replace(/^an? /, '') });
 }

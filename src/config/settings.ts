@@ -1,6 +1,6 @@
 // Every setting that is in force, with its value as the file would write it and where that came from. Secrets are hidden.
 import { isDeepStrictEqual } from 'node:util';
-import { literalProfile } from '../model/policy.ts';
+import { defaultPolicy, literalProfile } from '../model/policy.ts';
 import { hiddenMark, hideIn, isSecretAt } from './hiding.ts';
 import { formatPath, type Path } from './problem.ts';
 import { fileShape, type Shape, variantsOf } from './shape.ts';
@@ -52,11 +52,12 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
   };
   const unwritten = (shape: Shape, path: Path): void => {
     if (shape.properties) {
+      if (shape.default === undefined && !isWholeByDefault(shape)) return;
       for (const [key, inner] of Object.entries(shape.properties)) unwritten(inner, [...path, key]);
     } else if (shape.default !== undefined) add(path, shape.default, { kind: 'default' });
   };
   walk(fileShape(), source.tree, [], false);
-  return found.map(afterProfile(found));
+  return profiled(found);
 }
 
 /** What somebody changed between two configurations, by name instead of by place in a list. */
@@ -116,24 +117,33 @@ function variantFor(shape: Shape, value: unknown): Shape {
   return variants.find(fits) ?? shape;
 }
 
+/** Whether a section that nobody wrote is in force all the same; one that needs a key of its own is not. */
+function isWholeByDefault({ properties = {} }: Shape): boolean {
+  return Object.values(properties).every((inner) => inner.default !== undefined);
+}
+
 /** A default that another written key stands in for. */
 function isReplaced(key: string, holder: Mapping): boolean {
   return key === 'plan' && holder['requests_per_minute'] !== undefined;
 }
 
 /** The profile's values stand where nobody wrote others. */
-function afterProfile(settings: readonly Setting[]): (setting: Setting) => Setting {
+export function profiled(settings: readonly Setting[]): readonly Setting[] {
   const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
-  const changed: Readonly<Record<string, unknown>> = {
-    'guard.window_max_days': literalProfile.windowMaxDays,
-    'guard.min_bounces': literalProfile.minBounces,
-  };
-  return (setting) => {
-    const value = changed[formatPath(setting.path)];
-    if (profile !== 'literal' || value === undefined || setting.from.kind !== 'default') return setting;
-    return { ...setting, value, from: { kind: 'profile' } };
-  };
+  return settings.map((setting) => {
+    const value = profileValues[formatPath(setting.path)];
+    const { kind } = setting.from;
+    if (value === undefined || (kind !== 'default' && kind !== 'profile')) return setting;
+    return profile === 'literal'
+      ? { ...setting, value: value.literal, from: { kind: 'profile' } }
+      : { ...setting, value: value.measured, from: { kind: 'default' } };
+  });
 }
+
+const profileValues: Readonly<Record<string, { readonly measured: unknown; readonly literal: unknown }>> = {
+  'guard.window_max_days': { measured: defaultPolicy.windowMaxDays, literal: literalProfile.windowMaxDays },
+  'guard.min_bounces': { measured: defaultPolicy.minBounces, literal: literalProfile.minBounces },
+};
 
 function hideDeep(value: unknown, secrets: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => hideDeep(item, secrets));

@@ -5,6 +5,8 @@ import { configSchema } from './schema.ts';
 /** As much of JSON Schema as the schema of the file uses. */
 export interface Shape {
   readonly type?: string;
+  /** What people call the kind of value: duration, share, cron. */
+  readonly title?: string;
   readonly description?: string;
   /** As the file would write it. */
   readonly default?: unknown;

@@ -1,34 +1,19 @@
 // config.example.yaml against the schema: every key stands in it, every default is the schema's.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readDocument } from '../../src/config/document.ts';
 import { checkAgainst } from '../../src/config/findings.ts';
 import { guardSchema } from '../../src/config/guard-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { policyOf } from '../../src/config/mailbox-rules.ts';
-import { configSchema } from '../../src/config/schema.ts';
+import { fileShape, type Shape } from '../../src/config/shape.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
-
-interface Shape {
-  readonly properties?: Record<string, Shape>;
-  readonly items?: Shape;
-  readonly anyOf?: readonly Shape[];
-  readonly oneOf?: readonly Shape[];
-  readonly description?: string;
-  readonly default?: unknown;
-}
 
 const file = join(import.meta.dirname, '../../config.example.yaml');
 const text = readFileSync(file, 'utf8');
-const shape = z.toJSONSchema(configSchema, {
-  io: 'input',
-  override: ({ zodSchema, jsonSchema }) => {
-    const written = z.globalRegistry.get(zodSchema)?.['default'];
-    if (written !== undefined) jsonSchema.default = written as never;
-  },
-}) as Shape;
+const shape = fileShape();
 
 /** Every key of the schema with its path; `[]` stands for the items of a list. */
 function keysOf(of: Shape, path = ''): { path: string; shape: Shape }[] {
@@ -48,6 +33,22 @@ function valuesOf(tree: unknown, path = '', into = new Map<string, unknown[]>())
     for (const [key, value] of Object.entries(tree)) valuesOf(value, path === '' ? key : `${path}.${key}`, into);
   }
   return into;
+}
+
+type Holder = Record<string | number, unknown>;
+
+/** Every key of the tree that is written, with the steps to it. */
+function placesOf(
+  tree: unknown,
+  path = '',
+  steps: (string | number)[] = [],
+): { path: string; steps: (string | number)[] }[] {
+  if (Array.isArray(tree)) return tree.flatMap((item, index) => placesOf(item, `${path}[]`, [...steps, index]));
+  if (typeof tree !== 'object' || tree === null) return [];
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const here = { path: path === '' ? key : `${path}.${key}`, steps: [...steps, key] };
+    return [here, ...placesOf(value, here.path, here.steps)];
+  });
 }
 
 function treeOf(yaml: string): unknown {
@@ -104,6 +105,44 @@ describe('config.example.yaml', () => {
       'the environment variable SLACK_URL is not set',
       'the environment variable HOOK_SECRET is not set',
     ]);
+  });
+});
+
+describe('leaving a key out', () => {
+  const environment = {
+    ACME_API_KEY: 'sk_live_1234',
+    SLACK_URL: 'https://hooks.slack.com/services/a',
+    HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-example-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const configOf = (tree: unknown) => {
+    writeFileSync(join(folder, 'config.yaml'), JSON.stringify(tree));
+    const loaded = loadConfig(join(folder, 'config.yaml'), environment);
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    // Written defaults and left out ones are the same policy.
+    return {
+      ...loaded.config,
+      accounts: loaded.config.accounts.map((one) => ({ ...one, guard: policyOf(one.guard) })),
+    };
+  };
+  const whole = configOf(treeOf(text));
+  const optional = new Set(
+    keys.filter(({ shape: { default: written } }) => written !== undefined).map(({ path }) => path),
+  );
+  const places = placesOf(treeOf(text)).filter(
+    ({ path }) => optional.has(path) && !shown.has(path) && path !== 'alerts',
+  );
+
+  test('is tried for every key that has a default', () => {
+    expect(places.length).toBeGreaterThan(60);
+  });
+
+  test.each(places)('$path changes nothing', ({ steps }) => {
+    const tree = treeOf(text);
+    const holder = steps.slice(0, -1).reduce<Holder>((inner, step) => inner[step] as Holder, tree as Holder);
+    delete holder[steps.at(-1) ?? ''];
+    expect(configOf(tree)).toEqual(whole);
   });
 });
 

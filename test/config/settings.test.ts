@@ -1,0 +1,87 @@
+// The settings in force, as `check --show` prints them: a file of their own, with origins and without secrets.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { settingsText } from '../../src/commands/check/effective.ts';
+import { loadConfig, type ValidConfig } from '../../src/config/load.ts';
+import { settingsFor } from '../../src/config/mailbox-settings.ts';
+import type { Path } from '../../src/config/problem.ts';
+import { changesBetween } from '../../src/config/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-settings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, 'key'), 'sk_live_hush_of_a_file\n');
+const environment = { KEY: 'sk_live_hush_of_the_environment', RATE: '70' };
+const variable = (name: string) => `\${${name}}`;
+const hook = `whsec_${Buffer.from('a hook with thirty-two characters').toString('base64')}`;
+const account = (name: string, rest: string) => `  - {name: ${name}, base_url: "https://m.example", ${rest}}\n`;
+const vip = '{match: "*@vip.example", guard: {profile: literal, enforce: false}}';
+const file = [
+  'accounts:\n',
+  account('acme', `api_key: "${variable('KEY')}", requests_per_minute: "${variable('RATE')}", overrides: [${vip}]`),
+  account('second', 'api_key_file: key, mailboxes: {exclude: ["*@vip.example"]}'),
+  'alerts:\n  channels:\n',
+  `    - {name: hook, type: webhook, url: "https://x.example/hush", secret: ["${hook}"]}\n`,
+  'guard: {near_limit: 70%}\n',
+].join('');
+
+function load(text: string): ValidConfig {
+  writeFileSync(join(folder, 'config.yaml'), text);
+  const loaded = loadConfig(join(folder, 'config.yaml'), environment);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return loaded;
+}
+
+const lines = (text: string) => text.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+
+describe('the settings in force', () => {
+  test('name where each value came from', () => {
+    const text = lines(settingsText(load(file).settings));
+    expect(text).toContain(`api_key: "[hidden]" # line 2, from ${variable('KEY')}`);
+    expect(text).toContain(`requests_per_minute: "70" # line 2, from ${variable('RATE')}`);
+    expect(text).toContain('api_key: "[hidden]" # line 3, from the file that it names');
+    expect(text).toContain('near_limit: 70% # line 7');
+    expect(text).toContain('window_days: 7 # default');
+    expect(text.filter((line) => line.startsWith('plan:'))).toEqual(['plan: pro # default']);
+  });
+
+  test('hold no secret, in lists neither', () => {
+    const text = settingsText(load(file).settings);
+    for (const secret of ['hush', hook]) expect(text).not.toContain(secret);
+  });
+
+  test('are YAML, with every value at its path', () => {
+    const { settings } = load(file);
+    const tree: unknown = parse(settingsText(settings));
+    const at = (path: Path) => path.reduce<unknown>((inner, step) => (inner as Record<string, unknown>)[step], tree);
+    expect(settings.length).toBeGreaterThan(60);
+    for (const { path, value } of settings) expect([path, at(path)]).toEqual([path, value]);
+  });
+
+  test('of one mailbox have its overrides and its profile resolved, account by account', () => {
+    const { config, settings } = load(file);
+    const [acme, second] = settingsFor({ email: 'a@vip.example', id: 'm1' }, config, settings);
+    const text = lines(settingsText(acme?.settings ?? []));
+    expect(text).toContain('enforce: false # line 2');
+    expect(text).toContain('min_bounces: 1 # profile literal');
+    expect(text).toContain('near_limit: 70% # line 7');
+    expect([acme?.guarded, second?.guarded]).toEqual([true, false]);
+  });
+});
+
+describe('the difference of two configurations', () => {
+  test('goes by name, so an account in front of another changes nothing of it', () => {
+    const more = file.replace('accounts:\n', `accounts:\n${account('zero', 'api_key: sk_live_0000')}`);
+    const changes = changesBetween(load(file).settings, load(more).settings);
+    expect(new Set(changes.map(({ name }) => name.split('.')[0]))).toEqual(new Set(['accounts[zero]']));
+  });
+
+  test('tells that a secret is another one, and neither of the two', () => {
+    const other = file.replace('x.example/hush', 'x.example/hush2');
+    expect(changesBetween(load(file).settings, load(other).settings)).toEqual([
+      { name: 'alerts.channels[hook].url', before: '"[hidden]"', after: '"[hidden]"' },
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+// docs/configuration.md: every key with its kind, default and meaning, from the schema.
+import { fileShape, type Shape, variantsOf } from '../../src/config/shape.ts';
+
+const head = `# Configuration
+
+<!-- Written by \`npm run docs\` from src/config/schema.ts: change it there. -->
+
+One YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default in its place; this page is for
+looking one up. \`warmwarden check --config config.yaml\` says everything that is wrong with a file, \`--show\` what is in
+force and where each value came from, \`--mailbox ADDRESS\` the guard settings of one mailbox with its overrides.
+
+- Unknown keys are errors. A key without a value counts as not written. Leaving a key out means its default.
+- \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
+- \`api_key\`, \`url\` and \`secret\` can be written as \`api_key_file\`, \`url_file\`, \`secret_file\`: the path of a file, relative to
+  the folder of the configuration. Its folder is watched: a secret that is replaced there is taken over by itself.
+- Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC, with
+  an optional leading field for seconds.
+- Editors complete and check the file with [config.schema.json](../config.schema.json); the first line of the example names it.
+
+## Changing it while the daemon runs
+
+\`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` with an operator's token (\`?dry_run=true\`, \`?force=true\`). \`reload --dry-run\`
+says what would change: settings, accounts, mailboxes, alerts that end, verdicts that turn. The file is read and checked
+first, and one that is wrong changes nothing: it is logged, told as \`config_reload_failed\`, and
+\`warmwarden_config_last_reload_successful\` is 0 until the next good one. A file that drops more than 20 % of the guarded
+mailboxes wants \`--force\`.
+
+| changed | what happens |
+| --- | --- |
+| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop goes on; mailboxes whose rules differ are judged anew on what is known |
+| address, key, limit or headroom of an account; \`poll\`, \`api\` | its loop starts over after what it sent was read back; the spent budget counts on |
+| an account that is new or gone | its loop begins, or ends in the same way; the alerts of one that is gone end |
+| a channel | that channel alone is swapped; what waits in the outbox under its name is sent by its successor |
+| \`store\`, \`server.listen\`, \`log.format\` and whatever else is not named here | the answer says: needs a restart |
+
+Environment variables are those of the start: a process can't be given new ones.
+
+## Keys
+`;
+
+/** Ends with a line break. */
+export function configurationText(): string {
+  const sections = Object.entries(fileShape().properties ?? {}).map(([key, shape]) => sectionText(key, shape));
+  return `${head}\n${sections.join('\n')}`;
+}
+
+interface Row {
+  readonly key: string;
+  readonly shape: Shape;
+  readonly required: boolean;
+}
+
+function sectionText(key: string, shape: Shape): string {
+  const rows = rowsOf(shape, key);
+  const lines = rows.map(({ key: path, shape: inner, required }) => {
+    const written = inner.default === undefined || inner.properties ? '' : `\`${JSON.stringify(inner.default)}\``;
+    return `| \`${path}\` | ${kindOf(inner)} | ${required ? 'must be written' : written} | ${inner.description ?? ''} |`;
+  });
+  return [
+    `### ${key}`,
+    '',
+    shape.description ?? '',
+    '',
+    '| key | kind | default | meaning |',
+    '| --- | --- | --- | --- |',
+  ]
+    .concat(lines, '')
+    .join('\n');
+}
+
+/** The keys below a shape. Where a list holds several types of a thing, each type has its own: `channels[slack].url`. */
+function rowsOf(shape: Shape, path: string): readonly Row[] {
+  return variantsOf(shape).flatMap((variant) => {
+    const { properties = {}, items, required } = variant;
+    const type = properties['type']?.const;
+    const base = type === undefined ? path : path.replace(/\[\]$/, `[${String(type)}]`);
+    const rows = Object.entries(properties).flatMap(([name, inner]): readonly Row[] => {
+      const key = `${base}.${name}`;
+      const row = { key, shape: inner, required: required?.includes(name) ?? false };
+      // The keys of an override are those of guard: they stand there.
+      return key.endsWith('overrides[].guard') ? [row] : [row, ...rowsOf(inner, key)];
+    });
+    return items ? [...rows, ...rowsOf(items, `${path}[]`)] : rows;
+  });
+}
+
+function kindOf(shape: Shape): string {
+  if (shape.const !== undefined) return `\`${String(shape.const)}\``;
+  if (shape.enum) return shape.enum.map((word) => `\`${String(word)}\``).join(', ');
+  if (shape.anyOf ?? shape.oneOf) return [...new Set(variantsOf(shape).map(kindOf))].join(', or ');
+  if (shape.items) return `list of ${kindOf(shape.items)}`;
+  if (shape.properties) return 'mapping';
+  if (shape.type === 'integer') return `${shape.minimum ?? ''} to ${shape.maximum ?? ''}`;
+  return shape.title ?? { boolean: 'true or false', number: 'number', string: 'text' }[shape.type ?? ''] ?? 'text';
+}

@@ -1,0 +1,13 @@
+// The files that are made of the sources, with their texts.
+import { fileURLToPath } from 'node:url';
+import { configurationText } from './configuration.ts';
+import { editorSchemaText } from './editor-schema.ts';
+
+/** By absolute path. */
+export function generated(): ReadonlyMap<string, string> {
+  const at = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  return new Map([
+    [at('config.schema.json'), editorSchemaText()],
+    [at('docs/configuration.md'), configurationText()],
+  ]);
+}
