@@ -146,6 +146,9 @@ export class Fleet {
   channels(): IterableIterator<ChannelState> {
     return this.#channels.values();
   }
+  channel(name: string): ChannelState | undefined {
+    return this.#channels.get(name);
+  }
   putChannel(channel: ChannelState): void {
     this.#channels.set(channel.name, channel);
   }

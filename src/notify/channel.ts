@@ -42,9 +42,9 @@ export interface Channel {
   readonly minGapMs: number;
   /** Sending twice does harm, and the receiver can't tell: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
-  /** Pure: the same message gives the same bytes. */
-  render(message: GroupMessage): Rendered;
-  /** The same for what is no alert; null when the receiver has no use for it. */
+  /** Pure: the same message gives the same bytes. null: the receiver has no use for it. */
+  render(message: GroupMessage): Rendered | null;
+  /** The same for what is no alert. */
   renderNotice(notice: Notice): Rendered | null;
   /** One attempt. Never throws for what the outside does; `signal` ends it. */
   send(delivery: Delivery, signal: AbortSignal): Promise<SendResult>;

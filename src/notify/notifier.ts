@@ -1,13 +1,23 @@
-// The notify loop: one loop that makes deliveries, and one a channel that sends them.
+// The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
+// the channels' own health.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ResendRequest } from '../model/delivery.ts';
 import type { HandOutcome } from '../model/hand.ts';
 import type { Tally } from '../model/tally.ts';
-import { type Bell, createBell, type World } from '../world.ts';
+import type { World } from '../world.ts';
 import type { Channel } from './channel.ts';
+import { watchChannels } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
+import { Digester, type DigestSettings } from './digester.ts';
+import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
+import { createLoop, type Loop } from './loop.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { Sender } from './sender.ts';
+
+export interface NotifierSettings extends NotifySettings {
+  readonly digest: DigestSettings | null;
+  readonly heartbeat: HeartbeatSettings | null;
+}
 
 export interface NotifierParts {
   readonly world: World;
@@ -15,7 +25,7 @@ export interface NotifierParts {
   readonly fleet: Fleet;
   readonly tally: Tally;
   readonly channels: readonly Channel[];
-  readonly settings: NotifySettings;
+  readonly settings: NotifierSettings;
   /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;
 }
@@ -31,37 +41,25 @@ export interface Notifier {
    * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
    * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor.
    */
-  reconfigure(channels: readonly Channel[], settings: NotifySettings): Promise<void>;
+  reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   /** A person wants what was given up to be sent once more, as it was. */
   resend(request: ResendRequest): Promise<HandOutcome>;
 }
 
-/** A loop that can be woken and ended. */
-interface Loop {
-  readonly name: string;
-  readonly bell: Bell;
-  stopping: boolean;
-}
-
 /** A channel with the loop that sends through it. */
-interface SendingLoop {
+interface Sending {
   readonly channel: Channel;
   readonly sender: Sender;
   readonly loop: Loop;
-  readonly ended: Promise<void>;
 }
-
-/** After a failure of the store. */
-const storeRetryMs = 5_000;
 
 export function createNotifier(parts: NotifierParts): Notifier {
   const { world, store, fleet, pageUrl } = parts;
-  const { clock } = world;
-  const collecting: Loop = { name: 'transitions', bell: createBell(clock), stopping: false };
   const inForce = { channels: parts.channels, settings: parts.settings };
-  let senders: readonly SendingLoop[] = [];
+  let sendings: readonly Sending[] = [];
+  const recorded = () => sendings.forEach(({ loop }) => void loop.ring());
   const collector = new Collector({
-    clock,
+    clock: world.clock,
     log: world.log,
     store,
     get channels() {
@@ -72,80 +70,80 @@ export function createNotifier(parts: NotifierParts): Notifier {
     },
     fleet,
     pageUrl,
-    recorded: () => senders.forEach(({ loop }) => void loop.bell.ring()),
+    recorded,
   });
-  const begin = (channel: Channel): SendingLoop => {
+  const wake = () => {
+    collector.noticed();
+    collecting.ring();
+  };
+  const begin = (channel: Channel): Sending => {
     const sender = new Sender(channel, { ...parts, hasTold: (alert) => collector.hasTold(channel.name, alert) });
-    const loop = { name: channel.name, bell: createBell(clock), stopping: false };
-    return { channel, sender, loop, ended: run(loop, world, () => sender.step()) };
+    const loop = createLoop(channel.name, world, () => sender.step());
+    loop.start();
+    return { channel, sender, loop };
   };
-  const end = async (loops: readonly SendingLoop[]) => {
-    for (const { loop } of loops) stop(loop);
-    await Promise.all(loops.map(({ ended, channel }) => ended.then(() => channel.close?.())));
-  };
-  let collected: Promise<unknown> = Promise.resolve();
+  const channels = () => inForce.channels;
+  const digester = new Digester({ ...parts, channels, settings: () => inForce.settings.digest, recorded });
+  const heartbeat = new Heartbeat({
+    ...parts,
+    settings: () => inForce.settings.heartbeat,
+    stuckLoops: () =>
+      [...loops, ...sendings.map(({ loop }) => loop)].filter((one) => one.isStuck()).map(({ name }) => name),
+  });
+  const collecting = createLoop('transitions', world, () => collector.step());
+  const loops = [
+    collecting,
+    createLoop('the digest', world, () => digester.step()),
+    createLoop('the heartbeat', world, () => heartbeat.step()),
+    createLoop('the channels', world, () => watchChannels({ ...parts, channels, recorded: wake })),
+  ];
 
   return {
     start: () => {
-      collected = Promise.all([showForeign(parts, inForce.channels), run(collecting, world, () => collector.step())]);
-      senders = inForce.channels.map(begin);
+      void showForeign(parts, inForce.channels);
+      for (const loop of loops) loop.start();
+      sendings = inForce.channels.map(begin);
     },
     stop: async () => {
-      stop(collecting);
-      await Promise.all([collected, end(senders)]);
+      await Promise.all([...loops.map((loop) => loop.stop()), end(sendings)]);
     },
-    wake: () => {
-      collector.noticed();
-      collecting.bell.ring();
-    },
-    reconfigure: async (channels, settings) => {
-      const gone = senders.filter(({ channel }) => !channels.includes(channel));
+    wake,
+    reconfigure: async (wanted, settings) => {
+      const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
       await end(gone);
-      Object.assign(inForce, { channels, settings });
-      senders = channels.map((channel) => senders.find((sending) => sending.channel === channel) ?? begin(channel));
+      Object.assign(inForce, { channels: wanted, settings });
+      sendings = wanted.map((channel) => sendings.find((sending) => sending.channel === channel) ?? begin(channel));
       for (const { channel } of gone)
-        if (!channels.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
-      await showForeign(parts, channels);
-      collecting.bell.ring();
+        if (!wanted.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
+      await showForeign(parts, wanted);
+      for (const loop of loops) loop.ring();
     },
-    resend: async (request) => {
-      const { channel: wanted } = request;
-      const names = inForce.channels.map(({ name }) => name);
-      if (wanted !== null && !names.includes(wanted)) {
-        return { done: false, said: [`No channel is called ${wanted}: there are ${names.join(', ') || 'none'}.`] };
-      }
-      const counts = await store.resendDeliveries(request, clock.now());
-      for (const { channel, sender, loop } of senders) {
-        if (!counts.some(({ channel: name }) => name === channel.name)) continue;
-        sender.revive();
-        loop.bell.ring();
-      }
-      const said = counts.map(({ channel, count }) => `${channel}: ${count} sent again.`);
-      return { done: true, said: said.length > 0 ? said : ['Nothing was given up: there is nothing to send again.'] };
-    },
+    resend: (request) => resend(request, sendings, parts),
   };
 }
 
-function stop(loop: Loop): void {
-  loop.stopping = true;
-  loop.bell.ring();
+async function end(sendings: readonly Sending[]): Promise<void> {
+  await Promise.all(sendings.map(({ loop, channel }) => loop.stop().then(() => channel.close?.())));
 }
 
-/** Takes steps until it is stopped. Each says how long to wait for the next. Never rejects. */
-async function run(loop: Loop, { clock, log }: World, step: () => Promise<number>): Promise<void> {
-  let failing = false;
-  while (!loop.stopping) {
-    let wait = storeRetryMs;
-    try {
-      wait = await clock.busy(step);
-      if (failing) log.info({ loop: loop.name }, 'Telling goes on.');
-      failing = false;
-    } catch (error) {
-      if (!failing) log.error({ loop: loop.name, err: error }, 'Telling failed; it is tried again every few seconds.');
-      failing = true;
-    }
-    if (!loop.stopping && wait > 0) await loop.bell.sleep(wait);
+async function resend(
+  request: ResendRequest,
+  sendings: readonly Sending[],
+  { store, world }: NotifierParts,
+): Promise<HandOutcome> {
+  const { channel: wanted } = request;
+  const names = sendings.map(({ channel }) => channel.name);
+  if (wanted !== null && !names.includes(wanted)) {
+    return { done: false, said: [`No channel is called ${wanted}: there are ${names.join(', ') || 'none'}.`] };
   }
+  const counts = await store.resendDeliveries(request, world.clock.now());
+  for (const { channel, sender, loop } of sendings) {
+    if (!counts.some(({ channel: name }) => name === channel.name)) continue;
+    sender.revive();
+    loop.ring();
+  }
+  const said = counts.map(({ channel, count }) => `${channel}: ${count} sent again.`);
+  return { done: true, said: said.length > 0 ? said : ['Nothing was given up: there is nothing to send again.'] };
 }
 
 /** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */

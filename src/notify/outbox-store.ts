@@ -1,7 +1,8 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
-import type { Announcement } from '../model/alert.ts';
+import type { AlertChanges, Announcement } from '../model/alert.ts';
 import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { DigestFacts } from './digest.ts';
 
 /** What one look at the transitions led to. */
 interface DeliveryRecord {
@@ -68,6 +69,16 @@ export interface OutboxStore {
     request: ResendRequest,
     now: EpochMs,
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
+  /** Alerts about telling itself. */
+  recordAlerts(changes: AlertChanges): Promise<void>;
+  /** Until when the newest digest reached; null: there was none. */
+  digestedUntil(): Promise<EpochMs | null>;
+  /** What happened since then. */
+  digestFacts(since: EpochMs): Promise<DigestFacts>;
+  /** One transaction: the digest's deliveries, due at once, and until when it reached. */
+  recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void>;
+  /** Writes something. Rejects when it can't. */
+  proveWritable(now: EpochMs): Promise<void>;
   /** One entry for every channel with something pending, or given up since `deadSince`, configured or not. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]>;
 }

@@ -1,4 +1,4 @@
-// One POST to a receiver, told as a value: what it answered, or why it did not. No redirects, no address in any text.
+// One request to a receiver, told as a value: what it answered, or why it did not. No redirects, no address in any text.
 import { request } from 'undici';
 import { readRetryAfter } from '../model/retry-after.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -8,9 +8,10 @@ import { maxRetryAfterMs } from './retry-policy.ts';
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;
 
-export interface Post {
+export interface Ask {
+  readonly method: 'GET' | 'POST';
   readonly url: string;
-  readonly body: string;
+  readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Wall time, for a Retry-After date when the answer has no Date of its own. */
@@ -23,13 +24,18 @@ export type Answer =
   | { readonly kind: 'failed'; readonly detail: string };
 
 /** Sends JSON and waits for the whole answer. */
-export async function postJson(post: Post): Promise<Answer> {
+export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Answer> {
+  return ask({ ...post, method: 'POST', headers: { 'content-type': 'application/json; charset=utf-8', ...headers } });
+}
+
+/** Sends a request and waits for the whole answer, or for its beginning when it is long. */
+export async function ask(wish: Ask): Promise<Answer> {
   try {
-    const { statusCode, headers, body } = await request(post.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'warmwarden', ...post.headers },
-      body: post.body,
-      signal: post.signal,
+    const { statusCode, headers, body } = await request(wish.url, {
+      method: wish.method,
+      headers: { 'user-agent': 'warmwarden', ...wish.headers },
+      body: wish.body ?? null,
+      signal: wish.signal,
       // A connection kept for hours is closed by the other side at the moment when it is needed.
       reset: true,
     });
@@ -45,10 +51,10 @@ export async function postJson(post: Post): Promise<Answer> {
       kind: 'answer',
       status: statusCode,
       text,
-      retryAfterMs: readRetryAfter(headers, post.now, maxRetryAfterMs),
+      retryAfterMs: readRetryAfter(headers, wish.now, maxRetryAfterMs),
     };
   } catch (error) {
-    return { kind: 'failed', detail: failureText(error, post.signal) };
+    return { kind: 'failed', detail: failureText(error, wish.signal) };
   }
 }
 

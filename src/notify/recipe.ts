@@ -1,5 +1,6 @@
 // The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
 // answer was lost may have started a run, and nothing can tell (FAULTS.md T11): it is never sent again by itself.
+import type { Transition } from '../model/alert.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import type { RunRecord } from '../recipe-api/answers.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
@@ -24,6 +25,8 @@ const youngMs = minuteMs;
 const youngWaitMs = 5 * secondMs;
 const oldWaitMs = 30 * secondMs;
 const followedForMs = 60 * minuteMs;
+
+const starting: readonly Transition['kind'][] = ['firing', 'worsened', 'event'];
 
 /** What a delivery keeps while its run goes on. */
 interface Receipt {
@@ -69,7 +72,11 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
     type: 'recipe',
     minGapMs: 0,
     once: true,
-    render: (message) => ({ payload: JSON.stringify({ recipe, apply }), title: messageTitle(message) }),
+    // An end, or that something is still so, starts nothing.
+    render: (message) =>
+      message.transitions.some(({ kind }) => starting.includes(kind))
+        ? { payload: JSON.stringify({ recipe, apply }), title: messageTitle(message) }
+        : null,
     renderNotice: () => null,
     send: async (delivery, signal) => {
       if (delivery.receipt === null) return trigger(signal);

@@ -1,7 +1,9 @@
 // The outbox: transitions waiting to be told, and deliveries waiting to be sent.
 import type { Kysely, Selectable } from 'kysely';
+import type { Action } from '../model/action.ts';
 import type { Delivery, DeliveryState, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
-import type { EpochMs } from '../model/time.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
+import { setMeta } from './migrations.ts';
 import type { Tables } from './schema.ts';
 import { type TellingChanges, writeTelling } from './telling.ts';
 
@@ -55,34 +57,36 @@ export async function recordDeliveries(
       await trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute();
     }
     if (record.telling) await writeTelling(trx, record.telling, record.now);
-    for (const delivery of record.deliveries) {
-      const last = await trx
-        .selectFrom('deliveries')
-        .select((of) => of.fn.max('sequence').as('sequence'))
-        .where('channel', '=', delivery.channel)
-        .executeTakeFirst();
-      await trx
-        .insertInto('deliveries')
-        .values({
-          id: delivery.id,
-          channel: delivery.channel,
-          group_name: delivery.group,
-          sequence: (last?.sequence ?? 0) + 1,
-          payload: delivery.payload,
-          title: delivery.title,
-          state: 'pending',
-          attempts: 0,
-          created_at: record.now,
-          next_attempt_at: record.now,
-          settled_at: null,
-          detail: null,
-          alerts: JSON.stringify(delivery.alerts),
-          begun_at: null,
-          receipt: null,
-        })
-        .execute();
-    }
+    for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
   });
+}
+
+async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Promise<void> {
+  const last = await trx
+    .selectFrom('deliveries')
+    .select((of) => of.fn.max('sequence').as('sequence'))
+    .where('channel', '=', delivery.channel)
+    .executeTakeFirst();
+  await trx
+    .insertInto('deliveries')
+    .values({
+      id: delivery.id,
+      channel: delivery.channel,
+      group_name: delivery.group,
+      sequence: (last?.sequence ?? 0) + 1,
+      payload: delivery.payload,
+      title: delivery.title,
+      state: 'pending',
+      attempts: 0,
+      created_at: now,
+      next_attempt_at: now,
+      settled_at: null,
+      detail: null,
+      alerts: JSON.stringify(delivery.alerts),
+      begun_at: null,
+      receipt: null,
+    })
+    .execute();
 }
 
 export async function pendingDeliveries(db: Db, channel: string, limit: number): Promise<readonly Delivery[]> {
@@ -170,6 +174,50 @@ export async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly 
       oldestPendingAt: pending?.oldest ?? null,
       givenUp: Number(of('dead')?.count ?? 0),
     };
+  });
+}
+
+const digestKey = 'digested_until';
+/** What one digest is made of at most; it shows far less. */
+const maxDigested = 5_000;
+
+export async function digestedUntil(db: Db): Promise<EpochMs | null> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', digestKey).executeTakeFirst();
+  return row ? Number(row.value) : null;
+}
+
+/** Actions that were settled, and messages that were given up, since the moment; oldest first. */
+export async function digestFacts(db: Db, since: EpochMs) {
+  const actions = await db
+    .selectFrom('actions')
+    .select('action')
+    .where('planned_at', '>=', since - dayMs)
+    .orderBy('planned_at')
+    .limit(maxDigested)
+    .execute();
+  const givenUp = await db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('state', '=', 'dead')
+    .where('settled_at', '>=', since)
+    .orderBy('settled_at')
+    .limit(maxDigested)
+    .execute();
+  return {
+    actions: actions
+      .map((row): Action => JSON.parse(row.action))
+      .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
+    givenUp: givenUp.map(readDelivery),
+  };
+}
+
+export async function recordDigest(
+  db: Db,
+  record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs },
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.until);
+    await setMeta(trx, digestKey, String(record.until));
   });
 }
 

@@ -8,7 +8,7 @@ import type { WritesOff } from '../model/hand.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
-import { migrate } from './migrations.ts';
+import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, readDecision } from './picture.ts';
 import type { BreakerRecord, HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
@@ -263,6 +263,26 @@ export class Store {
   /** Puts given-up messages into the outbox again, with their ids and bytes, and keeps who asked. How many, by channel. */
   resendDeliveries(request: ResendRequest, now: EpochMs) {
     return outbox.resendDeliveries(this.#db, request, now);
+  }
+
+  /** Until when the newest digest reached; null: there was none. */
+  digestedUntil(): Promise<EpochMs | null> {
+    return outbox.digestedUntil(this.#db);
+  }
+
+  /** What was done and what was given up since the moment, oldest first. */
+  digestFacts(since: EpochMs) {
+    return outbox.digestFacts(this.#db, since);
+  }
+
+  /** The deliveries of a digest, and until when it reached. */
+  recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void> {
+    return outbox.recordDigest(this.#db, record);
+  }
+
+  /** Writes that the process lives. Rejects when nothing can be written. */
+  async proveWritable(now: EpochMs): Promise<void> {
+    await setMeta(this.#db, 'alive_at', String(now));
   }
 
   /** Every channel with something pending, or given up since `deadSince`. */

@@ -1,6 +1,7 @@
 // The outbox in memory, for tests of telling: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
 import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
+import type { DigestFacts } from '../../src/notify/digest.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
 
 export interface MemoryOutbox extends OutboxStore {
@@ -8,6 +9,8 @@ export interface MemoryOutbox extends OutboxStore {
   commit(transitions: readonly Transition[]): void;
   deliveries(): readonly Delivery[];
   untold(): number;
+  /** What digests are made of. */
+  facts: DigestFacts;
   /** Set, every verb fails with it. */
   broken: Error | null;
   looks: number;
@@ -19,12 +22,14 @@ export function memoryOutbox(): MemoryOutbox {
   const announcements = new Map<string, Announcement>();
   const groups = new Map<string, number>();
   let sequence = 0;
+  let digested: number | null = null;
   const pending = () => [...deliveries.values()].filter(({ state }) => state === 'pending');
   const check = () => {
     if (outbox.broken) throw outbox.broken;
   };
   const outbox: MemoryOutbox = {
     broken: null,
+    facts: { actions: [], givenUp: [] },
     looks: 0,
     commit: (added) => {
       for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });
@@ -73,6 +78,17 @@ export function memoryOutbox(): MemoryOutbox {
         .filter((delivery) => delivery.channel === channel)
         .slice(0, limit);
     },
+    recordAlerts: async ({ transitions: added }) => {
+      check();
+      outbox.commit(added);
+    },
+    digestedUntil: async () => digested,
+    digestFacts: async () => outbox.facts,
+    recordDigest: async ({ deliveries: made, until }) => {
+      await outbox.recordDeliveries({ transitionIds: [], deliveries: made, now: until });
+      digested = until;
+    },
+    proveWritable: async () => check(),
     beginDelivery: async (id, now) => {
       check();
       const delivery = deliveries.get(id);

@@ -1,75 +1,15 @@
 // Messages reach real receivers: in order, under one id, through failures; nothing is lost and nothing told twice.
-import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { Fleet } from '../../src/fleet/fleet.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import type { Channel } from '../../src/notify/channel.ts';
-import type { NotifySettings } from '../../src/notify/collector.ts';
-import { createNotifier, type Notifier } from '../../src/notify/notifier.ts';
 import { slackChannel } from '../../src/notify/slack.ts';
 import { webhookChannel } from '../../src/notify/webhook.ts';
-import { type MovedClock, movedClock } from '../../src/world.ts';
+import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
-import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+import { memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
+import { hookChannel, hookTo, rigWith, secret } from './rig.ts';
 import { sampleDelivery } from './sample-delivery.ts';
-
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-
-interface Rig extends AsyncDisposable {
-  readonly clock: MovedClock;
-  readonly store: MemoryOutbox;
-  readonly fleet: Fleet;
-  readonly notifier: Notifier;
-  readonly logged: string[];
-  readonly tallied: string[];
-  commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
-}
-
-function rigWith(
-  channels: (clock: MovedClock) => readonly Channel[],
-  settings: Partial<NotifySettings> = {},
-  random = () => 0.5,
-  store = memoryOutbox(),
-): Rig {
-  const clock = movedClock(start);
-  const fleet = new Fleet();
-  const logged: string[] = [];
-  const tallied: string[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
-  const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
-  const tally = { decision: () => {}, action: () => {}, request: () => {}, notification };
-  const notifier = createNotifier({
-    world: { clock, random, log },
-    store,
-    fleet,
-    tally,
-    channels: channels(clock),
-    settings: {
-      groupWaitMs: 30 * secondMs,
-      groupIntervalMs: 5 * minuteMs,
-      repeatIntervalMs: { critical: null, warning: null, info: null },
-      routes: [],
-      ...settings,
-    },
-    pageUrl: null,
-  });
-  notifier.start();
-  const commit: Rig['commit'] = (...transitions) => {
-    store.commit(transitions);
-    notifier.wake();
-  };
-  const stop = async () => {
-    await notifier.stop();
-    expect(clock.sleeping()).toBe(0);
-  };
-  return { clock, store, fleet, notifier, logged, tallied, commit, [Symbol.asyncDispose]: stop };
-}
-
-const hookChannel = (url: string, clock: MovedClock) =>
-  webhookChannel({ name: 'hook', url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
-const hookTo = (url: string) => (clock: MovedClock) => [hookChannel(url, clock)];
 
 test('a receiver that fails for an hour gets every message as soon as it answers, each under one id with the same bytes', async () => {
   let now = () => start;
@@ -208,7 +148,7 @@ test('a message that its receiver answers with 500 for ever blocks what tells of
 test('a new message is tried at once although the channel rests after a failure', async () => {
   let now = () => start;
   await using receiver = await startReceiver(() => now());
-  await using rig = rigWith(hookTo(receiver.url), {}, () => 0.999);
+  await using rig = rigWith(hookTo(receiver.url), {}, { random: () => 0.999 });
   now = rig.clock.now;
   receiver.answer = status(503);
   rig.commit(firing(sampleAlert(1, { account: 'old' })));
@@ -222,7 +162,7 @@ test('a new message is tried at once although the channel rests after a failure'
 
 test('what a day of retries does not bring through is given up visibly', async () => {
   await using receiver = await startReceiver(() => 0);
-  await using rig = rigWith(hookTo(receiver.url), {}, () => 0.999);
+  await using rig = rigWith(hookTo(receiver.url), {}, { random: () => 0.999 });
   receiver.answer = status(500);
   rig.commit(firing(sampleAlert(1)));
   await rig.clock.advance(23 * hourMs);
@@ -340,14 +280,14 @@ test('what a stopped daemon left is sent by the next one, under the same id with
   receiver.answer = status(503);
   const store = memoryOutbox();
   {
-    await using rig = rigWith(hookTo(receiver.url), {}, undefined, store);
+    await using rig = rigWith(hookTo(receiver.url), {}, { store });
     rig.commit(firing(sampleAlert(1)));
     await rig.clock.advance(31 * secondMs);
   }
   expect(store.deliveries()).toMatchObject([{ state: 'pending' }]);
   const before = receiver.received.at(-1);
   receiver.answer = status(200);
-  await using rig = rigWith(hookTo(receiver.url), {}, undefined, store);
+  await using rig = rigWith(hookTo(receiver.url), {}, { store });
   await rig.clock.advance(minuteMs);
   const after = receiver.received.at(-1);
   expect(store.deliveries()).toMatchObject([{ state: 'sent' }]);
@@ -358,7 +298,7 @@ test('what an earlier configuration left for a channel that is gone stays visibl
   const store = memoryOutbox();
   const left = { id: 'msg_1', channel: 'old', group: 'g', payload: '{}', title: 't', alerts: [] };
   await store.recordDeliveries({ transitionIds: [], deliveries: [left], now: start });
-  await using rig = rigWith(() => [], {}, undefined, store);
+  await using rig = rigWith(() => [], {}, { store });
   await rig.clock.advance(secondMs);
   expect([...rig.fleet.channels()]).toMatchObject([
     { name: 'old', type: 'removed', pending: 1, oldestPendingAt: start },
@@ -371,7 +311,54 @@ test('a clock that was set back by hours delays nothing', async () => {
   const store = memoryOutbox();
   const left = { id: 'msg_1', channel: 'hook', group: 'g', payload: '{}', title: 't', alerts: [] };
   await store.recordDeliveries({ transitionIds: [], deliveries: [left], now: start + 5 * hourMs });
-  await using rig = rigWith(hookTo(receiver.url), {}, undefined, store);
+  await using rig = rigWith(hookTo(receiver.url), {}, { store });
   await rig.clock.advance(secondMs);
   expect(receiver.received).toHaveLength(1);
+});
+
+test('while one secret takes over from another, both sign, and a receiver with either verifies', async () => {
+  await using receiver = await startReceiver(() => 0);
+  const old = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xk';
+  const settings = { name: 'hook', url: receiver.url, format: 'standard', pageUrl: null } as const;
+  const channel = webhookChannel({ ...settings, secrets: [secret, old] }, movedClock(start));
+  await channel.send(sampleDelivery({ payload: '{"a":1}' }), AbortSignal.timeout(5_000));
+  const [got] = receiver.received;
+  for (const one of [secret, old]) {
+    expect(new Webhook(one).verify(got?.body ?? '', got?.headers as Record<string, string>)).toEqual({ a: 1 });
+  }
+});
+
+test('a channel that takes nothing for 15 minutes is told through the others, and so is its recovery', async () => {
+  await using broken = await startReceiver(() => 0);
+  await using fine = await startReceiver(() => 0);
+  broken.answer = status(503);
+  await using rig = rigWith((clock) => [
+    slackChannel({ name: 'ops', url: broken.url, pageUrl: null }, clock),
+    hookChannel(fine.url, clock),
+  ]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(14 * minuteMs);
+  expect(fine.received).toHaveLength(1);
+  await rig.clock.advance(3 * minuteMs);
+  const told = () => fine.received.slice(1).map(({ body }) => JSON.parse(body));
+  expect(told()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'channel_failing', severity: 'critical' } }]);
+  expect(told()[0].data.alerts[0]).toMatchObject({ object: 'ops', title: 'channel ops does not take messages' });
+  expect(told()[0].data.alerts[0].sentences).toContain('Slack answered 503.');
+  expect(JSON.stringify(told())).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
+  broken.answer = status(200, {}, 'ok');
+  await rig.clock.advance(hourMs);
+  expect(told().map(({ type }) => type)).toEqual(['alerts.firing', 'alerts.resolved']);
+  expect(broken.received.every(({ body }) => !body.includes('channel_failing'))).toBe(true);
+});
+
+test('a failing channel that is taken out of the configuration is no alert any more', async () => {
+  await using broken = await startReceiver(() => 0);
+  broken.answer = status(503);
+  await using rig = rigWith(hookTo(broken.url));
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(20 * minuteMs);
+  expect([...rig.fleet.alerts()].map(({ rule, status: is }) => [rule, is])).toEqual([['channel_failing', 'firing']]);
+  await rig.reconfigure([]);
+  await rig.clock.advance(minuteMs);
+  expect([...rig.fleet.alerts()]).toEqual([]);
 });

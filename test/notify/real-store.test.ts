@@ -25,6 +25,8 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
     tally,
     channels: [createChannel(hook, { world, pageUrl: null })],
     settings: {
+      digest: null,
+      heartbeat: null,
       groupWaitMs: 30 * secondMs,
       groupIntervalMs: 5 * minuteMs,
       repeatIntervalMs: { critical: null, warning: null, info: null },

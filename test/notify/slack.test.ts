@@ -35,7 +35,7 @@ const channel = slackChannel(
 );
 
 function rendered(transitions: readonly Transition[]): Payload {
-  return JSON.parse(channel.render(messageOf('acme|stale_data', transitions, start) as GroupMessage).payload);
+  return JSON.parse(channel.render(messageOf('acme|stale_data', transitions, start) as GroupMessage)?.payload ?? '');
 }
 
 function named(name: string, sentences: readonly string[] = [name]) {

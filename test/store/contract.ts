@@ -389,6 +389,22 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
     });
 
+    test('a digest is due from the moment when the last one was recorded, with what was given up since', async () => {
+      await using opened = await open();
+      expect(await opened.store.digestedUntil()).toBeNull();
+      await opened.store.recordDigest({ deliveries: [], until: now });
+      await opened.store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('b')], now });
+      await opened.store.settleDelivery({ id: 'a', state: 'dead', now: now - 1, detail: null });
+      await opened.store.settleDelivery({ id: 'b', state: 'dead', now: now + 1, detail: null });
+      const store = await opened.reopen();
+      expect(await store.digestedUntil()).toBe(now);
+      expect((await store.digestFacts(now)).givenUp.map(({ id }) => id)).toEqual(['b']);
+      await store.recordDigest({ deliveries: [{ ...delivery('c'), group: 'digest' }], until: now + 9 });
+      expect(await store.digestedUntil()).toBe(now + 9);
+      expect((await store.pendingDeliveries('ops', 9)).map(({ id }) => id)).toEqual(['c']);
+      await store.proveWritable(now);
+    });
+
     test('verbs that are called at the same time do not disturb one another', async () => {
       await using opened = await open();
       const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);

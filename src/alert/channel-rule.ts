@@ -1,0 +1,58 @@
+// channel_failing: messages don't get through. It is told through the other channels; routing sees to that.
+import { type Alert, noAccount } from '../model/alert.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
+import type { Condition } from './condition.ts';
+import { momentText } from './phrases.ts';
+import { sentence } from './wording.ts';
+
+/** What of a channel matters here. */
+export interface ChannelHealth {
+  readonly name: string;
+  readonly lastSuccessAt: EpochMs | null;
+  /** Since when no send succeeds; null while they do, or nothing was tried. */
+  readonly failingSince: EpochMs | null;
+  readonly lastFailure: string | null;
+}
+
+/** A receiver that is deployed anew is no news. */
+const failingForMs = 15 * minuteMs;
+
+/** One condition a channel, and one for each that is gone and still has an alert. */
+export function channelsFailing(channels: Iterable<ChannelHealth>, alerts: Iterable<Alert>): readonly Condition[] {
+  const conditions = new Map([...channels].map((channel) => [channel.name, channelFailing(channel)]));
+  for (const { rule, object } of alerts) {
+    if (rule !== 'channel_failing' || object === null || conditions.has(object)) continue;
+    conditions.set(object, conditionOf(object, { active: false, title: `channel ${object} is no longer configured` }));
+  }
+  return [...conditions.values()];
+}
+
+function channelFailing({ name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth): Condition {
+  if (failingSince === null) {
+    const title = `channel ${name} takes messages again`;
+    return conditionOf(name, { active: lastSuccessAt === null ? 'unknown' : false, title });
+  }
+  const sentences = [
+    `Since ${momentText(failingSince)} nothing got through.`,
+    sentence(lastFailure ?? 'It is not known why'),
+    'What waits in the outbox is sent as soon as it goes again; what was given up stands on the page.',
+    `To try it: warmwarden channels test ${name}`,
+  ];
+  const title = `channel ${name} does not take messages`;
+  return { ...conditionOf(name, { active: true, title, sentences }), since: failingSince };
+}
+
+function conditionOf(
+  name: string,
+  now: { active: Condition['active']; title: string; sentences?: readonly string[] },
+): Condition {
+  return {
+    subject: { rule: 'channel_failing', account: noAccount, mailboxId: null, email: null, object: name },
+    severity: 'critical',
+    active: now.active,
+    forMs: failingForMs,
+    observations: 1,
+    clearObservations: 1,
+    facts: { title: now.title, sentences: now.sentences ?? [], numbers: { channel: name } },
+  };
+}

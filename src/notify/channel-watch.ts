@@ -1,0 +1,33 @@
+// Watches the channels themselves: one that takes nothing for a while is an alert, told through the others.
+import { channelsFailing } from '../alert/channel-rule.ts';
+import { step } from '../alert/engine.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { World } from '../world.ts';
+import type { Channel } from './channel.ts';
+import type { OutboxStore } from './outbox-store.ts';
+
+export interface ChannelWatchParts {
+  readonly world: World;
+  readonly store: OutboxStore;
+  readonly fleet: Fleet;
+  /** What is configured at that moment. */
+  readonly channels: () => readonly Channel[];
+  /** Called after transitions were recorded. */
+  readonly recorded: () => void;
+}
+
+const everyMs = 30_000;
+
+/** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
+export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
+  const { world, store, fleet, channels, recorded } = parts;
+  const states = channels().flatMap(({ name }) => fleet.channel(name) ?? []);
+  const conditions = channelsFailing(states, fleet.alerts());
+  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  if (changes.changed.length + changes.dropped.length === 0) return everyMs;
+  await store.recordAlerts(changes);
+  for (const alert of changes.changed) fleet.putAlert(alert);
+  for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
+  if (changes.transitions.length > 0) recorded();
+  return everyMs;
+}

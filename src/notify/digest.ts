@@ -1,0 +1,107 @@
+// The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
+import { counted, timeText } from '../alert/phrases.ts';
+import { actionText } from '../alert/wording.ts';
+import type { Action } from '../model/action.ts';
+import { type Alert, type AlertRule, severities } from '../model/alert.ts';
+import type { Delivery } from '../model/delivery.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Notice } from './channel.ts';
+
+/** What the store remembers of the time since the last digest. */
+export interface DigestFacts {
+  /** Settled since then, oldest first. */
+  readonly actions: readonly Action[];
+  /** Given up since then, oldest first. */
+  readonly givenUp: readonly Delivery[];
+}
+
+export interface DigestPicture {
+  readonly since: EpochMs;
+  readonly now: EpochMs;
+  readonly timeZone: string;
+  readonly mailboxes: Iterable<MailboxState>;
+  readonly alerts: Iterable<Alert>;
+  /** Channels with messages that wait, and how many. */
+  readonly waiting: readonly { readonly name: string; readonly pending: number }[];
+}
+
+/** Lines of one section; the page has the rest. */
+const maxLines = 10;
+
+/** Alerts that say that nothing is known; all others say what is. */
+const blindRules: readonly AlertRule[] = [
+  'api_down',
+  'key_rejected',
+  'guard_blind',
+  'stale_data',
+  'mailbox_missing',
+  'mailbox_list_short',
+];
+
+/** The message, also when there is nothing to report: that it comes says that somebody watches. */
+export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPicture): Notice {
+  const { now } = picture;
+  const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
+  const blind = firing.filter(({ rule }) => blindRules.includes(rule));
+  const risks = firing.filter(({ rule }) => !blindRules.includes(rule));
+  const unjudged = [...picture.mailboxes].filter(({ verdict }) => verdict === null).length;
+  const undelivered = [...givenUp.map(givenUpText), ...picture.waiting.map(waitingText)];
+  const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
+  const unknown = [
+    ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
+    ...titles(blind),
+  ];
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone: picture.timeZone, day: 'numeric', month: 'long' }).format(
+    now,
+  );
+  const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
+  return {
+    name: 'digest',
+    title: `Warmwarden on ${day}: ${[...counts, `${undelivered.length} not delivered`].join(', ')}`,
+    at: now,
+    sections: [
+      { heading: 'The fleet', lines: [fleetText([...picture.mailboxes])] },
+      {
+        heading: 'What was done',
+        lines: shortened(
+          actions.map((action) => doneText(action, now)),
+          'Nothing.',
+        ),
+      },
+      { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
+      { heading: 'Unknown', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
+      { heading: 'Messages that did not get through', lines: shortened(undelivered, 'None.') },
+    ],
+  };
+}
+
+function fleetText(mailboxes: readonly MailboxState[]): string {
+  const claimed = (kind: string) => mailboxes.filter(({ memory }) => memory?.claim?.kind === kind).length;
+  const total = counted(mailboxes.length, 'mailbox', 'mailboxes');
+  return `${total}, of which Warmwarden keeps ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
+}
+
+function doneText(action: Action, now: EpochMs): string {
+  const who = action.by ? ` (${action.by.name})` : '';
+  return `${action.email}${who}: ${actionText(action, now)}`;
+}
+
+function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery): string {
+  const why = detail ? `: ${detail}` : '';
+  return `${channel}, given up at ${timeText(settledAt ?? createdAt)}: ${title}${why}`;
+}
+
+function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {
+  return `${name}: ${pending === 1 ? '1 message waits' : `${pending} messages wait`}`;
+}
+
+function shortened(lines: readonly string[], none: string): readonly string[] {
+  if (lines.length === 0) return [none];
+  const more = lines.length - maxLines;
+  return more > 0 ? [...lines.slice(0, maxLines), `and ${more} more: the page has them all.`] : lines;
+}
+
+function byWeight(one: Alert, other: Alert): number {
+  return severities.indexOf(one.severity) - severities.indexOf(other.severity) || other.since - one.since;
+}

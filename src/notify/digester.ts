@@ -1,0 +1,108 @@
+// Sends the digest when its time comes, and once after a downtime that swallowed it.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { NewDelivery } from '../model/delivery.ts';
+import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
+import { cronSchedule, type Schedule, type World } from '../world.ts';
+import type { Channel } from './channel.ts';
+import { deliveryId } from './collector.ts';
+import { digestOf } from './digest.ts';
+import type { OutboxStore } from './outbox-store.ts';
+
+export interface DigestSettings {
+  /** Cron in the time zone. */
+  readonly at: string;
+  readonly timeZone: string;
+  /** Names of channels. */
+  readonly channels: readonly string[];
+}
+
+export interface DigesterParts {
+  readonly world: World;
+  readonly store: OutboxStore;
+  readonly fleet: Fleet;
+  /** What is configured at that moment. */
+  readonly channels: () => readonly Channel[];
+  readonly settings: () => DigestSettings | null;
+  /** Called after deliveries were recorded. */
+  readonly recorded: () => void;
+}
+
+/** A monthly digest is found again after a downtime of this length; a longer one is answered with a digest. */
+const maxSearchMs = 32 * dayMs;
+/** What a schedule is asked at once: it answers a longer stretch with "due". */
+const stepsAsked = 2_000;
+
+export class Digester {
+  readonly #parts: DigesterParts;
+  /** Until when the newest digest reached; null before the store was asked. */
+  #until: EpochMs | null = null;
+  /** Up to there no digest was due: what was asked once is not asked again. */
+  #askedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: DigesterParts) {
+    this.#parts = parts;
+  }
+
+  /** Records the digest that is due. Returns how long to wait for the next look, milliseconds. */
+  async step(): Promise<number> {
+    const settings = this.#parts.settings();
+    if (!settings) return minuteMs;
+    const now = this.#parts.world.clock.now();
+    const schedule = cronSchedule(settings.at, settings.timeZone);
+    this.#until ??= await this.#parts.store.digestedUntil();
+    // The first one reaches back to the moment when somebody began to want one.
+    if (this.#until === null) await this.#record([], now);
+    else if (this.#isDue(schedule, this.#until, now) && !sameMinute(this.#until, now, settings.timeZone)) {
+      await this.#record(await this.#deliveries(settings, this.#until, now), now);
+    }
+    this.#askedUntil = now;
+    return schedule.stepMs - (now % schedule.stepMs);
+  }
+
+  #isDue(schedule: Schedule, until: EpochMs, now: EpochMs): boolean {
+    // A clock that was set back has asked about the future.
+    const asked = this.#askedUntil > now ? Number.NEGATIVE_INFINITY : this.#askedUntil;
+    return isDue(schedule, Math.max(Math.min(until, now), asked), now);
+  }
+
+  async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
+    const { store, fleet, channels } = this.#parts;
+    const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
+    const notice = digestOf(await store.digestFacts(since), {
+      since,
+      now,
+      timeZone: settings.timeZone,
+      mailboxes: [...fleet.mailboxes()],
+      alerts: fleet.alerts(),
+      waiting,
+    });
+    return channels().flatMap((channel) => {
+      const rendered = settings.channels.includes(channel.name) ? channel.renderNotice(notice) : null;
+      if (!rendered) return [];
+      const id = deliveryId([channel.name, 'digest', String(now)]);
+      return [{ id, channel: channel.name, group: 'digest', alerts: [], ...rendered }];
+    });
+  }
+
+  async #record(deliveries: readonly NewDelivery[], until: EpochMs): Promise<void> {
+    await this.#parts.store.recordDigest({ deliveries, until });
+    this.#until = until;
+    if (deliveries.length > 0) this.#parts.recorded();
+  }
+}
+
+/** Whether a run fell into (after, until], however long that is. */
+function isDue(schedule: Schedule, after: EpochMs, until: EpochMs): boolean {
+  if (until - after > maxSearchMs) return true;
+  const stretch = stepsAsked * schedule.stepMs;
+  for (let from = after; from < until; from += stretch) {
+    if (schedule.dueBetween(from, Math.min(until, from + stretch))) return true;
+  }
+  return false;
+}
+
+/** When the clocks go back an hour comes twice; its digest need not. */
+function sameMinute(one: EpochMs, other: EpochMs, timeZone: string): boolean {
+  const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  return format.format(one) === format.format(other);
+}

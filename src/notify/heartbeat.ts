@@ -1,0 +1,85 @@
+// The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what tells people.
+import type { Fleet } from '../fleet/fleet.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
+import type { World } from '../world.ts';
+import type { OutboxStore } from './outbox-store.ts';
+import { ask, resultOf } from './post.ts';
+
+export interface HeartbeatSettings {
+  /** A secret. */
+  readonly url: string;
+  readonly intervalMs: number;
+}
+
+export interface HeartbeatParts {
+  readonly world: World;
+  readonly store: OutboxStore;
+  readonly fleet: Fleet;
+  readonly settings: () => HeartbeatSettings | null;
+  /** Names of the loops of telling that have not turned lately. */
+  readonly stuckLoops: () => readonly string[];
+}
+
+/** A message that waits longer is stuck, unless its channel took another one meanwhile. */
+const stuckAfterMs = 15 * minuteMs;
+/** An account without an answer for so long is not polled. */
+const polledWithinMs = 15 * minuteMs;
+const pingDeadlineMs = 10_000;
+
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  /** What was wrong at the last look; empty while it pings. */
+  #wrong = '';
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  /** One look, and one ping if all is well. Rejects when the store can't be written. Returns how long to wait, milliseconds. */
+  async step(): Promise<number> {
+    const { world, settings } = this.#parts;
+    const wanted = settings();
+    if (!wanted) return minuteMs;
+    const wrong = await this.#whatIsWrong(world.clock.now());
+    const failed = wrong.length === 0 ? await this.#ping(wanted.url) : null;
+    this.#say(failed === null ? wrong.join('; ') : `the ping failed: ${failed}`);
+    return wanted.intervalMs;
+  }
+
+  /** In sentences; empty when all is well. */
+  async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
+    const { store, fleet, stuckLoops } = this.#parts;
+    await store.proveWritable(now);
+    const outbox = await store.outboxState(now);
+    const channels = new Map([...fleet.channels()].map((channel) => [channel.name, channel]));
+    const stuck = outbox.filter(({ channel, oldestPendingAt }) => {
+      const state = channels.get(channel);
+      if (oldestPendingAt === null || !state || state.type === 'removed') return false;
+      return now - Math.max(oldestPendingAt, state.lastSuccessAt ?? 0) > stuckAfterMs;
+    });
+    const polled = [...fleet.accounts()].some(
+      ({ lastSuccessAt }) => lastSuccessAt !== null && now - lastSuccessAt <= polledWithinMs,
+    );
+    return [
+      ...stuckLoops().map((name) => `the loop of ${name} stands still`),
+      ...stuck.map(({ channel }) => `the outbox of ${channel} is stuck`),
+      ...(polled ? [] : ['no account is polled']),
+    ];
+  }
+
+  /** null: it was taken. Otherwise why not, without the address. */
+  async #ping(url: string): Promise<string | null> {
+    const { clock } = this.#parts.world;
+    const signal = AbortSignal.timeout(pingDeadlineMs);
+    const result = resultOf(await clock.busy(() => ask({ method: 'GET', url, headers: {}, signal, now: clock.now() })));
+    return result.kind === 'sent' ? null : result.detail;
+  }
+
+  #say(wrong: string): void {
+    const { log } = this.#parts.world;
+    if (wrong === this.#wrong) return;
+    if (wrong === '') log.info('The heartbeat goes on.');
+    else log.warn({ wrong }, 'The heartbeat stops.');
+    this.#wrong = wrong;
+  }
+}

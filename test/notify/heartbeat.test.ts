@@ -1,0 +1,89 @@
+// The heartbeat: it beats while the guard works, and stops when something that nobody would see stands still.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { firing, sampleAlert, start } from '../alert/samples.ts';
+import { startReceiver, status } from './receiver.ts';
+import { hookTo, type Rig, rigWith } from './rig.ts';
+
+function polled(rig: Rig): void {
+  rig.fleet.putAccount({
+    name: 'acme',
+    requestsPerMinute: 90,
+    lastSuccessAt: rig.clock.now(),
+    failingSince: null,
+    lastFailure: null,
+    keyRejected: false,
+    writable: true,
+    listed: true,
+    health: 'ok',
+    queueLength: 0,
+    oldestDueAt: null,
+    rejections: 0,
+    keyWrites: null,
+    throttledLastHour: 0,
+    watchedSince: start,
+  });
+}
+
+async function minutes(rig: Rig, count: number): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) {
+    polled(rig);
+    await rig.clock.advance(minuteMs);
+  }
+}
+
+test('beats once an interval while an account is polled, and never before', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await rig.clock.advance(5 * minuteMs);
+  expect(switchOf.received).toHaveLength(0);
+  await minutes(rig, 10);
+  expect(switchOf.received.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => ''));
+  await rig.clock.advance(hourMs);
+  const beats = switchOf.received.length;
+  expect(beats).toBeLessThan(30);
+  await rig.clock.advance(hourMs);
+  expect(switchOf.received).toHaveLength(beats);
+  expect(rig.logged.join()).toContain('no account is polled');
+});
+
+test('stops when the outbox is stuck, and goes on when its messages got through', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using hook = await startReceiver(() => 0);
+  hook.answer = status(503);
+  await using rig = rigWith(hookTo(hook.url), { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  rig.commit(firing(sampleAlert(1)));
+  await minutes(rig, 15);
+  const beats = switchOf.received.length;
+  expect(beats).toBeGreaterThan(12);
+  await minutes(rig, 20);
+  expect(switchOf.received.length).toBeLessThan(beats + 3);
+  expect(rig.logged.join()).toContain('the outbox of hook is stuck');
+  const stopped = switchOf.received.length;
+  hook.answer = status(200);
+  await minutes(rig, 30);
+  expect(switchOf.received.length).toBeGreaterThan(stopped + 10);
+  expect(rig.logged.filter((line) => line.includes('The heartbeat'))).toHaveLength(2);
+});
+
+test('stops while the store can not be written', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await minutes(rig, 3);
+  const beats = switchOf.received.length;
+  rig.store.broken = new Error('disk full');
+  await minutes(rig, 3);
+  expect(switchOf.received).toHaveLength(beats);
+  rig.store.broken = null;
+  await minutes(rig, 2);
+  expect(switchOf.received.length).toBeGreaterThan(beats);
+});
+
+test('a switch that answers with an error is said once, without its address', async () => {
+  await using switchOf = await startReceiver(() => start);
+  switchOf.answer = status(404);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await minutes(rig, 5);
+  expect(rig.logged.filter((line) => line.includes('the receiver answered 404'))).toHaveLength(1);
+  expect(rig.logged.join()).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
+});

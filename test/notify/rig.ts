@@ -1,0 +1,80 @@
+// The notifier with an outbox in memory, on a clock that is moved by hand.
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import type { Channel } from '../../src/notify/channel.ts';
+import { createNotifier, type Notifier, type NotifierSettings } from '../../src/notify/notifier.ts';
+import { webhookChannel } from '../../src/notify/webhook.ts';
+import { type Log, type MovedClock, movedClock, type World } from '../../src/world.ts';
+import { start } from '../alert/samples.ts';
+import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+
+export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export interface Rig extends AsyncDisposable {
+  readonly clock: MovedClock;
+  readonly store: MemoryOutbox;
+  readonly fleet: Fleet;
+  readonly notifier: Notifier;
+  readonly logged: string[];
+  readonly tallied: string[];
+  commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
+  /** Other channels, with the same settings. */
+  reconfigure(channels: readonly Channel[]): Promise<void>;
+}
+
+interface RigOptions {
+  readonly random?: () => number;
+  readonly store?: MemoryOutbox;
+  /** Where the clock begins. */
+  readonly at?: number;
+}
+
+export function rigWith(
+  channels: (clock: MovedClock, world: World) => readonly Channel[],
+  settings: Partial<NotifierSettings> = {},
+  { random = () => 0.5, store = memoryOutbox(), at = start }: RigOptions = {},
+): Rig {
+  const clock = movedClock(at);
+  const fleet = new Fleet();
+  const logged: string[] = [];
+  const tallied: string[] = [];
+  const log: Log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
+  const tally = { decision: () => {}, action: () => {}, request: () => {}, notification };
+  const world = { clock, random, log };
+  const inForce: NotifierSettings = {
+    digest: null,
+    heartbeat: null,
+    groupWaitMs: 30 * secondMs,
+    groupIntervalMs: 5 * minuteMs,
+    repeatIntervalMs: { critical: null, warning: null, info: null },
+    routes: [],
+    ...settings,
+  };
+  const notifier = createNotifier({
+    world,
+    store,
+    fleet,
+    tally,
+    channels: channels(clock, world),
+    settings: inForce,
+    pageUrl: null,
+  });
+  const reconfigure = (others: readonly Channel[]) => notifier.reconfigure(others, inForce);
+  notifier.start();
+  const commit: Rig['commit'] = (...transitions) => {
+    store.commit(transitions);
+    notifier.wake();
+  };
+  const stop = async () => {
+    await notifier.stop();
+    expect(clock.sleeping()).toBe(0);
+  };
+  return { clock, store, fleet, notifier, logged, tallied, commit, reconfigure, [Symbol.asyncDispose]: stop };
+}
+
+export const hookChannel = (url: string, clock: MovedClock) =>
+  webhookChannel({ name: 'hook', url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
+export const hookTo = (url: string) => (clock: MovedClock) => [hookChannel(url, clock)];
