@@ -62,8 +62,21 @@ export async function receive(agent: Agent, wanted: Dispatched): Promise<Receive
   return { status, headers, ...(await decode(bytes, headers, wanted.capsOf(status).decodedBytes)) };
 }
 
+/** Requests that begin within this time share the signal of their total deadline: one timer a request would live on for as long. */
+const sharedForMs = 250;
+let shared: { readonly totalMs: number; readonly total: AbortSignal; readonly stale: AbortSignal } | null = null;
+
+/** Aborts after `totalMs`, or up to 250 ms later. */
+function deadlineOf(totalMs: number): AbortSignal {
+  if (shared === null || shared.totalMs !== totalMs || shared.stale.aborted) {
+    const total = AbortSignal.timeout(totalMs + sharedForMs);
+    shared = { totalMs, total, stale: AbortSignal.timeout(sharedForMs) };
+  }
+  return shared.total;
+}
+
 function collect(agent: Agent, { request, signal, deadlines, capsOf }: Dispatched): Promise<Raw> {
-  const total = AbortSignal.timeout(deadlines.totalMs);
+  const total = deadlineOf(deadlines.totalMs);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let head: Pick<Raw, 'status' | 'headers'> | null = null;

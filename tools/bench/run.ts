@@ -1,9 +1,14 @@
 // `npm run bench -- NAME`: runs one benchmark, or all of them; one JSON line a figure; exit 1 when a target is missed.
 import type { Benchmark, Figure } from './figure.ts';
 import { guardBenchmark } from './guard.ts';
+import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
 
-const benchmarks: Readonly<Record<string, Benchmark>> = { guard: guardBenchmark, scrape: scrapeBenchmark };
+const benchmarks: Readonly<Record<string, Benchmark>> = {
+  guard: guardBenchmark,
+  poll: pollBenchmark,
+  scrape: scrapeBenchmark,
+};
 
 const exitMissed = 1;
 const exitUsage = 2;
