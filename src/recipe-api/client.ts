@@ -9,6 +9,8 @@ import { type RecipeEntry, type RecipePage, type RunRecord, readRecipes, readRun
 /** A GET that found no service, or a server error, is asked again; a trigger never is. */
 const getTries = 3;
 const retryBaseMs = 500;
+/** A try that took longer is the last one: somebody waits. */
+const longestRetriedMs = 5_000;
 /** Pages of a list of recipes that are followed. */
 const maxPages = 50;
 
@@ -148,16 +150,19 @@ export class RecipeApi {
   }
 
   async #get(path: string, signal: AbortSignal | null): Promise<Result<Read>> {
+    const { clock, random } = this.#world;
     for (let attempt = 1; ; attempt += 1) {
+      const begun = clock.monotonic();
       const { result, headers } = await this.#exchange('GET', path, { body: null, signal });
       if (result.ok) {
         const parsed = jsonOf(result.value);
         if (!parsed.ok) return this.#failed('GET', path, parsed.failure);
         return { ok: true, value: { status: result.value.status, body: parsed.value, headers } };
       }
-      const again = result.failure.kind === 'unavailable' && attempt < getTries && !signal?.aborted;
+      const quick = clock.monotonic() - begun <= longestRetriedMs;
+      const again = result.failure.kind === 'unavailable' && quick && attempt < getTries && !signal?.aborted;
       if (!again) return this.#failed('GET', path, result.failure);
-      await this.#world.clock.sleep(this.#world.random() * retryBaseMs * 2 ** attempt, signal ?? undefined);
+      await clock.sleep(random() * retryBaseMs * 2 ** attempt, signal ?? undefined);
     }
   }
 

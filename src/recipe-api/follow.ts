@@ -36,12 +36,14 @@ export async function followRun(api: RecipeApi, id: string, options: FollowOptio
   const { clock } = world;
   const { withinMs, signal, told } = options;
   const deadline = clock.monotonic() + withinMs;
+  // A request that hangs must not keep the caller longer; real time, as for all that is about sockets.
+  const patience = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]);
   let seen: RunRecord | null = null;
   let detail = 'it was not read in time';
   let missing = 0;
   let succeededAt: number | null = null;
   for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, longestWaitMs)) {
-    const read = await api.run(id, null, signal ?? null);
+    const read = await api.run(id, null, patience);
     let atLeastMs = 0;
     if (read.ok) {
       const { run } = read.value;
@@ -62,7 +64,7 @@ export async function followRun(api: RecipeApi, id: string, options: FollowOptio
     }
     const left = deadline - clock.monotonic();
     const next = Math.max(atLeastMs, wait * (0.5 + world.random() / 2));
-    if (left <= 0 || signal?.aborted) return { kind: 'unfinished', run: seen, detail };
+    if (left <= atLeastMs || signal?.aborted) return { kind: 'unfinished', run: seen, detail };
     await clock.sleep(Math.min(next, left), signal);
   }
 }

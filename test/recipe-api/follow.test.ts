@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { RecipeApi } from '../../src/recipe-api/client.ts';
 import { type Followed, type FollowOptions, followRun } from '../../src/recipe-api/follow.ts';
-import { movedClock } from '../../src/world.ts';
+import { movedClock, systemClock } from '../../src/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const minuteMs = 60_000;
@@ -92,6 +92,30 @@ describe('a run that is followed', () => {
     const named = await follow([{ status: 429, headers: { 'retry-after': '90' } }, done]);
     expect(named.afterMs).toBeGreaterThanOrEqual(90_000);
     expect((await follow([{ status: 429 }, done])).afterMs).toBeGreaterThanOrEqual(minuteMs);
+  });
+
+  it('is left at once when Retry-After is longer than there is time', async () => {
+    const throttled: Played = { status: 429, headers: { 'retry-after': '60' } };
+    const plays = [ok({ status: 'running' }), throttled, done];
+    const { followed, requests } = await follow(plays, { withinMs: minuteMs / 2 });
+    expect(followed).toMatchObject({ kind: 'unfinished', run: { state: 'running' } });
+    expect(requests).toBe(2);
+  });
+
+  it('keeps nobody waiting when the service stalls', async () => {
+    let stalled = () => {};
+    const stall = () =>
+      new Promise<Played>((resolve) => {
+        stalled = () => resolve(done);
+      });
+    await using host = await RecipeHost.start();
+    host.run = stall;
+    const world = { clock: systemClock(), random: () => 1, log: pino({ level: 'silent' }) };
+    const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
+    const followed = await followRun(api, 'run-1', { withinMs: 300 }, world);
+    expect(followed).toMatchObject({ kind: 'unfinished', run: null });
+    stalled();
+    await api.close();
   });
 
   it('may be unknown to the service for a moment, but not for long', async () => {
