@@ -68,8 +68,13 @@ function story(mailbox: MailboxState, { decisions, actions, changes }: LedgerEnt
   const head = `${mailbox.email} on account ${mailbox.account}, mode ${mailbox.warmup?.answer.mode ?? 'unknown'}`;
   const claim = mailbox.memory?.claim;
   const claimed = claim ? `; ${claim.kind} by Warmwarden since ${momentText(claim.since)}` : '';
+  const former = mailbox.memory?.formerIds ?? [];
+  const joined =
+    former.length === 0
+      ? []
+      : [`Its address was guarded before under ${former.join(', ')}: that history is joined below.`];
   if (told.length === 0) return [`${head}${claimed}`, 'Nothing was decided on it by then.'];
-  return [`${head}${claimed}`, ...told.flatMap(({ lines }) => lines)];
+  return [`${head}${claimed}`, ...joined, ...told.flatMap(({ lines }) => lines)];
 }
 
 /** The words of the person who asked for it. */

@@ -57,6 +57,26 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
 }
 
 /**
+ * The memory of an address that is back under another id: what we did counts on, but neither a claim nor a hold is
+ * carried over, and what the new one sends is judged as at first sight (FAULTS.md S9).
+ */
+export function underNewId(before: GuardMemory, formerId: string, now: EpochMs): GuardMemory {
+  const formerIds = [formerId, ...(before.formerIds ?? [])];
+  const nothing = { evidence: null, emergencyEvidence: null, claim: null, reversals: [] };
+  const { interventions, pauseWord } = before;
+  return {
+    firstSeenAt: now,
+    answersJudged: 0,
+    mode: null,
+    run: 'unknown',
+    interventions,
+    pauseWord,
+    formerIds,
+    ...nothing,
+  };
+}
+
+/**
  * What changed outside since the last look: another mode or a resume restarts the evidence, and a change of what we
  * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
  */

@@ -48,13 +48,14 @@ export class Ledger {
     return loadSilences(this.#db, now);
   }
 
-  /** What was decided and done about a mailbox until a moment. */
+  /** What was decided and done about a mailbox until a moment, also under the ids that its address had before. */
   async entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<LedgerEntries> {
+    const ids = [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
     const decisions = await this.#db
       .selectFrom('decisions')
       .select(['since', 'until', 'judged', 'verdict'])
       .where('account', '=', mailbox.account)
-      .where('mailbox_id', '=', mailbox.id)
+      .where('mailbox_id', 'in', ids)
       .where('since', '<=', until)
       .orderBy('id', 'desc')
       .limit(limit)
@@ -63,7 +64,7 @@ export class Ledger {
       .selectFrom('actions')
       .select('action')
       .where('account', '=', mailbox.account)
-      .where('mailbox_id', '=', mailbox.id)
+      .where('mailbox_id', 'in', ids)
       .where('planned_at', '<=', until)
       .orderBy('planned_at', 'desc')
       .limit(limit)
@@ -72,7 +73,7 @@ export class Ledger {
       .selectFrom('changes')
       .select('change')
       .where('account', '=', mailbox.account)
-      .where('mailbox_id', '=', mailbox.id)
+      .where('mailbox_id', 'in', ids)
       .where('at', '<=', until)
       .orderBy('id', 'desc')
       .limit(limit)

@@ -23,6 +23,7 @@ import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { pollKey } from './poll.ts';
+import { withHistory } from './returning.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import type { Turns } from './turns.ts';
@@ -220,7 +221,7 @@ export class Recorder {
       const known = [...fleet.mailboxesOf(account)];
       const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
-      const arrived = await this.#remembering(changes.arrived);
+      const arrived = await this.#remembering(changes);
       const breaker = this.#withoutLeft(left);
       const alerts = this.#rosterAlerts(changes, breaker, list.at);
       const moves = alerts.changed.length + alerts.dropped.length;
@@ -243,15 +244,10 @@ export class Recorder {
     });
   }
 
-  /** A mailbox that was here before comes back as it was: nothing that a person undid is forgotten. */
-  async #remembering(arrived: readonly MailboxState[]): Promise<readonly MailboxState[]> {
+  /** Nothing that a person undid, and nothing that we did, is forgotten of those who come back. */
+  async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
     if (arrived.length === 0) return arrived;
-    const departed = await this.#rooms.store.departed(this.#options.account);
-    const known = new Map(departed.map((mailbox) => [mailbox.id, mailbox]));
-    return arrived.map((mailbox) => {
-      const before = known.get(mailbox.id);
-      return before ? { ...before, email: mailbox.email, missingLists: 0, entry: mailbox.entry } : mailbox;
-    });
+    return withHistory(arrived, [...(await this.#rooms.store.departed(this.#options.account)), ...absent, ...gone]);
   }
 
   /**
@@ -359,14 +355,17 @@ export class Recorder {
   }
 
   #rosterAlerts(
-    { arrived, changed, left, gone, shortage }: RosterChanges,
+    { arrived, changed, left, missed, shortage }: RosterChanges,
     breaker: BreakerState | null,
     now: EpochMs,
   ): AlertChanges {
     const conditions = changed.flatMap((mailbox) =>
       conditionsAfter('mailboxes', mailbox, this.#context(mailbox.id, this.#options.policyFor(mailbox), now)),
     );
-    conditions.push(mailboxListShort(this.#options.account, shortage), ...gone.map((one) => mailboxMissing(one, true)));
+    conditions.push(
+      mailboxListShort(this.#options.account, shortage),
+      ...missed.map((one) => mailboxMissing(one, true)),
+    );
     const [anyone] = left;
     if (breaker && anyone) conditions.push(this.#held(breaker, this.#options.policyFor(anyone), now));
     const leaving = new Set(left.map((mailbox) => mailbox.id));

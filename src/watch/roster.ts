@@ -4,6 +4,7 @@ import type { MailboxEntry, MailboxList, Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 import { newMailbox } from './observe.ts';
+import { replacedOf } from './returning.ts';
 
 /** A mailbox is gone when this many lists in a row were without it. */
 const listsUntilGone = 2;
@@ -21,8 +22,10 @@ export interface RosterChanges {
   readonly changed: readonly MailboxState[];
   readonly absent: readonly MailboxState[];
   readonly left: readonly MailboxState[];
-  /** Those of `left` that the configuration selects: they are missed. */
+  /** Those of `left` that the configuration selects. */
   readonly gone: readonly MailboxState[];
+  /** Those of `gone` that have not come back under another id. */
+  readonly missed: readonly MailboxState[];
   /** Why the list is not believed to be whole; null when it is. */
   readonly shortage: ListShortage | null;
   /** Whose entry gives a reason to ask at once, and for what. */
@@ -81,14 +84,21 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
   const listed = list.answer.mailboxes.length;
   if (list.answer.truncated) {
     const shortage = { listed, missing: [], truncated: true };
-    return { arrived, changed, absent: [], left: excluded, gone: [], shortage, stirred };
+    return { arrived, changed, absent: [], left: excluded, gone: [], missed: [], shortage, stirred };
   }
   const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
-  const all = missing.length === ours.length;
-  const doubtful = all || missing.length > Math.max(believableLossCount, ours.length * believableLossShare);
+  const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
+  const listedOnes = [...arrived, ...ours.filter(({ id }) => !unseen.has(id))];
+  const replaced = replacedOf(missing, listedOnes, since);
+  const lost = missing.length - replaced.size;
+  const all = lost > 0 && lost === ours.length;
+  const doubtful = all || lost > Math.max(believableLossCount, ours.length * believableLossShare);
   const isGone = (mailbox: MailboxState) =>
-    mailbox.missingLists >= listsUntilGone && (!doubtful || at - (absentSince.get(mailbox.id) ?? at) >= lossHoldMs);
+    mailbox.missingLists >= listsUntilGone &&
+    (!doubtful || replaced.has(mailbox.id) || at - since(mailbox) >= lossHoldMs);
   const [absent, gone] = [missing.filter((mailbox) => !isGone(mailbox)), missing.filter(isGone)];
-  const shortage = doubtful && absent.length > 0 ? { listed, missing: absent, truncated: false } : null;
-  return { arrived, changed, absent, left: [...excluded, ...gone], gone, shortage, stirred };
+  const missed = gone.filter(({ id }) => !replaced.has(id));
+  const lacking = absent.filter(({ id }) => !replaced.has(id));
+  const shortage = doubtful && lacking.length > 0 ? { listed, missing: lacking, truncated: false } : null;
+  return { arrived, changed, absent, left: [...excluded, ...gone], gone, missed, shortage, stirred };
 }
