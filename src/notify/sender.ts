@@ -26,6 +26,8 @@ export const sendDeadlineMs = 10_000;
 const lookLimit = 100;
 /** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
 const failuresOfAnOutage = 3;
+/** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
+const nothingToKeepUpMs = 5_000;
 /** How long a given-up message is counted beside its channel. */
 const givenUpShownMs = 7 * dayMs;
 
@@ -133,7 +135,7 @@ export class Sender {
     if (!upkeep) return;
     const firing = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasTold(alert));
     const outcome = await world.clock.busy(() => this.#guarded((signal) => upkeep.send(firing, signal)));
-    this.#upkeepAt = world.clock.monotonic() + upkeep.everyMs;
+    this.#upkeepAt = world.clock.monotonic() + (outcome ? upkeep.everyMs : nothingToKeepUpMs);
     if (outcome) this.#heard(outcome, world.random());
   }
 

@@ -17,6 +17,7 @@ export interface Rig extends AsyncDisposable {
   readonly store: MemoryOutbox;
   readonly fleet: Fleet;
   readonly notifier: Notifier;
+  readonly log: Log;
   readonly logged: string[];
   readonly tallied: string[];
   commit(...transitions: Parameters<MemoryOutbox['commit']>[0]): void;
@@ -72,7 +73,7 @@ export function rigWith(
     await notifier.stop();
     expect(clock.sleeping()).toBe(0);
   };
-  return { clock, store, fleet, notifier, logged, tallied, commit, reconfigure, [Symbol.asyncDispose]: stop };
+  return { clock, store, fleet, notifier, log, logged, tallied, commit, reconfigure, [Symbol.asyncDispose]: stop };
 }
 
 export const hookChannel = (url: string, clock: MovedClock) =>

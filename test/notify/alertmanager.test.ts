@@ -1,0 +1,201 @@
+// A real Alertmanager receives, groups, forgets and resolves our alerts; and what it sends to a webhook is, field by
+// field, what our own webhook with `format: alertmanager` sends.
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import type { Alert } from '../../src/model/alert.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { alertmanagerChannel } from '../../src/notify/alertmanager.ts';
+import { createNotifier } from '../../src/notify/notifier.ts';
+import { webhookChannel } from '../../src/notify/webhook.ts';
+import { movedClock, systemClock } from '../../src/world.ts';
+import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { Alertmanager } from '../support/alertmanager.ts';
+import { isInstalled } from '../support/debian.ts';
+import { until } from '../support/until.ts';
+import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
+import { startReceiver, status } from './receiver.ts';
+import { sampleDelivery } from './sample-delivery.ts';
+
+interface Body {
+  readonly status: string;
+  readonly alerts: readonly Readonly<Record<string, unknown>>[];
+  readonly groupKey: string;
+}
+
+const program = 'prometheus-alertmanager';
+const facts = {
+  title: 'acme.example: DNS failing "spf" & <dkim> ü',
+  sentences: ['SPF does not pass.', 'Mend the record.'],
+  numbers: { page_url: 'http://127.0.0.1:7025/mailboxes/acme/m1', bounced: 4, rate_percent: 1.54, sent: null },
+};
+const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing', severity: 'critical', facts }));
+
+function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fleet: Fleet) {
+  const clock = systemClock();
+  return createNotifier({
+    world: { clock, random: Math.random, log: pino({ level: 'silent' }) },
+    store,
+    fleet,
+    tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
+    channels: [
+      alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock),
+      webhookChannel(
+        { name: 'hook', url: hook, secrets: [], format: 'alertmanager', pageUrl: 'http://127.0.0.1:7025' },
+        clock,
+      ),
+    ],
+    settings: {
+      digest: null,
+      heartbeat: null,
+      groupWaitMs: 0,
+      groupIntervalMs: 1_000,
+      repeatIntervalMs: { critical: null, warning: null, info: null },
+      routes: [],
+    },
+    pageUrl: null,
+  });
+}
+
+/** What may differ: who sends, where its page is, the route's part of the key, how a moment's zeros are written. */
+function comparable(body: Body): object {
+  const moment = (value: unknown) => {
+    return String(value).startsWith('0001') ? value : new Date(String(value)).toISOString();
+  };
+  const listed = body.alerts.map((alert) => ({
+    ...alert,
+    startsAt: moment(alert['startsAt']),
+    endsAt: moment(alert['endsAt']),
+  }));
+  listed.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+  return { ...body, alerts: listed, receiver: '', externalURL: '', groupKey: body.groupKey.replace(/^.*?:/, '') };
+}
+
+describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
+  test('groups our alerts, gets them again after it forgot them, resolves them; its webhook and ours are the same', async () => {
+    await using theirs = await startReceiver(() => 0);
+    await using ours = await startReceiver(() => 0);
+    await using alertmanager = await Alertmanager.start(program, theirs.url);
+    const [store, fleet] = [memoryOutbox(), new Fleet()];
+    const last = (receiver: typeof ours, wanted: string, count: number) =>
+      receiver.received
+        .map(({ body }): Body => JSON.parse(body))
+        .findLast((body) => body.status === wanted && body.alerts.length === count);
+    const both = async (wanted: string) => {
+      const of = (receiver: typeof ours) =>
+        until(`both alerts as ${wanted}`, () => last(receiver, wanted, alerts.length));
+      return [comparable(await of(theirs)), comparable(await of(ours))];
+    };
+
+    let notifier = notifierFor(alertmanager.url, ours.url, store, fleet);
+    notifier.start();
+    for (const alert of alerts) fleet.putAlert(alert);
+    store.commit(alerts.map((alert) => firing(alert)));
+    notifier.wake();
+    const [itsFiring, ourFiring] = await both('firing');
+    expect(ourFiring).toEqual(itsFiring);
+    expect(itsFiring).toMatchObject({
+      version: '4',
+      groupKey: '{account="acme", alertname="dns_failing"}',
+      truncatedAlerts: 0,
+    });
+
+    // A new Alertmanager knows nothing, and the daemon was restarted too.
+    await notifier.stop();
+    await alertmanager.kill();
+    await alertmanager.start();
+    expect(await alertmanager.alerts()).toEqual([]);
+    notifier = notifierFor(alertmanager.url, ours.url, store, fleet);
+    notifier.start();
+    const held = await until('Alertmanager to be told again', async () => {
+      const now = await alertmanager.alerts();
+      return now.length === alerts.length ? now : null;
+    });
+    for (const { startsAt, endsAt } of held) {
+      expect(Date.parse(startsAt)).toBe(start);
+      expect(Date.parse(endsAt) - Date.now()).toBeGreaterThan(4 * minuteMs);
+    }
+
+    const ended = alerts.map((alert): Alert => ({ ...alert, status: 'resolved', resolvedAt: Date.now() }));
+    for (const alert of ended) fleet.putAlert(alert);
+    store.commit(ended.map((alert) => resolved(alert, alert.resolvedAt ?? 0)));
+    notifier.wake();
+    const [itsEnd, ourEnd] = await both('resolved');
+    expect(ourEnd).toEqual(itsEnd);
+    await notifier.stop();
+  });
+});
+
+describe('what Alertmanager is told', () => {
+  const clock = movedClock(start);
+  const signal = AbortSignal.timeout(50_000);
+  interface Posted {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly startsAt: string;
+    readonly endsAt: string;
+  }
+
+  test('an event ends by itself an hour after it was sent, however late that is', async () => {
+    await using receiver = await startReceiver(() => 0);
+    const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
+    const transitions = [{ ...firing(sampleAlert(1)), kind: 'event' } as const];
+    const message = {
+      group: 'g',
+      account: 'acme',
+      rule: 'guard_acted',
+      kind: 'event',
+      severity: 'critical',
+      at: start,
+    } as const;
+    const payload = channel.render({ ...message, transitions })?.payload ?? '';
+    await clock.advance(90 * minuteMs);
+    await channel.send(sampleDelivery({ payload }), signal);
+    const [posted]: Posted[] = JSON.parse(receiver.received[0]?.body ?? '[]');
+    expect(Date.parse(posted?.endsAt ?? '') - clock.now()).toBe(60 * minuteMs);
+  });
+
+  test('what resolved is told again for a quarter of an hour, unless it fires again', async () => {
+    await using receiver = await startReceiver(() => 0);
+    const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
+    const message = {
+      group: 'g',
+      account: 'acme',
+      rule: 'stale_data',
+      kind: 'resolved',
+      severity: 'warning',
+      at: start,
+    } as const;
+    const transitions = [1, 2].map((number) => resolved(sampleAlert(number), start));
+    await channel.send(sampleDelivery({ payload: channel.render({ ...message, transitions })?.payload ?? '' }), signal);
+    const again = { ...sampleAlert(2), firingAt: clock.now() };
+    await channel.upkeep?.send([again], signal);
+    const told = () =>
+      (JSON.parse(receiver.received.at(-1)?.body ?? '[]') as Posted[]).map(({ labels, endsAt }) => [
+        labels['mailbox_id'],
+        Date.parse(endsAt) > clock.now(),
+      ]);
+    expect(told()).toEqual([
+      ['m2', true],
+      ['m1', false],
+    ]);
+    await clock.advance(16 * minuteMs);
+    await channel.upkeep?.send([again], signal);
+    expect(told()).toEqual([['m2', true]]);
+    const before = receiver.received.length;
+    expect(await channel.upkeep?.send([], signal)).toBeNull();
+    expect(receiver.received).toHaveLength(before);
+  });
+
+  test('one bad answer among many posts is a failure of all of them, which are sent again', async () => {
+    await using receiver = await startReceiver(() => 0);
+    const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
+    const many = Array.from({ length: 1_200 }, (_, number) => sampleAlert(number));
+    receiver.answer = (response) => (receiver.received.length === 2 ? status(503) : status(200))(response);
+    expect(await channel.upkeep?.send(many, signal)).toMatchObject({
+      kind: 'failed',
+      detail: 'Alertmanager answered 503',
+    });
+    expect(await channel.upkeep?.send(many, signal)).toMatchObject({ kind: 'sent' });
+    expect(receiver.received.map(({ body }) => JSON.parse(body).length)).toEqual([500, 500, 500, 500, 200]);
+  });
+});

@@ -1,0 +1,139 @@
+// The recipe channel: an alert starts one run and no second one, and its run is followed to its end, restarts or not.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { recipeChannel } from '../../src/notify/recipe.ts';
+import type { World } from '../../src/world.ts';
+import { firing, resolved, sampleAlert } from '../alert/samples.ts';
+import { RecipeHost } from '../support/recipe-service.ts';
+import { memoryOutbox } from './memory-outbox.ts';
+import { rigWith } from './rig.ts';
+
+const posts = (host: RecipeHost) => host.of('POST', /runs$/).length;
+const reads = (host: RecipeHost) => host.of('GET', /\/runs\//).length;
+
+function fixWith(host: RecipeHost, store = memoryOutbox()) {
+  const settings = { name: 'fix', baseUrl: host.baseUrl, apiKey: host.key, recipe: 'at-risk', apply: true };
+  return rigWith((_clock, world: World) => [recipeChannel(settings, world)], {}, { store });
+}
+
+test('an alert starts one run, which is followed until it has ended; its end and reminders start none', async () => {
+  await using host = await RecipeHost.start();
+  const running = { status: 200, body: { id: 'run-1', status: 'running' } };
+  host.run = RecipeHost.inTurn(running, { status: 200, body: 'busy' }, running, {
+    status: 200,
+    body: { id: 'run-1', status: 'succeeded', rows: [{}, {}] },
+  });
+  await using rig = fixWith(host);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(32 * secondMs);
+  expect(rig.store.deliveries()[0]).toMatchObject({
+    state: 'pending',
+    attempts: 0,
+    detail: 'run run-1 goes on: its status is queued',
+  });
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent', detail: 'run run-1 succeeded with 2 rows' });
+  expect(host.of('POST', /at-risk/).map(({ body }) => JSON.parse(body))).toEqual([{ parameters: {}, apply: true }]);
+  expect([posts(host), reads(host)]).toEqual([1, 4]);
+  rig.commit({ ...firing(sampleAlert(1)), kind: 'reminder' }, resolved(sampleAlert(1), rig.clock.now()));
+  await rig.clock.advance(hourMs);
+  expect(posts(host)).toBe(1);
+  expect(rig.tallied).toEqual(['fix sent']);
+});
+
+test('a trigger whose answer was lost may have started a run, and is never sent again by itself', async () => {
+  await using host = await RecipeHost.start();
+  host.trigger = () => 'lost';
+  await using rig = fixWith(host);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(2 * hourMs);
+  expect(posts(host)).toBe(1);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', attempts: 1 });
+  expect(rig.store.deliveries()[0]?.detail).toContain('a run of at-risk may have started, and is not asked for again');
+  expect([...rig.fleet.channels()][0]).toMatchObject({ givenUp: 1 });
+  host.trigger = () => ({ status: 202, body: { id: 'run-2', status: 'succeeded' } });
+  await rig.notifier.resend({ channel: 'fix', delivery: null, by: 'jo', reason: 'it had not' });
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent' });
+  expect(posts(host)).toBe(2);
+});
+
+test('a trigger that a killed daemon had begun is not sent again; a run that it knew is followed', async () => {
+  await using host = await RecipeHost.start();
+  const store = memoryOutbox();
+  const made = ['begun', 'known'].map((id) => ({
+    id,
+    channel: 'fix',
+    group: id,
+    payload: '{}',
+    title: id,
+    alerts: [id],
+  }));
+  await store.recordDeliveries({ transitionIds: [], deliveries: made, now: 0 });
+  await store.beginDelivery('begun', 0);
+  const receipt = JSON.stringify({ run: 'run-7', startedAt: 0 });
+  await store.settleDelivery({ id: 'known', state: 'pending', now: 0, detail: null, receipt });
+  await using rig = fixWith(host, store);
+  await rig.clock.advance(minuteMs);
+  expect(posts(host)).toBe(0);
+  expect(host.of('GET', /run-7$/)).toHaveLength(1);
+  expect(store.deliveries().map(({ state, detail }) => [state, detail])).toEqual([
+    ['dead', 'Warmwarden ended in the middle of it: it may have been done, and is not asked for again'],
+    ['sent', 'run run-1 succeeded with 1 row'],
+  ]);
+});
+
+test('what surely started nothing is tried again, when and as often as the answer allows', async () => {
+  await using host = await RecipeHost.start();
+  host.trigger = RecipeHost.inTurn(
+    { status: 429, body: { error: 'slow down' }, headers: { 'retry-after': '120' } },
+    { status: 403, body: { error: 'no' } },
+    { status: 202, body: { run: 'run-1' } },
+  );
+  await using rig = fixWith(host);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(2 * minuteMs);
+  expect(posts(host)).toBe(1);
+  await rig.clock.advance(5 * minuteMs);
+  expect(posts(host)).toBe(3);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent' });
+});
+
+test('a run that failed is given up and says why, and one without an end is let go after an hour', async () => {
+  await using host = await RecipeHost.start();
+  host.run = () => ({ status: 200, body: { id: 'run-1', status: 'failed', error: 'no such mailbox' } });
+  await using rig = fixWith(host);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(minuteMs);
+  expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', detail: 'run run-1 failed: no such mailbox' });
+  host.run = () => ({ status: 200, body: { id: 'run-1', status: 'pondering' } });
+  rig.commit(firing(sampleAlert(2)));
+  await rig.clock.advance(2 * hourMs);
+  expect(rig.store.deliveries()[1]).toMatchObject({ state: 'sent' });
+  expect(rig.store.deliveries()[1]?.detail).toMatch(/pondering.*after an hour it is no longer followed/);
+});
+
+test('trying it out asks for the recipe and starts nothing; the key is in no sentence', async () => {
+  await using host = await RecipeHost.start();
+  await using rig = rigWith(() => []);
+  const world = { clock: rig.clock, random: () => 0.5, log: rig.log };
+  const said = async (change: object) => {
+    const settings = {
+      name: 'fix',
+      baseUrl: host.baseUrl,
+      apiKey: host.key,
+      recipe: 'at-risk',
+      apply: false,
+      ...change,
+    };
+    const channel = recipeChannel(settings, world);
+    const result = await channel.check?.(AbortSignal.timeout(5_000));
+    await channel.close?.();
+    return [result?.kind, result?.detail];
+  };
+  expect(await said({})).toEqual(['sent', 'the service answers and has the recipe at-risk; it was not started']);
+  expect(await said({ recipe: 'at-rsk' })).toEqual(['refused', 'the service has no recipe at-rsk; it has at-risk']);
+  const [kind, detail] = await said({ apiKey: 'rk_wrong_key_0123456789' });
+  expect([kind, detail?.includes('rk_wrong')]).toEqual(['refused', false]);
+  expect(posts(host)).toBe(0);
+});
