@@ -74,8 +74,9 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       hands: () => hands,
     });
     teardowns.push({ name: 'server', stop: () => server.close() });
+    const pageUrl = config.server.publicUrl ?? server.url;
     const { tally } = metrics;
-    const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl: server.url });
+    const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl });
     const channels = config.alerts.channels.map(channelOf);
     const notifier = createNotifier({
       world,
@@ -84,13 +85,13 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       tally,
       channels,
       settings: config.alerts,
-      pageUrl: server.url,
+      pageUrl,
     });
     notifier.start();
     teardowns.push({ name: 'notifier', stop: () => notifier.stop() });
     const turns = new Turns();
     const rooms = { world, store, fleet, tally, turns, onTransitions: () => notifier.wake() };
-    const duties = new Duties(live, rooms, server.url);
+    const duties = new Duties(live, rooms, pageUrl);
     for (const account of config.accounts) duties.begin(account);
     teardowns.push({ name: 'accounts', stop: () => duties.stop() });
     const resend: DaemonHands['resend'] = (request) => notifier.resend(request);

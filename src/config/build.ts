@@ -38,6 +38,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
     server: {
       host: server.listen.host,
       port: server.listen.port,
+      publicUrl: server.public_url ?? null,
       auth: server.auth ?? 'none',
     },
     api: {

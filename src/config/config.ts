@@ -129,6 +129,8 @@ export interface ServerConfig {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** For links in messages, without a slash at the end; null: where it listens. */
+  readonly publicUrl: string | null;
   /** 'none' also when nothing is written and the host is loopback. Otherwise at least one token. */
   readonly auth: 'none' | { readonly tokens: readonly TokenConfig[] };
 }

@@ -118,6 +118,16 @@ export function listen() {
   });
 }
 
+/** An address that people open. Output: without slashes at its end. */
+export function publicUrl() {
+  return z.string().transform((value, context) => {
+    const plain = /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
+    return plain
+      ? value.replace(/\/+$/, '')
+      : refuse(context, `"${value}" is no address: write https://warmwarden.example.com`);
+  });
+}
+
 /** Adds the message and leaves no value behind. */
 export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });

@@ -3,7 +3,19 @@
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import { guardSchema } from './guard-schema.ts';
-import { cron, duration, durationOrNever, label, listen, pattern, share, timeZone, truth, whole } from './scalars.ts';
+import {
+  cron,
+  duration,
+  durationOrNever,
+  label,
+  listen,
+  pattern,
+  publicUrl,
+  share,
+  timeZone,
+  truth,
+  whole,
+} from './scalars.ts';
 import { apiKey, baseUrl, channelUrl, recipeBaseUrl, recipeKey, secretHint, sha256, webhookSecret } from './secrets.ts';
 import { keyed, notOneOf, oneOf, optional, section } from './section.ts';
 
@@ -210,6 +222,11 @@ const token = section({
 });
 const server = section({
   listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
+  public_url: optional(
+    publicUrl(),
+    undefined,
+    'Where people reach the page, for the links in messages; without it, the address that is listened on.',
+  ),
   auth: optional(
     z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who may come in.') })], {
       error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),

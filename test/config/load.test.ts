@@ -65,7 +65,7 @@ describe('defaults', () => {
         repeatIntervalMs: { critical: 14_400_000, warning: 86_400_000, info: null },
       },
       store: { path: join(folder, 'data/warmwarden.db') },
-      server: { host: '127.0.0.1', port: 7025, auth: 'none' },
+      server: { host: '127.0.0.1', port: 7025, publicUrl: null, auth: 'none' },
       api: {
         statusWords: {
           paused: ['paused', 'pause', 'on_hold', 'stopped'],
@@ -167,7 +167,12 @@ describe('units', () => {
 
 describe('the server', () => {
   test('an IPv6 address stands in brackets', () => {
-    expect(accepted(`${account}server: {listen: "[::1]:0"}\n`).server).toEqual({ host: '::1', port: 0, auth: 'none' });
+    expect(accepted(`${account}server: {listen: "[::1]:0"}\n`).server).toEqual({
+      host: '::1',
+      port: 0,
+      publicUrl: null,
+      auth: 'none',
+    });
   });
 
   test('may be open to other machines with tokens, or when auth: none is written', () => {
