@@ -3,6 +3,7 @@
 import type { AlertFacts, AlertRule, Severity, Subject } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Others } from './causes.ts';
 
@@ -31,6 +32,9 @@ export interface MailboxContext {
   readonly mayWrite: boolean;
   /** Statistics read before this moment are stale: several polls that were due since brought none. -Infinity: none is yet. */
   readonly staleBefore: EpochMs;
+  readonly rules: RuleSettings;
+  /** The other mailboxes of the account: what they show of the same domain or ip. */
+  readonly neighbours: () => readonly MailboxState[];
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
   /** Those who share a domain or a provider with it; walks the fleet. */

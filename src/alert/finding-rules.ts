@@ -1,7 +1,9 @@
 // The rules that read one endpoint each: DNS of a domain, listings of an ip, connection of a mailbox.
 import type { Subject } from '../model/alert.ts';
 import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../model/answers.ts';
+import { fitsGlob } from '../model/glob.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, secondMs } from '../model/time.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { counted, listText } from './phrases.ts';
@@ -10,17 +12,40 @@ import { sentence } from './wording.ts';
 /** Names of lists that a sentence carries at most. */
 const listsNamed = 10;
 
-/** dns_failing, per domain: a record that does not pass, twice. Inconclusive records neither fire nor resolve. */
+/** The domain that a mailbox's DNS answer is about. */
+export function domainObject(mailbox: MailboxState): string {
+  return (mailbox.dns?.answer.domain ?? domainOf(mailbox.email)).toLowerCase();
+}
+
+/** The ip that a mailbox's listings are about, or its domain when none is shown. */
+export function ipObject(mailbox: MailboxState): string {
+  const answer = mailbox.blacklist?.answer;
+  return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
+}
+
+function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
+  const dns = mailbox.dns?.answer;
+  return dns ? dnsRecords.filter((name) => dns.records[name].pass === false) : [];
+}
+
+/**
+ * dns_failing, per domain: a record that does not pass, twice. Inconclusive records neither fire nor resolve, and one
+ * mailbox for which all passes ends nothing while another of the domain saw a failure last: they may differ in DKIM.
+ */
 export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
   const dns = mailbox.dns?.answer;
-  const domain = (dns?.domain ?? domainOf(mailbox.email)).toLowerCase();
-  const failing = dns ? dnsRecords.filter((name) => dns.records[name].pass === false) : [];
+  const domain = domainObject(mailbox);
+  const failing = failingRecords(mailbox);
   const passing = dns !== undefined && dnsRecords.every((name) => dns.records[name].pass === true);
   const found = failing.length > 0;
+  const others = context
+    .neighbours()
+    .filter((other) => domainObject(other) === domain && failingRecords(other).length > 0);
+  const affected = others.length > 0 ? `, and with ${counted(others.length, 'other mailbox', 'other mailboxes')}` : '';
   return {
     subject: objectSubject('dns_failing', mailbox, domain),
     severity: 'critical',
-    active: found ? true : passing ? false : 'unknown',
+    active: found ? true : passing && others.length === 0 ? false : 'unknown',
     forMs: 0,
     observations: 2,
     clearObservations: 1,
@@ -30,13 +55,14 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
         dns && found
           ? [
               ...failing.map((name) => recordText(name, dns)),
-              `Seen with ${mailbox.email}. Mail of this domain risks the spam folder until its DNS is repaired.`,
+              `Seen with ${mailbox.email}${affected}. Mail of this domain risks the spam folder until its DNS is repaired.`,
               `Compare the DNS records of ${domain} with those that the mail provider asks for.`,
             ]
           : [`All three records of ${domain} pass.`],
       numbers: {
         ...Object.fromEntries(dnsRecords.map((name) => [`${name}_status`, dns?.records[name].status ?? null])),
         checked_at: dns?.checkedAt ?? null,
+        mailboxes_failing: others.length + Number(found),
         ...seenWith(mailbox, mailbox.dns?.at, context),
       },
     },
@@ -48,18 +74,39 @@ function recordText(name: DnsRecordName, dns: DnsAnswer): string {
   return `${name} says ${status ?? 'not passing'}${record ? `, the record is: ${record}` : ', and no record was shown'}.`;
 }
 
-/** blacklisted, per ip: once listed, until twice not listed. */
-export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
+interface Listing {
+  /** null: inconclusive. */
+  readonly listed: boolean | null;
+  readonly lists: readonly string[];
+  readonly found: number;
+}
+
+/** What counts of an answer. Lists that are only counted, not named, can't be ignored. */
+function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['blacklisted']): Listing {
   const answer = mailbox.blacklist?.answer;
+  const lists = (answer?.lists ?? []).filter((name) => !ignore.some((glob) => fitsGlob(glob, name)));
+  const ignored = (answer?.lists.length ?? 0) - lists.length;
+  // Listed without a word where: that counts as one.
+  const found = Math.max((answer?.found ?? 1) - ignored, 0);
   const listed = answer?.listed ?? null;
-  const object = answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
-  const found = answer?.found ?? answer?.lists.length ?? 0;
-  const onLists = found > 0 ? counted(found, 'blacklist') : 'a blacklist';
-  const checked = answer?.checked ?? null;
+  return { listed: listed === true ? found >= minLists : listed, lists, found };
+}
+
+/** blacklisted, per ip: once listed, until twice not listed. Critical on a list that the settings call major. */
+export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
+  const settings = context.rules.blacklisted;
+  const { listed, lists, found } = listingOf(mailbox, settings);
+  const object = ipObject(mailbox);
+  const major = lists.filter((name) => settings.major.some((glob) => fitsGlob(glob, name)));
+  const onLists = counted(found, 'blacklist');
+  const checked = mailbox.blacklist?.answer.checked ?? null;
+  const others = context
+    .neighbours()
+    .some((other) => ipObject(other) === object && listingOf(other, settings).listed === true);
   return {
     subject: objectSubject('blacklisted', mailbox, object),
-    severity: 'warning',
-    active: listed ?? 'unknown',
+    severity: listed && major.length > 0 ? 'critical' : 'warning',
+    active: listed === false && others ? 'unknown' : (listed ?? 'unknown'),
     forMs: 0,
     observations: 1,
     clearObservations: 2,
@@ -67,12 +114,13 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
       title: listed ? `${object}: listed on ${onLists}` : `${object}: on no blacklist any more`,
       sentences: listed
         ? [
-            `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(answer?.lists ?? [])}.`,
+            `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(lists)}.`,
+            ...(major.length > 0 ? [`Of these ${listText(major.slice(0, listsNamed))} matter most to receivers.`] : []),
             `Seen with ${mailbox.email}. Find out why it was listed before asking the lists to take it off.`,
           ]
-        : [`${object} was found on no list, twice in a row.`],
+        : [`${object} was found on no list that counts, twice in a row.`],
       numbers: {
-        lists_found: answer?.found ?? null,
+        lists_found: mailbox.blacklist?.answer.found ?? null,
         lists_checked: checked,
         ...seenWith(mailbox, mailbox.blacklist?.at, context),
       },

@@ -42,7 +42,7 @@ export interface GroupTiming {
 }
 
 /** The group of what the first sweep found. */
-export const foundGroup = 'found';
+const foundGroup = 'found';
 /** A sweep that takes longer is told in parts. */
 const longestSweepMs = 60 * 60_000;
 

@@ -1,16 +1,17 @@
 // Which conditions an answer speaks about, and the rules of an action. DESIGN.md section 9.
-import type { Action, ActionKind } from '../model/action.ts';
-import type { AlertFacts, AlertRule, Severity, Subject, Transition } from '../model/alert.ts';
+import type { Action } from '../model/action.ts';
+import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.ts';
 import { fingerprintOf } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
-import { type EpochMs, secondMs } from '../model/time.ts';
+import { secondMs } from '../model/time.ts';
 import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
 import { type Condition, type MailboxContext, pageLink } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { momentText } from './phrases.ts';
+import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
 import { staleData } from './stale-rule.ts';
 import {
   actionText,
@@ -36,11 +37,14 @@ export function conditionsAfter(
         bounceOverLimit(mailbox, context),
         bounceNearLimit(mailbox, context),
         staleData(mailbox, context),
+        inboxRateLow(mailbox, context),
+        healthScoreDrop(mailbox, context),
         ...claimConditions(mailbox, context),
       ];
     case 'mailbox':
-    case 'mailboxes':
       return [mailboxDisconnected(answered, mailbox, context)];
+    case 'mailboxes':
+      return [mailboxDisconnected(answered, mailbox, context), healthScoreDrop(mailbox, context)];
     case 'dns':
       return [dnsFailing(mailbox, context)];
     case 'blacklist':
@@ -52,27 +56,22 @@ export function conditionsAfter(
   }
 }
 
-const actedSeverity: Readonly<Record<ActionKind, Severity>> = {
-  pause: 'critical',
-  recovery: 'warning',
-  restore: 'info',
-  resume: 'info',
-  mode: 'info',
-};
+/** What the rules of an action need besides it. */
+export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 'rules'>;
 
 /**
- * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed).
- * Its alert is told once and is never kept among the current alerts.
+ * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
+ * switched off. Its alert is told once and is never kept among the current alerts.
  */
-export function actedEvent(action: Action, now: EpochMs, policy: Policy, pageUrl: string | null): Transition {
-  const severity = actedSeverity[action.kind];
-  const subject = actionSubject(
-    action.kind === 'restore' ? 'restored' : 'guard_acted',
-    action,
-    `${action.id}:${action.state}`,
-  );
+export function actedEvent(action: Action, context: ActionContext): Transition | null {
+  const { now, rules } = context;
+  const rule = action.kind === 'restore' ? 'restored' : 'guard_acted';
+  if (!rules.of[rule].enabled) return null;
+  const acted = action.kind === 'pause' ? rules.acted.pause : rules.acted.recovery;
+  const severity = rule === 'restored' ? rules.of.restored.severity : acted;
+  const subject = actionSubject(rule, action, `${action.id}:${action.state}`);
   const times = { since: action.openedAt ?? action.plannedAt, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
-  const facts = actionFacts(action, { now, policy, pageUrl });
+  const facts = actionFacts(action, context);
   const alert = {
     ...subject,
     fingerprint: fingerprintOf(subject),
@@ -90,7 +89,7 @@ export function actedEvent(action: Action, now: EpochMs, policy: Policy, pageUrl
  */
 export function actionFailedCondition(
   action: Action,
-  context: Pick<MailboxContext, 'now' | 'policy' | 'pageUrl'>,
+  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl'>,
 ): Condition {
   // What became of a person's own change they were told when they asked for it.
   const settled = Boolean(action.by) || action.state === 'confirmed' || action.state === 'dropped';
@@ -125,7 +124,7 @@ function actionTitle(action: Action): string {
   return `${action.email}: ${deed.done}`;
 }
 
-function actionFacts(action: Action, context: Pick<MailboxContext, 'now' | 'policy' | 'pageUrl'>): AlertFacts {
+function actionFacts(action: Action, context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl'>): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
   const next = action.nextTryAt === null ? '' : `It is tried again at ${momentText(action.nextTryAt)}.`;
   const byHand = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
@@ -173,7 +172,7 @@ function actionNumbers(action: Action): AlertFacts['numbers'] {
   };
 }
 
-function endedFacts(action: Action, context: Pick<MailboxContext, 'now' | 'pageUrl'>): AlertFacts {
+function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUrl'>): AlertFacts {
   const confirmed = action.state === 'confirmed';
   return {
     title: confirmed

@@ -1,17 +1,25 @@
 // stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
 import type { MailboxState } from '../model/mailbox.ts';
-import { secondMs } from '../model/time.ts';
+import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../model/time.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 import { momentText } from './phrases.ts';
 import { explainVerdict } from './wording.ts';
 
-/** By the age of the answer, or by the verdict's word that its newest day is too old. */
+/** A day is over everywhere when it is over in UTC for so long. */
+const lastTimeZoneMs = 12 * hourMs;
+/** So many whole sending days without a single mail are no pause in sending: the counts stand still (FAULTS.md S11). */
+const frozenSendingDays = 2;
+/** Mails so long ago say that it used to send. */
+const usedToSendDays = 14;
+
+/** By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. */
 export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const readAt = mailbox.stats?.at ?? null;
   const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
   const tooOld = (readAt ?? mailbox.firstSeenAt) < context.staleBefore;
   const verdict = mailbox.verdict?.answer;
-  const frozen = verdict?.reason === 'stale_data';
+  const still = standStillSince(mailbox, context.now);
+  const frozen = verdict?.reason === 'stale_data' || still !== null;
   const judged = verdict !== undefined && readAt !== null;
   const active = tooOld || frozen ? true : judged ? false : 'unknown';
   const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
@@ -24,7 +32,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
     clearObservations: 1,
     facts: {
       title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
-      sentences: active === true ? staleSentences(mailbox, tooOld) : freshSentences(readAt),
+      sentences: active === true ? staleSentences(mailbox, tooOld, still) : freshSentences(readAt),
       numbers: {
         read_at: readAt === null ? null : new Date(readAt).toISOString(),
         newest_day: verdict?.windowTo ?? null,
@@ -36,16 +44,18 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
 }
 
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
-function staleSentences(mailbox: MailboxState, tooOld: boolean): readonly string[] {
+function staleSentences(mailbox: MailboxState, tooOld: boolean, still: IsoDate | null): readonly string[] {
   const verdict = mailbox.verdict?.answer;
   const first =
     mailbox.stats === null
       ? `The statistics were never read since ${momentText(mailbox.firstSeenAt)}, when the mailbox was first seen.`
       : `The statistics were read last at ${momentText(mailbox.stats.at)}; three polls that were due since brought nothing.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
+  const third = `The counts stand still: the warm-up runs, but no mail was counted since ${still}, through two whole days on which it sends.`;
   return [
     ...(tooOld ? [first] : []),
     ...second,
+    ...(still !== null && second.length === 0 ? [third] : []),
     'Nothing is decided on old data: the mailbox is not guarded until fresh statistics come.',
     'Check whether the mailbox API is up and whether the mailbox still sends.',
   ];
@@ -53,4 +63,25 @@ function staleSentences(mailbox: MailboxState, tooOld: boolean): readonly string
 
 function freshSentences(readAt: number | null): readonly string[] {
   return readAt === null ? [] : [`The statistics were read at ${momentText(readAt)}.`];
+}
+
+/**
+ * The last day with a mail, when a mailbox whose warm-up runs has counted none through two whole sending days; null
+ * otherwise. Weekends are sending days only for those who send at weekends.
+ */
+function standStillSince(mailbox: MailboxState, now: EpochMs): IsoDate | null {
+  if (mailbox.verdict?.answer.run !== 'running') return null;
+  const oldest = addDays(utcDate(now), -usedToSendDays);
+  const sent = (mailbox.stats?.answer.rows ?? []).flatMap((row) =>
+    row.date !== null && row.date >= oldest && row.sent !== null && row.sent > 0 ? [row.date] : [],
+  );
+  const last = sent.reduce<IsoDate | null>((newest, date) => (newest === null || date > newest ? date : newest), null);
+  if (last === null) return null;
+  const weekdaysOnly = mailbox.warmup?.answer.config.weekdaysOnly === true || !sent.some(isWeekend);
+  let quiet = 0;
+  const over = utcDate(now - dayMs - lastTimeZoneMs);
+  for (let date = addDays(last, 1); date <= over; date = addDays(date, 1)) {
+    if (!(weekdaysOnly && isWeekend(date))) quiet += 1;
+  }
+  return quiet >= frozenSendingDays ? last : null;
 }

@@ -1,6 +1,7 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
 import type { Severity } from '../model/alert.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 
 export interface Config {
   /** At least one; names are unique. */
@@ -75,6 +76,7 @@ export interface AlertsConfig {
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly digest: DigestConfig | null;
   readonly heartbeat: HeartbeatConfig | null;
+  readonly rules: RuleSettings;
 }
 
 /** `url`, `secrets` and `apiKey` are secrets. */

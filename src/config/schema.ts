@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import { guardSchema } from './guard-schema.ts';
+import { rulesSchema } from './rules-schema.ts';
 import {
   cron,
   duration,
@@ -148,30 +149,28 @@ const route = section({
   channels: z.array(z.string()).min(1).describe('Names of channels.'),
 });
 
-const alerts = section(
-  {
-    channels: keyed(z.array(channel), [], 'Who is told.'),
-    routes: keyed(z.array(route), [], 'Who is told what. Without routes: warning and critical, to every channel.'),
-    group_wait: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
-    group_interval: keyed(duration(1_000), '5m', 'How long until a group that changed is told again.'),
-    repeat_interval: keyed(
-      section({
-        critical: keyed(durationOrNever(), '4h', 'How often a critical alert is repeated.'),
-        warning: keyed(durationOrNever(), '24h', 'How often a warning is repeated.'),
-        info: keyed(durationOrNever(), 'never', 'How often an info is repeated.'),
-      }),
-      {},
-      'Reminders of what is still so: a duration, or never.',
-    ),
-    digest: optional(
-      digest,
-      undefined,
-      'A summary of the day: what was done, is at risk, is unknown, was not delivered.',
-    ),
-    heartbeat: optional(heartbeat, undefined, "A dead man's switch: it is asked for as long as the guard works."),
-  },
-  ['rules'],
-);
+const alerts = section({
+  channels: keyed(z.array(channel), [], 'Who is told.'),
+  routes: keyed(z.array(route), [], 'Who is told what. Without routes: warning and critical, to every channel.'),
+  group_wait: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
+  group_interval: keyed(duration(1_000), '5m', 'How long until a group that changed is told again.'),
+  repeat_interval: keyed(
+    section({
+      critical: keyed(durationOrNever(), '4h', 'How often a critical alert is repeated.'),
+      warning: keyed(durationOrNever(), '24h', 'How often a warning is repeated.'),
+      info: keyed(durationOrNever(), 'never', 'How often an info is repeated.'),
+    }),
+    {},
+    'Reminders of what is still so: a duration, or never.',
+  ),
+  digest: optional(
+    digest,
+    undefined,
+    'A summary of the day: what was done, is at risk, is unknown, was not delivered.',
+  ),
+  heartbeat: optional(heartbeat, undefined, "A dead man's switch: it is asked for as long as the guard works."),
+  rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, how severe, after how long, and its thresholds.'),
+});
 
 const statusWords = z.array(z.string().min(1).toLowerCase());
 const api = section({

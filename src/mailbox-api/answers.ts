@@ -197,6 +197,7 @@ function readRow(raw: unknown): StatsRow {
     spamLanded: readDecimal(row['spam_landed']),
     inboxRatePercent: readDecimal(row['inbox_rate']),
     bounceRatePercent: readDecimal(row['bounce_rate']),
+    healthScore: readDecimal(row['health_score']),
   };
 }
 

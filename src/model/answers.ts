@@ -87,6 +87,8 @@ export interface StatsRow {
   /** Percent, 0 to 100. For show and cross-check only. */
   readonly inboxRatePercent: number | null;
   readonly bounceRatePercent: number | null;
+  /** Absent in what an earlier version stored. */
+  readonly healthScore?: number | null;
 }
 
 /** GET /v1/stats. `rows` is null when `stats` was no array. */

@@ -93,6 +93,7 @@ export class Duties {
         selects: (mailbox) => selects(now(), mailbox),
         words: answers.statusWords,
         pageUrl: this.#pageUrl,
+        rules: () => this.#live.config.alerts.rules,
         api: account.baseUrl,
         accountsOfApi: () => this.#live.accountsOf(account.baseUrl),
       },

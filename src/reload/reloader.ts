@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { step } from '../alert/engine.ts';
 import { configReloadFailed } from '../alert/reload-rule.ts';
+import { tune } from '../alert/tuning.ts';
 import type { AccountConfig, ChannelConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
@@ -129,8 +130,8 @@ export class Reloader {
     const { fleet, store, turns, world, onTransitions } = this.#parts.rooms;
     try {
       await turns.take(async () => {
-        const condition = configReloadFailed(problems);
-        const alerts = step([condition], (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+        const conditions = tune([configReloadFailed(problems)], this.#parts.live.config.alerts.rules);
+        const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
         if (alerts.changed.length === 0) return;
         await store.recordAlerts(alerts);
         for (const alert of alerts.changed) fleet.putAlert(alert);

@@ -9,10 +9,11 @@ import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Actor } from './actor.ts';
+import { FirstSweep, readAt } from './first-sweep.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
 import { type PersonsChange, planForPerson } from './persons.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
+import { mailboxRoutes, type Poll, pollKey } from './poll.ts';
 import { PollQueue } from './queue.ts';
 import { type GuardedAccount, Recorder, type RecorderRooms } from './recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
@@ -54,6 +55,7 @@ export class AccountWatch {
   #statsRuns: readonly EpochMs[] = [];
   /** Mailboxes that the breaker holds and that were read again since. */
   readonly #held = new Set<string>();
+  readonly #firstSweep: FirstSweep;
   #running: Promise<unknown> = Promise.resolve();
   #retiring = false;
 
@@ -63,6 +65,7 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
+    this.#firstSweep = new FirstSweep({ fleet, clock: world.clock }, account);
     this.#queue = new PollQueue({
       cadenceMs: cadenceOf(options.schedules, world.clock.now()),
       allowedPerMinute: () => api.budget.allowedPerMinute,
@@ -81,6 +84,7 @@ export class AccountWatch {
     this.#recorder = new Recorder(rooms, {
       ...options,
       writable: () => this.#health.writable,
+      sweeps: (mailboxId) => this.#firstSweep.includes(mailboxId),
       staleBefore: () => this.#staleBefore(),
       seenAgain: () => this.#statsRuns.length > 0 && world.clock.monotonic() - startedAt > this.#roundMs(),
     });
@@ -116,6 +120,7 @@ export class AccountWatch {
     this.#retiring = true;
     await this.#actor.wrapUp();
     await this.stop();
+    this.#firstSweep.end();
   }
 
   get account(): string {
@@ -128,8 +133,8 @@ export class AccountWatch {
   }
 
   releaseBreaker(releaser: Releaser): Promise<readonly string[]> {
-    const { api, account, accountsOfApi } = this.#options;
-    return releaseBreaker(this.#rooms, { api, account: accountsOfApi()[0] ?? account }, releaser);
+    const { api, account, accountsOfApi, rules } = this.#options;
+    return releaseBreaker(this.#rooms, { api, account: accountsOfApi()[0] ?? account, rules: rules() }, releaser);
   }
 
   releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {
@@ -211,6 +216,7 @@ export class AccountWatch {
       await clock.sleep(timeTickMs, signal);
       if (signal.aborted) return;
       this.#health.publish();
+      this.#firstSweep.show();
       try {
         await this.#recorder.timePassed();
       } catch (error) {
@@ -235,6 +241,8 @@ export class AccountWatch {
       this.#retry(poll, failure, key);
     } catch (error) {
       log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
+    } finally {
+      this.#firstSweep.asked(poll);
     }
   }
 
@@ -308,8 +316,12 @@ export class AccountWatch {
     const { arrived, left, stirred } = await this.#recorder.listed(list);
     const now = this.#rooms.world.clock.monotonic();
     this.#sweep(first ? this.#mailboxes() : arrived, now);
+    if (first) this.#firstSweep.begin(this.#mailboxes());
     for (const { id, routes } of stirred) for (const route of routes) this.#queue.add({ route, mailboxId: id }, now);
-    for (const mailbox of left) this.#queue.leave(mailbox.id);
+    for (const mailbox of left) {
+      this.#queue.leave(mailbox.id);
+      this.#firstSweep.leave(mailbox);
+    }
     if (first || arrived.length + left.length > 0) {
       const { log } = this.#rooms.world;
       const counts = { mailboxes: this.#mailboxes().length, arrived: arrived.length, left: left.length };
@@ -372,11 +384,6 @@ export class AccountWatch {
     const thirdLast = this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
     return Math.min(thirdLast, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
   }
-}
-
-/** When that kind of answer was read last; null when it never was. */
-function readAt(mailbox: MailboxState, route: MailboxRoute): EpochMs | null {
-  return (route === 'mailbox' ? mailbox.detail : mailbox[route])?.at ?? null;
 }
 
 function cadenceOf(schedules: AccountWatchOptions['schedules'], now: EpochMs): Readonly<Record<Route, number>> {

@@ -1,24 +1,20 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
-import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
-import { guardHeld } from '../alert/breaker-rule.ts';
 import type { Others } from '../alert/causes.ts';
-import type { Condition, MailboxContext } from '../alert/condition.ts';
-import { elapse, leave, step } from '../alert/engine.ts';
-import { actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { withdraw } from '../guard/breaker.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind, type Outcome } from '../model/action.ts';
-import { type Alert, type AlertChanges, bothChanges, type Transition } from '../model/alert.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
-import { missedMailboxes, noLongerMissed } from './missed.ts';
+import { AccountAlerts } from './account-alerts.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
@@ -47,6 +43,8 @@ export interface GuardedAccount {
   readonly words: StatusWords;
   /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;
+  /** The settings of the alert rules in force. */
+  readonly rules: () => RuleSettings;
   /** The base_url: its breaker admits the actions of all accounts under it. */
   readonly api: string;
   /** The accounts under it now, in the order of the configuration; the first one's name stands in the breaker's alert. */
@@ -58,6 +56,8 @@ export interface RecorderOptions extends GuardedAccount {
   readonly writable: () => boolean;
   /** Statistics from before this moment are stale; -Infinity while that can't be said. */
   readonly staleBefore: () => EpochMs;
+  /** The mailbox is new to everybody, and the first sweep that looks at it goes on. */
+  readonly sweeps: (mailboxId: string) => boolean;
   /** What was believed at the start was asked for again: a pending alert from before may fire now. */
   readonly seenAgain: () => boolean;
 }
@@ -69,11 +69,13 @@ export class Recorder {
   readonly #writes = new Map<string, number>();
   /** By pollKey: what this process has read. */
   readonly #read = new Set<string>();
+  readonly #alerts: AccountAlerts;
   readonly #absentSince = new Map<string, EpochMs>();
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
     this.#options = options;
+    this.#alerts = new AccountAlerts(rooms.fleet, options);
   }
 
   /** Takes in an answer about a mailbox. null when the mailbox has left. Rejects when the store can't be written. */
@@ -101,18 +103,14 @@ export class Recorder {
 
   async #record(before: MailboxState, observation: Observation, answered: Observation['route'] | null) {
     const { fleet, store, tally, world } = this.#rooms;
-    const { api, pageUrl } = this.#options;
+    const { api } = this.#options;
     const now = world.clock.now();
     const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, policy, now);
     const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
-    const conditions = [
-      ...conditionsAfter(observation.route, mailbox, this.#context(before.id, policy, now)),
-      ...this.#failures(actions, policy, now),
-      ...(breaker ? [this.#held(breaker, policy, now)] : []),
-    ];
-    const events = confirmed && !confirmed.by ? [actedEvent(confirmed, now, policy, pageUrl)] : [];
-    const alerts = this.#alerts(conditions, now, events);
+    const told = confirmed?.by ? null : confirmed;
+    const { route } = observation;
+    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, told, breaker });
     const moved = breaker && { api, state: breaker };
     await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
@@ -189,8 +187,8 @@ export class Recorder {
       const action = mailbox.action ?? open;
       const told =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
-      const events = told && isOutcome(settlement) ? [actedEvent(action, now, policy, this.#options.pageUrl)] : [];
-      const alerts = this.#alerts(this.#failures([action], policy, now), now, events);
+      const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null };
+      const alerts = this.#alerts.after({ ...happening, told: told && isOutcome(settlement) ? action : null });
       await this.#rooms.store.settleIntent({ action, mailbox, alerts });
       this.#wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
@@ -223,7 +221,7 @@ export class Recorder {
       const { changed, absent, left } = changes;
       const arrived = await this.#remembering(changes);
       const breaker = this.#withoutLeft(left);
-      const alerts = this.#rosterAlerts(changes, breaker, list.at);
+      const alerts = this.#alerts.listed(changes, breaker, list.at);
       const moves = alerts.changed.length + alerts.dropped.length;
       if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
         const present = [...arrived, ...changed];
@@ -250,31 +248,12 @@ export class Recorder {
     return withHistory(arrived, [...(await this.#rooms.store.departed(this.#options.account)), ...absent, ...gone]);
   }
 
-  /**
-   * What time alone changes: an account that is down, `for` that has passed, and data that got old. What was pending
-   * when the last process ended has to be seen again before its time may pass.
-   */
+  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
   timePassed(): Promise<void> {
     return this.#rooms.turns.take(async () => {
-      const { fleet, store, world } = this.#rooms;
-      const now = world.clock.now();
-      const account = fleet.account(this.#options.account);
-      const conditions: Condition[] = account ? [...accountConditions(account, now)] : [];
-      const staleBefore = this.#options.staleBefore();
-      for (const mailbox of fleet.mailboxesOf(this.#options.account)) {
-        // Most are neither stale nor firing: nothing is to be computed for them.
-        const stale = (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
-        if (!stale) continue;
-        conditions.push(
-          ...conditionsAfter('time', mailbox, this.#context(mailbox.id, this.#options.policyFor(mailbox), now)),
-        );
-      }
-      const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
-      const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
-      const untouched = this.#ownAlerts().filter(({ fingerprint }) => !moved.has(fingerprint));
-      const alerts = bothChanges(changes, elapse(this.#options.seenAgain() ? untouched : [], now));
+      const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
       if (alerts.changed.length + alerts.dropped.length === 0) return;
-      await store.recordAlerts(alerts);
+      await this.#rooms.store.recordAlerts(alerts);
       this.#showAlerts(alerts);
     });
   }
@@ -309,42 +288,9 @@ export class Recorder {
     return running;
   }
 
-  #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
-    const { api, accountsOfApi, account } = this.#options;
-    return guardHeld(breaker, { api, account: accountsOfApi()[0] ?? account, windowMs: policy.breaker.windowMs, now });
-  }
-
-  /** The guard's own actions are counted; a person's are theirs. */
-  #count({ account, kind, by }: Action, outcome: Outcome): void {
-    if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
-  }
-
   /** Neither the configuration nor a person's red button says to write nothing to the mailbox. */
   #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
-  }
-
-  #context(mailboxId: string, policy: Policy, now: EpochMs): MailboxContext {
-    const { pageUrl, writable, staleBefore } = this.#options;
-    return {
-      now,
-      policy,
-      mayWrite: this.#enforces(mailboxId, policy, now) && writable(),
-      staleBefore: staleBefore(),
-      pageUrl,
-      others: (mailbox) => this.#others(mailbox, now),
-    };
-  }
-
-  /** What the newest of a mailbox's actions says about its failure. */
-  #failures(actions: readonly Action[], policy: Policy, now: EpochMs): readonly Condition[] {
-    const newest = actions.at(-1);
-    return newest ? [actionFailedCondition(newest, { now, policy, pageUrl: this.#options.pageUrl })] : [];
-  }
-
-  #alerts(conditions: readonly Condition[], now: EpochMs, events: readonly Transition[]): AlertChanges {
-    const changes = step(conditions, (fingerprint) => this.#rooms.fleet.alert(fingerprint), now);
-    return { ...changes, transitions: [...events, ...changes.transitions] };
   }
 
   /** The breaker without those who left; null when that changes nothing. */
@@ -354,32 +300,9 @@ export class Recorder {
     return after === before ? null : after;
   }
 
-  #rosterAlerts(
-    { arrived, changed, left, missed, shortage }: RosterChanges,
-    breaker: BreakerState | null,
-    now: EpochMs,
-  ): AlertChanges {
-    const conditions = changed.flatMap((mailbox) =>
-      conditionsAfter('mailboxes', mailbox, this.#context(mailbox.id, this.#options.policyFor(mailbox), now)),
-    );
-    conditions.push(
-      mailboxListShort(this.#options.account, shortage),
-      ...missed.map((one) => mailboxMissing(one, true)),
-    );
-    const [anyone] = left;
-    if (breaker && anyone) conditions.push(this.#held(breaker, this.#options.policyFor(anyone), now));
-    const leaving = new Set(left.map((mailbox) => mailbox.id));
-    const theirs = this.#ownAlerts().filter((alert) => alert.mailboxId !== null && leaving.has(alert.mailboxId));
-    const { back, forgotten } = missedMailboxes(this.#ownAlerts(), { arrived, selects: this.#options.selects, now });
-    conditions.push(...back.map((one) => mailboxMissing(one, false)));
-    return [leave(theirs, now), leave(forgotten, now, noLongerMissed)].reduce(
-      bothChanges,
-      this.#alerts(conditions, now, []),
-    );
-  }
-
-  #ownAlerts(): readonly Alert[] {
-    return [...this.#rooms.fleet.alerts()].filter((alert) => alert.account === this.#options.account);
+  /** The guard's own actions are counted; a person's are theirs. */
+  #count({ account, kind, by }: Action, outcome: Outcome): void {
+    if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
   }
 
   #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {

@@ -2,10 +2,12 @@
 // who asked and why.
 import { guardHeld } from '../alert/breaker-rule.ts';
 import { step } from '../alert/engine.ts';
+import { tune } from '../alert/tuning.ts';
 import { release } from '../guard/breaker.ts';
 import { afterRelease } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import type { RecorderRooms } from './recorder.ts';
 
 /** Who ends a hold, and why. */
@@ -17,7 +19,7 @@ export interface Releaser {
 /** Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held. */
 export function releaseBreaker(
   rooms: RecorderRooms,
-  about: { readonly api: string; readonly account: string },
+  about: { readonly api: string; readonly account: string; readonly rules: RuleSettings },
   { by, reason }: Releaser,
 ): Promise<readonly string[]> {
   return rooms.turns.take(async () => {
@@ -28,7 +30,7 @@ export function releaseBreaker(
     const state = release(before);
     const at = world.clock.now();
     const condition = guardHeld(state, { ...about, windowMs: 0, now: at });
-    const alerts = step([condition], (fingerprint) => fleet.alert(fingerprint), at);
+    const alerts = step(tune([condition], about.rules), (fingerprint) => fleet.alert(fingerprint), at);
     const breaker = { api: about.api, state };
     const outcome = `${held.length} mailboxes released`;
     await store.recordRelease({ at, by, reason, wish: 'release the breaker', outcome, mailbox: null, breaker, alerts });

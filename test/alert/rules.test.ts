@@ -15,10 +15,11 @@ function active(rule: string, answered: Route | 'time', mailbox: MailboxState, c
 }
 
 test('a confirmed switch tells the counts, what was done, and how to take it back', () => {
-  const { kind, alert } = actedEvent(sampleAction(), start + 500, defaultPolicy, page);
-  expect(kind).toBe('event');
+  const event = actedEvent(sampleAction(), sampleContext({ now: start + 500 }));
+  expect(event?.kind).toBe('event');
+  const alert = event?.alert;
   expect(alert).toMatchObject({ rule: 'guard_acted', object: 'a1:confirmed', severity: 'warning' });
-  expect(alert.facts).toEqual({
+  expect(alert?.facts).toEqual({
     title: 'bob@acme.example: switched to recovery mode',
     sentences: [
       "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
@@ -49,11 +50,11 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
 test('a pause is critical and says that campaigns go on; an emergency shows its own counts', () => {
   const emergency = { sent: 12, bounced: 5, from: '2026-03-19' };
   const verdict = { ...breach, action: 'pause', wanted: 'pause', reason: 'emergency', emergency } as const;
-  const { alert } = actedEvent(sampleAction({ kind: 'pause', verdict }), start, defaultPolicy, null);
-  expect(alert.severity).toBe('critical');
-  expect(alert.facts.sentences[0]).toBe('5 bounces in 12 mails since 19 March: 41.67 %.');
-  expect(alert.facts.sentences).toContain('Campaign sending is not touched: stop it yourself if it should stop.');
-  expect(alert.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
+  const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleContext())?.alert;
+  expect(alert?.severity).toBe('critical');
+  expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 mails since 19 March: 41.67 %.');
+  expect(alert?.facts.sentences).toContain('Campaign sending is not touched: stop it yourself if it should stop.');
+  expect(alert?.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
 });
 
 test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed and dropped end it', () => {

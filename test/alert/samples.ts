@@ -4,6 +4,7 @@ import type { Action } from '../../src/model/action.ts';
 import { type Alert, fingerprintOf, type Subject, type Transition } from '../../src/model/alert.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 
 export const start = Date.parse('2026-03-20T10:02:00Z');
@@ -103,6 +104,8 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     policy: defaultPolicy,
     mayWrite: true,
     staleBefore: Number.NEGATIVE_INFINITY,
+    rules: defaultRuleSettings,
+    neighbours: () => [],
     pageUrl: 'http://127.0.0.1:7025',
     others: () => [],
     ...change,

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -63,6 +64,7 @@ describe('defaults', () => {
         heartbeat: null,
         groupIntervalMs: 300_000,
         repeatIntervalMs: { critical: 14_400_000, warning: 86_400_000, info: null },
+        rules: defaultRuleSettings,
       },
       store: { path: join(folder, 'data/warmwarden.db') },
       server: { host: '127.0.0.1', port: 7025, publicUrl: null, auth: 'none' },

@@ -22,6 +22,7 @@ const emptyRow = {
   spamLanded: null,
   inboxRatePercent: null,
   bounceRatePercent: null,
+  healthScore: null,
 };
 
 test('health needs nothing: what it does not say is unknown', () => {

@@ -10,6 +10,7 @@ import type { Alert, AlertRule, Transition } from '../../src/model/alert.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { MailboxState, RequestCount } from '../../src/model/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
@@ -118,6 +119,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         selects,
         words,
         pageUrl: null,
+        rules: () => defaultRuleSettings,
         api: between.url,
         accountsOfApi: () => ['agency'],
       },

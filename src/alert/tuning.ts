@@ -1,0 +1,22 @@
+// What the operator set over the rules: severity, `for`, and whether a rule is told at all. Pure.
+import { defaultRuleSettings, type RuleSettings } from '../model/rule-settings.ts';
+import type { Condition } from './condition.ts';
+
+/** The conditions as the settings want them. A rule that is off holds nowhere: what fires of it ends. */
+export function tune(conditions: readonly Condition[], settings: RuleSettings): readonly Condition[] {
+  return conditions.map((condition) => {
+    const { rule } = condition.subject;
+    const { enabled, severity, forMs } = settings.of[rule];
+    if (!enabled) return switchedOff(condition);
+    // A condition that is severer than its rule (a major blacklist) stays so.
+    const usual = condition.severity === defaultRuleSettings.of[rule].severity;
+    return { ...condition, severity: usual ? severity : condition.severity, forMs };
+  });
+}
+
+function switchedOff(condition: Condition): Condition {
+  const { rule } = condition.subject;
+  const { title, numbers } = condition.facts;
+  const sentences = [`The rule ${rule} is switched off in the configuration (alerts.rules).`];
+  return { ...condition, active: false, clearObservations: 1, facts: { title, sentences, numbers } };
+}

@@ -1,0 +1,103 @@
+// The keys of `alerts.rules:`, one mapping a rule, with the defaults of model/rule-settings.ts.
+import { z } from 'zod';
+import { type AlertRule, alertRules, severities } from '../model/alert.ts';
+import { defaultRuleSettings, type RuleSettings } from '../model/rule-settings.ts';
+import { duration, pattern, share, truth, whole } from './scalars.ts';
+import { keyed, oneOf, section } from './section.ts';
+
+const defaults = defaultRuleSettings;
+const minuteMs = 60_000;
+
+const enabled = () => keyed(truth(), true, 'false: it is never told, and what fires ends.');
+const severity = (rule: AlertRule) =>
+  keyed(oneOf(severities), defaults.of[rule].severity, 'How severe; routes go by it.');
+const wait = (rule: AlertRule) =>
+  keyed(duration(), durationText(defaults.of[rule].forMs), 'How long it must hold before it is told.');
+
+function durationText(ms: number): string {
+  if (ms === 0) return '0s';
+  return ms % (60 * minuteMs) === 0 ? `${ms / (60 * minuteMs)}h` : `${ms / minuteMs}m`;
+}
+
+const plain = (rule: AlertRule) => ({ enabled: enabled(), severity: severity(rule), for: wait(rule) });
+const about = (rule: AlertRule) => keyed(section(plain(rule)), {}, `The rule ${rule}; docs/alerts.md explains it.`);
+const lists = (text: string) => keyed(z.array(pattern()), [], text);
+
+const special = {
+  guard_acted: keyed(
+    section({
+      enabled: enabled(),
+      pause: keyed(oneOf(severities), defaults.acted.pause, 'How severe a pause is.'),
+      recovery: keyed(oneOf(severities), defaults.acted.recovery, 'How severe a switch to recovery mode is.'),
+    }),
+    {},
+    'What the guard did.',
+  ),
+  restored: keyed(
+    section({ enabled: enabled(), severity: severity('restored') }),
+    {},
+    'What the guard took back from recovery mode.',
+  ),
+  blacklisted: keyed(
+    section({
+      ...plain('blacklisted'),
+      major: lists('Globs on names of lists: a listing there is critical.'),
+      ignore: lists('Globs on names of lists that count for nothing.'),
+      min_lists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'Fewer lists than this are no listing.'),
+    }),
+    {},
+    'A sending ip or domain on blacklists.',
+  ),
+  inbox_rate_low: keyed(
+    section({
+      ...plain('inbox_rate_low'),
+      below: keyed(
+        share(1, 950_000),
+        `${defaults.inboxRateLow.belowPpm / 10_000}%`,
+        'Fires below this share of seven days; ends 5 points above.',
+      ),
+      min_mails: keyed(whole(1, 100_000), defaults.inboxRateLow.minMails, 'Fewer delivered mails say nothing.'),
+    }),
+    {},
+    'Too few mails reach the inbox.',
+  ),
+  health_score_drop: keyed(
+    section({
+      ...plain('health_score_drop'),
+      points: keyed(
+        whole(6, 100),
+        defaults.healthScoreDrop.points,
+        'So far below the best of seven days; ends 5 points above.',
+      ),
+    }),
+    {},
+    "The API's health score fell.",
+  ),
+} as const;
+
+type PlainRule = Exclude<AlertRule, keyof typeof special>;
+const isPlain = (rule: AlertRule): rule is PlainRule => !(rule in special);
+const plainRules = Object.fromEntries(alertRules.filter(isPlain).map((rule) => [rule, about(rule)])) as Record<
+  PlainRule,
+  ReturnType<typeof about>
+>;
+
+const ruleKeys = section({ ...plainRules, ...special });
+
+/** Input: the file's keys. Output: RuleSettings, whole. */
+export const rulesSchema = ruleKeys.transform(toSettings);
+
+function toSettings(rules: z.output<typeof ruleKeys>): RuleSettings {
+  const { guard_acted: acted, blacklisted, inbox_rate_low: inbox, health_score_drop: health } = rules;
+  const of = Object.entries(rules).map(([rule, keys]) => {
+    const level = 'severity' in keys ? keys.severity : defaults.of.guard_acted.severity;
+    return [rule, { enabled: keys.enabled, severity: level, forMs: 'for' in keys ? keys.for : 0 }];
+  });
+  return {
+    of: Object.fromEntries(of) as RuleSettings['of'],
+    acted: { pause: acted.pause, recovery: acted.recovery },
+    blacklisted: { major: blacklisted.major, ignore: blacklisted.ignore, minLists: blacklisted.min_lists },
+    inboxRateLow: { belowPpm: inbox.below, minMails: inbox.min_mails },
+    healthScoreDrop: { points: health.points },
+  };
+}

@@ -1,0 +1,68 @@
+// How the alert rules are set: on or off, how severe, how long before they fire, and their thresholds. DESIGN.md section 9.
+import type { AlertRule, Severity } from './alert.ts';
+import type { Ppm } from './policy.ts';
+import { type EpochMs, hourMs, minuteMs } from './time.ts';
+
+/** What every rule has. */
+export interface RuleSetting {
+  /** false: its alerts end, and none begins. */
+  readonly enabled: boolean;
+  readonly severity: Severity;
+  /** How long it must hold before it fires; 0 fires at once. Events know no wait. */
+  readonly forMs: EpochMs;
+}
+
+export interface RuleSettings {
+  readonly of: Readonly<Record<AlertRule, RuleSetting>>;
+  /** guard_acted: by what was done. */
+  readonly acted: { readonly pause: Severity; readonly recovery: Severity };
+  readonly blacklisted: {
+    /** Globs on names of lists: a listing there is critical. */
+    readonly major: readonly string[];
+    /** Globs on names of lists that count for nothing. */
+    readonly ignore: readonly string[];
+    /** Fewer lists than this are no listing. */
+    readonly minLists: number;
+  };
+  /** Of the mails of seven days that were delivered. */
+  readonly inboxRateLow: { readonly belowPpm: Ppm; readonly minMails: number };
+  /** Points below the best of the last seven days. */
+  readonly healthScoreDrop: { readonly points: number };
+}
+
+const setting = (severity: Severity, forMs = 0): RuleSetting => ({ enabled: true, severity, forMs });
+
+export const defaultRuleSettings: RuleSettings = {
+  of: {
+    api_down: setting('critical', 3 * minuteMs),
+    key_rejected: setting('critical'),
+    key_read_only: setting('critical'),
+    guard_acted: setting('warning'),
+    restored: setting('info'),
+    guard_held: setting('critical'),
+    contested: setting('warning'),
+    recovery_without_effect: setting('warning'),
+    restore_overdue: setting('warning'),
+    guard_action_failed: setting('critical'),
+    guard_blind: setting('warning', hourMs),
+    bounce_over_limit: setting('critical'),
+    bounce_near_limit: setting('info'),
+    mailbox_disconnected: setting('critical'),
+    mailbox_missing: setting('warning'),
+    mailbox_list_short: setting('critical'),
+    dns_failing: setting('critical'),
+    blacklisted: setting('warning'),
+    stale_data: setting('warning'),
+    inbox_rate_low: setting('warning'),
+    health_score_drop: setting('warning'),
+    key_shared: setting('warning'),
+    budget_too_small: setting('info', 30 * minuteMs),
+    config_reload_failed: setting('warning'),
+    channel_failing: setting('critical', 15 * minuteMs),
+    store_failing: setting('critical'),
+  },
+  acted: { pause: 'critical', recovery: 'warning' },
+  blacklisted: { major: [], ignore: [], minLists: 1 },
+  inboxRateLow: { belowPpm: 800_000, minMails: 30 },
+  healthScoreDrop: { points: 15 },
+};

@@ -1,0 +1,141 @@
+// The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
+// recorder commits what comes out.
+import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
+import { guardHeld } from '../alert/breaker-rule.ts';
+import type { Condition, MailboxContext } from '../alert/condition.ts';
+import { elapse, leave, step } from '../alert/engine.ts';
+import { domainObject, ipObject } from '../alert/finding-rules.ts';
+import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
+import { tune } from '../alert/tuning.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Action } from '../model/action.ts';
+import { type Alert, type AlertChanges, type AlertRule, bothChanges, type Transition } from '../model/alert.ts';
+import type { Route } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import { missedMailboxes, noLongerMissed } from './missed.ts';
+import { othersOf } from './others.ts';
+import type { RecorderOptions } from './recorder.ts';
+import type { RosterChanges } from './roster.ts';
+
+/** What one answer, or one outcome, brings. */
+export interface Happening {
+  readonly mailbox: MailboxState;
+  readonly policy: Policy;
+  readonly now: EpochMs;
+  /** The route that answered; null for the outcome of an action. */
+  readonly route: Route | null;
+  /** Actions that were planned, dropped or settled. */
+  readonly actions: readonly Action[];
+  /** The action of the guard's own that people are to be told of. */
+  readonly told: Action | null;
+  /** The breaker, when it moved. */
+  readonly breaker: BreakerState | null;
+}
+
+export class AccountAlerts {
+  readonly #fleet: Fleet;
+  readonly #options: RecorderOptions;
+
+  constructor(fleet: Fleet, options: RecorderOptions) {
+    this.#fleet = fleet;
+    this.#options = options;
+  }
+
+  /** After an answer about a mailbox, or the outcome of an action on it. */
+  after({ mailbox, policy, now, route, actions, told, breaker }: Happening): AlertChanges {
+    const context = this.#context(mailbox, policy, now);
+    const newest = actions.at(-1);
+    const conditions = [
+      ...(route ? conditionsAfter(route, mailbox, context) : []),
+      ...(newest ? [actionFailedCondition(newest, context)] : []),
+      ...(breaker ? [this.#held(breaker, policy, now)] : []),
+    ];
+    const event = told && actedEvent(told, context satisfies ActionContext);
+    const changes = this.#step(conditions, now);
+    const transitions = [...(event ? [event] : []), ...changes.transitions];
+    if (!this.#options.sweeps(mailbox.id)) return { ...changes, transitions };
+    return { ...changes, transitions: transitions.map(asFound) };
+  }
+
+  /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */
+  listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
+    const { arrived, changed, left, missed, shortage } = changes;
+    const { account, selects, policyFor } = this.#options;
+    const { back, forgotten } = missedMailboxes(this.#own(), { arrived, selects, now });
+    const [anyone] = left;
+    const conditions = [
+      ...changed.flatMap((mailbox) =>
+        conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now)),
+      ),
+      mailboxListShort(account, shortage),
+      ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
+      ...back.map((mailbox) => mailboxMissing(mailbox, false)),
+      ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
+    ];
+    const ends = [leave(this.#without(left), now), leave(forgotten, now, noLongerMissed)];
+    return ends.reduce(bothChanges, this.#step(conditions, now));
+  }
+
+  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
+  passed(now: EpochMs): AlertChanges {
+    const { account, staleBefore, policyFor, seenAgain } = this.#options;
+    const state = this.#fleet.account(account);
+    const conditions: Condition[] = state ? [...accountConditions(state, now)] : [];
+    const staleFrom = staleBefore();
+    for (const mailbox of this.#fleet.mailboxesOf(account)) {
+      // Most are neither stale nor firing: nothing is to be computed for them.
+      if ((mailbox.stats?.at ?? mailbox.firstSeenAt) >= staleFrom) continue;
+      conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
+    }
+    const changes = this.#step(conditions, now);
+    const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
+    const untouched = this.#own().filter(({ fingerprint }) => !moved.has(fingerprint));
+    // What was pending when the last process ended has to be seen again before its time may pass.
+    return bothChanges(changes, elapse(seenAgain() ? untouched : [], now));
+  }
+
+  #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
+    return step(tune(conditions, this.#options.rules()), (fingerprint) => this.#fleet.alert(fingerprint), now);
+  }
+
+  #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
+    const { account, pageUrl, writable, staleBefore, rules } = this.#options;
+    const mayWrite = policy.enforce && this.#fleet.writesAllowed(account, mailbox.id, now) && writable();
+    const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
+    const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
+    return { now, policy, mayWrite, staleBefore: staleBefore(), rules: rules(), neighbours, others, pageUrl };
+  }
+
+  #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
+    const { api, accountsOfApi, account } = this.#options;
+    return guardHeld(breaker, { api, account: accountsOfApi()[0] ?? account, windowMs: policy.breaker.windowMs, now });
+  }
+
+  #own(): readonly Alert[] {
+    return [...this.#fleet.alerts()].filter((alert) => alert.account === this.#options.account);
+  }
+
+  /** The alerts that end with those who left: their own, and those of a domain or an ip that nobody has any more. */
+  #without(left: readonly MailboxState[]): readonly Alert[] {
+    if (left.length === 0) return [];
+    const gone = new Set(left.map(({ id }) => id));
+    const stay = [...this.#fleet.mailboxesOf(this.#options.account)].filter(({ id }) => !gone.has(id));
+    const objects = new Set(stay.flatMap((mailbox) => [domainObject(mailbox), ipObject(mailbox)]));
+    return this.#own().filter(({ rule, mailboxId, object }) => {
+      if (mailboxId !== null) return gone.has(mailboxId);
+      return (rule === 'dns_failing' || rule === 'blacklisted') && object !== null && !objects.has(object);
+    });
+  }
+}
+
+/** Never kept back until the sweep is over: what must be known at once, and what is no finding about the fleet. */
+const atOnce: readonly AlertRule[] = ['guard_action_failed'];
+
+function asFound(transition: Transition): Transition {
+  const { kind, alert } = transition;
+  const urgent = atOnce.includes(alert.rule) || (kind === 'event' && alert.severity === 'critical');
+  return urgent ? transition : { ...transition, found: true };
+}
