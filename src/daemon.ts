@@ -5,6 +5,7 @@ import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { DaemonHands, HandOutcome, ReloadRequest } from './model/hand.ts';
+import type { MailboxState } from './model/mailbox.ts';
 import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
 import { Duties, fleetOf } from './reload/duties.ts';
@@ -13,6 +14,7 @@ import { SecretRotation } from './reload/secret-rotation.ts';
 import type { MetricsSettings } from './serve/fleet-series.ts';
 import { type HandsServer, startHands } from './serve/hands.ts';
 import { createMetrics } from './serve/metrics.ts';
+import { fleetAnswer, type PictureParts } from './serve/routes.ts';
 import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
 import { version } from './version.ts';
@@ -58,6 +60,8 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     const reload = async (request: ReloadRequest): Promise<HandOutcome> =>
       reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
     let hands: DaemonHands | null = null;
+    const ready = () => ({ ready: reloader !== null, reasons: reloader ? [] : ['the first sweep has not begun'] });
+    const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
     const server = await startServer({
       host: config.server.host,
       port: config.server.port,
@@ -65,11 +69,11 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       fleet,
       metrics,
       world,
-      ready: () => ({ ready: reloader !== null, reasons: reloader ? [] : ['the first sweep has not begun'] }),
+      ready,
       decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
       deliveries: (limit) => store.recentDeliveries(limit),
       explain: explainVerdict,
-      nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
+      nearLimitPpmOf,
       reload,
       hands: () => hands,
     });
@@ -96,7 +100,8 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     teardowns.push({ name: 'accounts', stop: () => duties.stop() });
     const resend: DaemonHands['resend'] = (request) => notifier.resend(request);
     hands = { ...createHands(duties.watches, rooms), reload, resend };
-    const handsServer = await openHands(config.store.path, hands, world);
+    const picture = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf };
+    const handsServer = await openHands(config.store.path, hands, picture);
     if (handsServer) teardowns.push({ name: 'hands', stop: () => handsServer.close() });
     const rotation = new SecretRotation({ world, files: () => reloader?.secretFiles ?? [], reload });
     reloader = new Reloader({
@@ -134,11 +139,11 @@ function metricsSettings(live: LiveConfig, fleet: Fleet, { clock }: World): Metr
 }
 
 /** A daemon without hands still guards: the reason is said, and the rest goes on. */
-async function openHands(storePath: string, hands: DaemonHands, world: World): Promise<HandsServer | null> {
+async function openHands(storePath: string, hands: DaemonHands, parts: PictureParts): Promise<HandsServer | null> {
   try {
-    return await startHands(storePath, hands);
+    return await startHands(storePath, hands, (query) => fleetAnswer(parts, query));
   } catch (error) {
-    world.log.warn(error instanceof Error ? error.message : String(error));
+    parts.world.log.warn(error instanceof Error ? error.message : String(error));
     return null;
   }
 }

@@ -13,6 +13,7 @@ import { reloadCommand } from './commands/reload.ts';
 import { runCommand } from './commands/run.ts';
 import { silenceCommand } from './commands/silence.ts';
 import { simulatorCommand } from './commands/simulator.ts';
+import { statusCommand } from './commands/status.ts';
 import { writesCommand } from './commands/writes.ts';
 import { version } from './version.ts';
 
@@ -31,6 +32,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     simulatorCommand(),
     decideCommand(),
     backtestCommand(),
+    statusCommand(),
     explainCommand(),
     pauseCommand(),
     resumeCommand(),

@@ -36,7 +36,7 @@ export async function wish(
 }
 
 /** null when the options are wrong: that is said then, and the exit code is set. */
-function addressOf({ config, url }: DaemonOptions): DaemonAddress | null {
+export function addressOf({ config, url }: DaemonOptions): DaemonAddress | null {
   if (url === undefined) return findStore(config);
   const token = process.env[tokenVariable];
   const wrong = wrongWith(url) ?? (token ? null : `--url needs the token of an operator in ${tokenVariable}.`);

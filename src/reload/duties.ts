@@ -8,7 +8,7 @@ import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
-import type { StoredPicture } from '../store/store.ts';
+import type { StoredPicture } from '../store/picture.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
 import type { RecorderRooms } from '../watch/recorder.ts';
 import { cronSchedule } from '../world.ts';
@@ -102,8 +102,10 @@ export class Duties {
   }
 }
 
+type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
+
 /** The picture as the last process left it, without the accounts that the configuration no longer has. */
-export function fleetOf(picture: StoredPicture, accounts: readonly AccountConfig[]): Fleet {
+export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]): Fleet {
   const fleet = new Fleet();
   for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
   for (const silence of picture.silences) fleet.putSilence(silence);
@@ -113,7 +115,7 @@ export function fleetOf(picture: StoredPicture, accounts: readonly AccountConfig
 }
 
 /** Brings accounts into the picture, as the last process or configuration left them. */
-export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountConfig[]): void {
+export function showAccounts(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountName[]): void {
   const names = new Set(accounts.map((account) => account.name));
   const shown = new Map(fleet.breakers());
   const apis = new Set(accounts.map((account) => account.baseUrl).filter((api) => !shown.has(api)));

@@ -19,8 +19,12 @@ export interface HandsServer {
   close(): Promise<void>;
 }
 
-/** Listens with mode 0600. Rejects with a sentence when the path is too long or can't be had. */
-export async function startHands(storePath: string, hands: DaemonHands): Promise<HandsServer> {
+/** Listens with mode 0600; `fleet` answers GET /fleet. Rejects with a sentence when the path is too long or can't be had. */
+export async function startHands(
+  storePath: string,
+  hands: DaemonHands,
+  fleet: (query: Readonly<Record<string, string>>) => object,
+): Promise<HandsServer> {
   const path = handsPath(storePath);
   if (Buffer.byteLength(path) > maxPathBytes) {
     throw new Error(`${path} is too long for a unix socket, so \`warmwarden release\` will not reach this daemon`);
@@ -28,6 +32,12 @@ export async function startHands(storePath: string, hands: DaemonHands): Promise
   // The store's lock is ours, so a socket that stands here was left by a process that is gone.
   if (existsSync(path)) rmSync(path);
   const server = createServer(async (asked, answer) => {
+    const url = new URL(asked.url ?? '/', 'http://hands');
+    if (asked.method === 'GET' && url.pathname === '/fleet') {
+      answer.writeHead(200, { 'content-type': 'application/json' });
+      answer.end(JSON.stringify(fleet(Object.fromEntries(url.searchParams))));
+      return;
+    }
     const outcome = await answerTo(asked, hands).catch(refusal);
     answer.writeHead(outcome.done ? 200 : 409, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
   });
@@ -113,4 +123,25 @@ async function askUrl(
 function isOutcome(answer: unknown): answer is HandOutcome {
   const fields = typeof answer === 'object' && answer !== null ? answer : {};
   return 'done' in fields && 'said' in fields && Array.isArray(fields.said);
+}
+
+/** One page of the fleet as `GET /api/fleet` has it; null when no daemon answers. Rejects with a sentence when it is not allowed. */
+export async function askFleet(address: DaemonAddress, page: number): Promise<unknown> {
+  if (typeof address === 'string') return askSocketForFleet(address, page);
+  const at = `${address.url.replace(/\/+$/, '')}/api/fleet?page=${page}`;
+  const headers = { authorization: `Bearer ${address.token}` };
+  const answer = await fetch(at, { headers, redirect: 'error' }).catch(() => null);
+  if (!answer) return null;
+  if (!answer.ok) throw new Error(`${at} answered ${answer.status}: is the token that of a viewer or an operator?`);
+  return answer.json();
+}
+
+function askSocketForFleet(storePath: string, page: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath: handsPath(storePath), path: `/fleet?page=${page}` }, (answer) => {
+      text(answer).then((said) => resolve(JSON.parse(said)), reject);
+    });
+    asking.once('error', () => resolve(null));
+    asking.end();
+  });
 }

@@ -126,7 +126,7 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
   addMetrics(app, metrics);
 }
 
-function pictureOf(parts: RouteParts) {
+function pictureOf(parts: PictureParts) {
   const { fleet, world, ready, nearLimitPpmOf } = parts;
   const rows = fleetRows(fleet, nearLimitPpmOf);
   const counts = countStates(rows);
@@ -137,6 +137,16 @@ function pictureOf(parts: RouteParts) {
   const writesOff = fleet.writesOff(now);
   const facts = { counts, accounts, firing, recentActions, ready: ready(), writesOff, now };
   return { rows, counts, now, firing, headline: headlineOf(facts) };
+}
+
+export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
+export type FleetAnswer = ReturnType<typeof fleetJson>;
+
+/** The fleet as JSON, worst first: one page of it, as the query asks. */
+export function fleetAnswer(parts: PictureParts, query: Readonly<Record<string, string>>): FleetAnswer {
+  const picture = pictureOf(parts);
+  const page = selectPage(picture.rows, selectionFrom(query));
+  return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain });
 }
 
 function addPages(app: Hono, parts: RouteParts): void {
@@ -175,11 +185,7 @@ async function history<Entry>(world: World, read: () => Promise<readonly Entry[]
 
 function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
-  app.get('/api/fleet', (c) => {
-    const picture = pictureOf(parts);
-    const page = selectPage(picture.rows, selectionFrom(c.req.query()));
-    return c.json(fleetJson({ fleet, ...picture, page, explain }));
-  });
+  app.get('/api/fleet', (c) => c.json(fleetAnswer(parts, c.req.query())));
   app.get('/api/mailboxes/:account/:id', async (c) => {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);

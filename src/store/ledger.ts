@@ -8,7 +8,7 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { connectReadOnly, StoreError } from './connection.ts';
-import { loadMailboxes, readDecision } from './picture.ts';
+import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { Tables } from './schema.ts';
 import { loadSilences } from './telling.ts';
 
@@ -46,6 +46,11 @@ export class Ledger {
   /** Those that have not expired, the one that ends next first. */
   silences(now: EpochMs): Promise<readonly Silence[]> {
     return loadSilences(this.#db, now);
+  }
+
+  /** The fleet as it was believed to be at the last commit. */
+  picture(): Promise<StoredPicture> {
+    return loadPicture(this.#db);
   }
 
   /** What was decided and done about a mailbox until a moment, also under the ids that its address had before. */

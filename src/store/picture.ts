@@ -1,14 +1,51 @@
 // Reads the fleet back: mailboxes with their newest answers, memory, verdict and action.
 import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import type { Observed } from '../model/answers.ts';
 import { type Change, changesAtHand } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
+import type { WritesOff } from '../model/hand.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { BreakerRecord } from './records.ts';
 import type { Tables } from './schema.ts';
+import { loadSilences } from './telling.ts';
 
 type Db = Kysely<Tables>;
+
+/** What the picture of the fleet is loaded from at start. */
+export interface StoredPicture {
+  readonly mailboxes: readonly MailboxState[];
+  readonly alerts: readonly Alert[];
+  readonly actions: readonly Action[];
+  readonly breakers: readonly BreakerRecord[];
+  readonly writesOff: readonly WritesOff[];
+  /** Also those that have expired meanwhile. */
+  readonly silences: readonly Silence[];
+}
+
+const recentActions = 100;
+
+/** All of it, in one look. */
+export async function loadPicture(db: Db): Promise<StoredPicture> {
+  const [mailboxes, alerts, breakers, writesOff, silences, actions] = [
+    await loadMailboxes(db),
+    await db.selectFrom('alerts').select('alert').execute(),
+    await db.selectFrom('breakers').selectAll().execute(),
+    await db.selectFrom('writes_off').select('off').execute(),
+    await loadSilences(db, 0),
+    await db.selectFrom('actions').select('action').orderBy('planned_at', 'desc').limit(recentActions).execute(),
+  ];
+  return {
+    mailboxes,
+    alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
+    actions: actions.map((row): Action => JSON.parse(row.action)),
+    silences,
+    writesOff: writesOff.map((row): WritesOff => JSON.parse(row.off)),
+    breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
+  };
+}
 
 /** Every mailbox that has not left; or those that have left one account. */
 export async function loadMailboxes(

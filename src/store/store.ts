@@ -1,7 +1,7 @@
 // What survives a restart: one verb per business event, each a transaction of its own. No clock here: `now` comes along.
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
-import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import type { WritesOff } from '../model/hand.ts';
@@ -10,8 +10,8 @@ import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
-import { loadMailboxes, readDecision } from './picture.ts';
-import type { BreakerRecord, HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
+import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
+import type { HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import type { Tables } from './schema.ts';
 import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
@@ -25,19 +25,6 @@ import {
   writeMailbox,
   writeObservation,
 } from './writes.ts';
-
-/** What the picture of the fleet is loaded from at start. */
-export interface StoredPicture {
-  readonly mailboxes: readonly MailboxState[];
-  readonly alerts: readonly Alert[];
-  readonly actions: readonly Action[];
-  readonly breakers: readonly BreakerRecord[];
-  readonly writesOff: readonly WritesOff[];
-  /** Also those that have expired meanwhile. */
-  readonly silences: readonly Silence[];
-}
-
-const recentActions = 100;
 
 export class Store {
   readonly #connection: Connection;
@@ -69,28 +56,8 @@ export class Store {
   }
 
   /** The fleet as it was believed to be when the process ended. */
-  async loadPicture(): Promise<StoredPicture> {
-    const [mailboxes, alerts, breakers, writesOff, silences, actions] = [
-      await loadMailboxes(this.#db),
-      await this.#db.selectFrom('alerts').select('alert').execute(),
-      await this.#db.selectFrom('breakers').selectAll().execute(),
-      await this.#db.selectFrom('writes_off').select('off').execute(),
-      await telling.loadSilences(this.#db, 0),
-      await this.#db
-        .selectFrom('actions')
-        .select('action')
-        .orderBy('planned_at', 'desc')
-        .limit(recentActions)
-        .execute(),
-    ];
-    return {
-      mailboxes,
-      alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
-      actions: actions.map((row): Action => JSON.parse(row.action)),
-      silences,
-      writesOff: writesOff.map((row): WritesOff => JSON.parse(row.off)),
-      breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
-    };
+  loadPicture(): Promise<StoredPicture> {
+    return loadPicture(this.#db);
   }
 
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */

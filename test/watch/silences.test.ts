@@ -30,7 +30,11 @@ beforeEach(async () => {
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
   const none = async () => ({ done: false, said: [] });
-  hands = await startHands(path, { ...createHands([], { fleet, store, world }), reload: none, resend: none });
+  hands = await startHands(
+    path,
+    { ...createHands([], { fleet, store, world }), reload: none, resend: none },
+    () => ({}),
+  );
   writeFileSync(
     join(folder, 'config.yaml'),
     JSON.stringify({

@@ -1,0 +1,94 @@
+// `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
+import { styleText } from 'node:util';
+import { Command } from 'commander';
+import { explainVerdict } from '../alert/wording.ts';
+import { defaultPolicy } from '../model/policy.ts';
+import { fleetOf } from '../reload/duties.ts';
+import { askFleet, type DaemonAddress } from '../serve/hands.ts';
+import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
+import { Ledger } from '../store/ledger.ts';
+import { createLog, systemClock } from '../world.ts';
+import { type Screen, statusText } from './status/table.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './wish.ts';
+
+/** How often `--watch` looks. */
+const lookEveryMs = 2_000;
+const usualColumns = 100;
+/** Lines of a terminal that the prompt needs. */
+const spareRows = 1;
+const clearScreen = '\x1b[H\x1b[J';
+
+interface StatusOptions extends DaemonOptions {
+  readonly watch?: boolean;
+  readonly json?: boolean;
+  readonly all?: boolean;
+}
+
+export function statusCommand(): Command {
+  return withDaemonOptions(new Command('status'))
+    .description('the fleet, worst first: what is wrong, what was done, how old the data is')
+    .option('--watch', 'look again every 2 seconds')
+    .option('--all', 'every mailbox, also more than fit the screen')
+    .option('--json', 'for programs: every mailbox, as GET /api/fleet has it')
+    .action(status);
+}
+
+async function status(options: StatusOptions): Promise<void> {
+  const address = addressOf(options);
+  if (!address) return;
+  const clock = systemClock();
+  do {
+    const answer = await wholeFleet(address, Boolean(options.json || options.all));
+    const text = options.json ? `${JSON.stringify(answer, null, 2)}\n` : statusText(answer, screenFor(options));
+    process.stdout.write(options.watch && process.stdout.isTTY ? clearScreen + text : text);
+    if (options.watch) await clock.sleep(lookEveryMs);
+  } while (options.watch);
+}
+
+function screenFor({ all, watch }: StatusOptions): Screen {
+  const { isTTY, columns, rows } = process.stdout;
+  const colour = isTTY === true && !process.env['NO_COLOR'];
+  return {
+    columns: columns ?? usualColumns,
+    rows: isTTY && (watch || !all) ? rows - spareRows : null,
+    style: (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text),
+  };
+}
+
+/** The first page, or all of them as one. */
+async function wholeFleet(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
+  const page = (number: number) => askFleet(address, number) as Promise<FleetAnswer | null>;
+  const first = await page(1);
+  if (!first) return fromStore(address);
+  const mailboxes = [...first.mailboxes];
+  for (let number = 2; all && number <= first.pages; number += 1)
+    mailboxes.push(...((await page(number))?.mailboxes ?? []));
+  return { ...first, mailboxes };
+}
+
+/** What the store knows while nobody guards. Rejects when there is no store either. */
+async function fromStore(address: DaemonAddress): Promise<FleetAnswer> {
+  if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}: is it running there?`);
+  const ledger = Ledger.open(address);
+  try {
+    const picture = await ledger.picture();
+    const accounts = new Set(picture.mailboxes.map(({ account }) => account));
+    const fleet = fleetOf(
+      picture,
+      [...accounts].map((name) => ({ name, baseUrl: name })),
+    );
+    const clock = systemClock();
+    const world = { clock, random: () => 0, log: createLog({ level: 'silent', format: 'json' }, clock) };
+    const ready = () => ({ ready: false, reasons: [] });
+    const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
+    const answer = fleetAnswer({ fleet, world, ready, nearLimitPpmOf, explain: explainVerdict }, {});
+    return {
+      ...answer,
+      tone: 'blind',
+      headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
+      advice: 'Start it: warmwarden run --config FILE',
+    };
+  } finally {
+    await ledger.close();
+  }
+}

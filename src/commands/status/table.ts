@@ -1,0 +1,128 @@
+// The fleet as a table that a person reads in a glance. Pure.
+import type { styleText } from 'node:util';
+import type { GuardState } from '../../model/mailbox.ts';
+import { minuteMs, secondMs } from '../../model/time.ts';
+import type { FleetAnswer } from '../../serve/routes.ts';
+import { visibleText } from '../../serve/visible-text.ts';
+
+export interface Screen {
+  readonly columns: number;
+  /** null: as many as it takes. */
+  readonly rows: number | null;
+  /** Colours a text, or leaves it. */
+  readonly style: (style: Parameters<typeof styleText>[0], text: string) => string;
+}
+
+type Row = FleetAnswer['mailboxes'][number];
+type Style = Parameters<typeof styleText>[0];
+
+const states: Readonly<Record<GuardState, { readonly word: string; readonly style: Style }>> = {
+  held: { word: 'OVER LIMIT', style: ['bold', 'red'] },
+  blind: { word: "can't judge", style: 'magenta' },
+  paused_by_us: { word: 'paused by us', style: 'yellow' },
+  recovering: { word: 'in recovery', style: 'yellow' },
+  near_limit: { word: 'near limit', style: 'cyan' },
+  not_running: { word: 'not running', style: 'dim' },
+  watching: { word: 'fine', style: 'green' },
+};
+const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
+  calm: 'green',
+  acted: 'yellow',
+  alarm: ['bold', 'red'],
+  blind: ['bold', 'magenta'],
+};
+
+/** Narrower than this a column of names tells nothing. */
+const minNameWidth = 12;
+const gap = '  ';
+
+/** Ends with a line break. Never wider than the screen, and never higher when that is known. */
+export function statusText(answer: FleetAnswer, screen: Screen): string {
+  const cut = (text: string) => shortened(text, screen.columns);
+  const head = [
+    screen.style(tones[answer.tone], cut(answer.headline)),
+    cut(answer.advice),
+    ...troubles(answer).map((line) => screen.style('red', cut(line))),
+    '',
+  ];
+  const room = screen.rows === null ? answer.mailboxes.length : Math.max(3, screen.rows - head.length - 3);
+  const shown = answer.mailboxes.slice(0, room);
+  const more = answer.total - shown.length;
+  const foot = more > 0 ? [screen.style('dim', `... and ${more} more, none of them worse (--all shows them)`)] : [];
+  const table = shown.length === 0 ? [] : tableLines(shown, answer, screen);
+  return `${[...head, ...table, ...foot].join('\n')}\n`;
+}
+
+/** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
+function troubles({ accounts, channels }: FleetAnswer): readonly string[] {
+  return [
+    ...accounts
+      .filter(({ failing_since: since }) => since !== null)
+      .map(({ name, last_failure: failure }) => `account ${name}: ${visibleText(failure ?? 'no request succeeds')}`),
+    ...accounts.filter(({ writable }) => !writable).map(({ name }) => `account ${name}: the key may not write`),
+    ...channels
+      .filter(({ last_failure: failure }) => failure !== null)
+      .map(
+        ({ name, pending, last_failure: failure }) =>
+          `channel ${name}: ${pending} waiting, ${visibleText(failure ?? '')}`,
+      ),
+  ];
+}
+
+function tableLines(rows: readonly Row[], { at }: FleetAnswer, { columns, style }: Screen): readonly string[] {
+  const several = new Set(rows.map(({ account }) => account)).size > 1;
+  const title = ['STATE', several ? 'ACCOUNT/MAILBOX' : 'MAILBOX', 'MODE', 'BOUNCED', 'RATE', 'LIMIT', 'AGE', 'ALERTS'];
+  const lines = rows.map((row) => [
+    states[row.state].word,
+    visibleText(several ? `${row.account}/${row.email}` : row.email),
+    visibleText(row.mode ?? '?'),
+    row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
+    row.verdict?.sent === 0 ? '-' : percent(row.verdict?.rate_percent),
+    percent(row.verdict?.limit_percent),
+    ageText(row.stats_at, at),
+    row.alerts.join(' '),
+  ]);
+  const widths = title.map((word, column) => Math.max(word.length, ...lines.map((line) => line[column]?.length ?? 0)));
+  narrow(widths, columns);
+  const format = (line: readonly string[]) => line.map((text, column) => padded(text, widths[column] ?? 0, column));
+  const written = lines.map((line, index) => {
+    const [state = '', ...rest] = format(line);
+    return [style(states[rows[index]?.state ?? 'watching'].style, state), ...rest].join(gap).trimEnd();
+  });
+  return [style('bold', format(title).join(gap).trimEnd()), ...written];
+}
+
+/** Takes from the alerts first, then from the names, until the line fits. */
+function narrow(widths: number[], columns: number): void {
+  for (const [column, least] of [
+    [7, 'ALERTS'.length],
+    [1, minNameWidth],
+  ] as const) {
+    const over = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - columns;
+    widths[column] = Math.max(least, (widths[column] ?? 0) - Math.max(0, over));
+  }
+}
+
+/** Words to the left, numbers to the right. */
+function padded(text: string, width: number, column: number): string {
+  const short = shortened(text, width);
+  return column >= 3 && column <= 6 ? short.padStart(width) : short.padEnd(width);
+}
+
+function shortened(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+}
+
+function percent(value: number | null | undefined): string {
+  return value === null || value === undefined ? '?' : `${Number(value.toFixed(2))} %`;
+}
+
+/** How old statistics are: 40s, 12m, 3h, 2d. */
+function ageText(from: string | null, to: string): string {
+  if (from === null) return 'never';
+  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
+  if (ms < minuteMs) return `${Math.floor(ms / secondMs)}s`;
+  const minutes = Math.floor(ms / minuteMs);
+  if (minutes < 120) return `${minutes}m`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / (24 * 60))}d`;
+}
