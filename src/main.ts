@@ -3,8 +3,10 @@ import { Command, CommanderError } from 'commander';
 import { backtestCommand } from './commands/backtest.ts';
 import { channelsCommand } from './commands/channels.ts';
 import { checkCommand } from './commands/check.ts';
+import { completionCommand } from './commands/completion.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
+import { withExamples } from './commands/examples.ts';
 import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
 import { mcpCommand } from './commands/mcp.ts';
@@ -17,11 +19,15 @@ import { statusCommand } from './commands/status.ts';
 import { writesCommand } from './commands/writes.ts';
 import { version } from './version.ts';
 
+/** Understood anywhere on the line. */
+const debugOption = '--debug';
+
 /** Runs the command line. Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the store belongs to a newer version. */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('warmwarden')
     .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
     .version(version)
+    .option('--debug', 'show where in the program an error came from')
     .showHelpAfterError('Try `warmwarden --help`.')
     .exitOverride();
   const commands = [
@@ -43,16 +49,18 @@ export async function main(argv: readonly string[]): Promise<void> {
     writesCommand(),
     silenceCommand(),
     reloadCommand(),
+    completionCommand(() => program.commands),
   ];
-  for (const command of commands) program.addCommand(inheriting(command, program));
+  for (const command of commands) program.addCommand(withExamples(inheriting(command, program)));
   try {
-    await program.parseAsync(argv);
+    await program.parseAsync(argv.filter((word) => word !== debugOption));
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
-    process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
+    const said = error instanceof Error ? error : new Error(String(error));
+    process.stderr.write(`warmwarden: ${argv.includes(debugOption) ? said.stack : said.message}\n`);
     process.exitCode = 1;
   }
 }

@@ -38,8 +38,8 @@ function addCommand(): Command {
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for those who wonder')
-    .action(({ config, url, for: forMs, reason, ...match }: AddOptions) =>
-      wish({ config, ...(url && { url }) }, (daemon, by) =>
+    .action(({ config, url, json = false, for: forMs, reason, ...match }: AddOptions) =>
+      wish({ config, json, ...(url && { url }) }, (daemon, by) =>
         askDaemon(daemon, 'silence', { match: match satisfies AlertMatch, forMs, by, reason }),
       ),
     );

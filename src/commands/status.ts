@@ -20,7 +20,6 @@ const clearScreen = '\x1b[H\x1b[J';
 
 interface StatusOptions extends DaemonOptions {
   readonly watch?: boolean;
-  readonly json?: boolean;
   readonly all?: boolean;
 }
 
@@ -29,7 +28,6 @@ export function statusCommand(): Command {
     .description('the fleet, worst first: what is wrong, what was done, how old the data is')
     .option('--watch', 'look again every 2 seconds')
     .option('--all', 'every mailbox, also more than fit the screen')
-    .option('--json', 'for programs: every mailbox, as GET /api/fleet has it')
     .action(status);
 }
 

@@ -14,13 +14,16 @@ const tokenVariable = 'WARMWARDEN_TOKEN';
 export interface DaemonOptions {
   readonly config: string;
   readonly url?: string;
+  /** Print JSON instead of sentences. */
+  readonly json?: boolean;
 }
 
 /** A command that reaches a running daemon. */
 export function withDaemonOptions(command: Command): Command {
   return command
     .option('--config <file>', 'the configuration of the running daemon', 'config.yaml')
-    .option('--url <url>', `a daemon elsewhere, with the token of an operator in ${tokenVariable}`);
+    .option('--url <url>', `a daemon elsewhere, with the token of an operator in ${tokenVariable}`)
+    .option('--json', 'print JSON');
 }
 
 /** Asks the daemon and prints what it says; sets the exit code. */
@@ -31,7 +34,8 @@ export async function wish(
   const address = addressOf(options);
   if (!address) return;
   const { done, said } = await ask(address, userInfo().username);
-  for (const sentence of said) (done ? process.stdout : process.stderr).write(`${sentence}\n`);
+  if (options.json) process.stdout.write(`${JSON.stringify({ done, said }, null, 2)}\n`);
+  else for (const sentence of said) (done ? process.stdout : process.stderr).write(`${sentence}\n`);
   if (!done) process.exitCode = exitFailed;
 }
 

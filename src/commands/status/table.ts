@@ -13,7 +13,20 @@ export interface Screen {
   readonly style: (style: Parameters<typeof styleText>[0], text: string) => string;
 }
 
-type Row = FleetAnswer['mailboxes'][number];
+type Mailbox = FleetAnswer['mailboxes'][number];
+type Verdict = NonNullable<Mailbox['verdict']>;
+
+interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'stats_at'> {
+  readonly alerts: readonly string[];
+  readonly verdict: Pick<Verdict, 'sent' | 'bounced' | 'rate_percent' | 'limit_percent'> | null;
+}
+
+/** What of the fleet's JSON the table shows. */
+export interface StatusView
+  extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'accounts' | 'channels' | 'total'> {
+  readonly mailboxes: readonly Row[];
+}
+
 type Style = Parameters<typeof styleText>[0];
 
 const states: Readonly<Record<GuardState, { readonly word: string; readonly style: Style }>> = {
@@ -37,7 +50,7 @@ const minNameWidth = 12;
 const gap = '  ';
 
 /** Ends with a line break. Never wider than the screen, and never higher when that is known. */
-export function statusText(answer: FleetAnswer, screen: Screen): string {
+export function statusText(answer: StatusView, screen: Screen): string {
   const cut = (text: string) => shortened(text, screen.columns);
   const head = [
     screen.style(tones[answer.tone], cut(answer.headline)),
@@ -54,7 +67,7 @@ export function statusText(answer: FleetAnswer, screen: Screen): string {
 }
 
 /** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
-function troubles({ accounts, channels }: FleetAnswer): readonly string[] {
+function troubles({ accounts, channels }: StatusView): readonly string[] {
   return [
     ...accounts
       .filter(({ failing_since: since }) => since !== null)
@@ -69,7 +82,7 @@ function troubles({ accounts, channels }: FleetAnswer): readonly string[] {
   ];
 }
 
-function tableLines(rows: readonly Row[], { at }: FleetAnswer, { columns, style }: Screen): readonly string[] {
+function tableLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
   const several = new Set(rows.map(({ account }) => account)).size > 1;
   const title = ['STATE', several ? 'ACCOUNT/MAILBOX' : 'MAILBOX', 'MODE', 'BOUNCED', 'RATE', 'LIMIT', 'AGE', 'ALERTS'];
   const lines = rows.map((row) => [

@@ -1,0 +1,129 @@
+// The command line as a person meets it: help with examples, completion, errors without a stack, status in a glance.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { examples } from '../../src/commands/examples.ts';
+import { statusText } from '../../src/commands/status/table.ts';
+import { Stage } from '../support/guarded.ts';
+import { Running } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const root = join(import.meta.dirname, '../..');
+const warmwarden = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(root, 'src/bin.js'), ...args], { encoding: 'utf8', cwd: root });
+
+const help = warmwarden('--help').stdout;
+const names = [...help.matchAll(/^ {2}([a-z]+)(?: .*)?$/gm)]
+  .map(([, name = '']) => name)
+  .filter((one) => one !== 'help');
+
+describe('help', () => {
+  test('names the commands', () => {
+    expect(names).toEqual(expect.arrayContaining(['run', 'check', 'status', 'reload', 'completion']));
+  });
+
+  test('has examples for every command', () => {
+    expect(names.filter((name) => !examples[name])).toEqual([]);
+    expect(warmwarden('status', '--help').stdout).toContain('Examples:\n  warmwarden status\n');
+  });
+
+  test('is named after a mistake, which ends with 2', () => {
+    const { status, stderr } = warmwarden('status', '--wach');
+    expect([status, stderr]).toEqual([
+      2,
+      "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `warmwarden --help`.\n",
+    ]);
+  });
+});
+
+describe('an error', () => {
+  test('is a sentence with a remedy, and shows a stack for --debug only', () => {
+    const args = ['explain', 'a@b.example', '--config', 'test/config/good.yaml'];
+    const plain = warmwarden(...args);
+    expect(plain.status).toBe(1);
+    expect(plain.stderr).toMatch(
+      /^warmwarden: There is no store at .*: has the daemon run with this configuration\?\n$/,
+    );
+    expect(warmwarden(...args, '--debug').stderr).toContain('    at ');
+  });
+});
+
+describe('completion', () => {
+  const complete = (...words: readonly string[]) => {
+    const line = ['warmwarden', ...words].map((word) => `'${word}'`).join(' ');
+    const asked = `eval "$(cat)"; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _warmwarden; echo "\${COMPREPLY[@]}"`;
+    const script = warmwarden('completion', 'bash').stdout;
+    return spawnSync('bash', ['-c', asked], { input: script, encoding: 'utf8' }).stdout.trim().split(' ');
+  };
+
+  test('of bash knows commands, commands below them, choices and options', () => {
+    expect(complete('sta')).toEqual(['status']);
+    expect(complete('channels', 're')).toEqual(['resend']);
+    expect(complete('writes', 'o')).toEqual(['off', 'on']);
+    expect(complete('reload', '--d')).toEqual(['--dry-run']);
+    expect(complete('status', '--config', 'config.ex')).toEqual(['config.example.yaml']);
+  });
+
+  test('of zsh knows the same', () => {
+    const script = warmwarden('completion', 'zsh').stdout;
+    expect(script).toMatch(/^#compdef warmwarden\n/);
+    for (const name of names) expect(script).toContain(`("${name}") compadd -- `);
+  });
+});
+
+describe('status', () => {
+  test('shows the fleet of the running daemon, and that nobody guards when it is gone', async () => {
+    await using stage = await Stage.open();
+    stage.api.add('fine@a.example');
+    const burning = stage.api.add('burning@a.example', { mode: 'unheard' });
+    stage.start();
+    await stage.daemon.onDuty();
+    const ask = async (...more: readonly string[]) => {
+      await using asking = new Running(['status', '--config', stage.config, ...more]);
+      const { code } = await asking.ended;
+      return { code, lines: asking.stdout.trimEnd().split('\n'), text: asking.stdout };
+    };
+    const shown = await until('both judged', async () => {
+      const answer = await ask();
+      return answer.text.includes("can't judge") && answer.text.includes('fine ') && answer;
+    });
+    const rows = shown.lines.filter((line) => line.includes('@a.example'));
+    expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual([burning.email, 'fine@a.example']);
+    const { mailboxes } = JSON.parse((await ask('--json')).text) as { mailboxes: { email: string }[] };
+    expect(mailboxes).toHaveLength(2);
+    await stage.daemon.killNow();
+    const dead = await ask();
+    expect(dead.lines[0]).toContain('NOTHING IS GUARDED');
+    expect(dead.text).toContain('fine@a.example');
+  });
+
+  test('is never wider or higher than the screen, and colours only when asked', () => {
+    const mailbox = {
+      account: 'acme',
+      id: 'm',
+      email: `${'long'.repeat(20)}\u202e@a.example`,
+      state: 'held',
+      mode: 'slow',
+      stats_at: '2026-03-10T10:00:00.000Z',
+      alerts: ['bounce_over_limit', 'guard_blind'],
+      verdict: { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5 },
+    } as const;
+    const answer = {
+      at: '2026-03-10T10:12:00.000Z',
+      headline: 'One mailbox is over its limit, and this sentence is much too long for the screen.',
+      advice: 'Look.',
+      tone: 'alarm',
+      accounts: [],
+      channels: [],
+      total: 40,
+      mailboxes: Array.from({ length: 40 }, () => mailbox),
+    } as const;
+    const text = statusText(answer, { columns: 70, rows: 12, style: (_, plain) => plain });
+    const lines = text.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(70);
+    expect(text).toContain('3 of 200  1.5 %  0.5 %  12m');
+    expect(text).not.toContain('\u202e');
+    expect(lines.at(-1)).toMatch(/^\.\.\. and 3\d more, none of them worse/);
+  });
+});
