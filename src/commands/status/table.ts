@@ -22,8 +22,9 @@ interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'st
 }
 
 /** What of the fleet's JSON the table shows. */
-export interface StatusView
-  extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'accounts' | 'channels' | 'total'> {
+export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'total'> {
+  readonly accounts: readonly FleetAnswer['accounts'][number][];
+  readonly channels: readonly FleetAnswer['channels'][number][];
   readonly mailboxes: readonly Row[];
 }
 
