@@ -19,7 +19,8 @@ export interface MetricsSettings {
 
 /** What is known of the mailboxes besides the fleet itself. */
 export interface MailboxFacts {
-  stateOf(mailbox: MailboxState): GuardState;
+  /** How many mailboxes of an account are in a state. */
+  inState(account: string, state: GuardState): number;
   /** How many mailboxes the series limit leaves out. */
   omitted(): number;
 }
@@ -42,17 +43,11 @@ export function fleetFamilies(
   ];
 }
 
+/** Before the first whole list an account's number of mailboxes is unknown, not 0. */
 function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
-  const counts = new Map<string, Map<GuardState, number>>();
-  // Before the first whole list an account's number of mailboxes is unknown, not 0.
-  for (const account of fleet.accounts()) if (account.listed) counts.set(account.name, new Map());
-  for (const mailbox of fleet.mailboxes()) {
-    const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
-    const state = facts.stateOf(mailbox);
-    counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
-  }
-  const samples = [...counts].flatMap(([account, ofAccount]) =>
-    guardStates.map((state) => ({ labels: { account, state }, value: ofAccount.get(state) ?? 0 })),
+  const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
+  const samples = listed.flatMap(({ name: account }) =>
+    guardStates.map((state) => ({ labels: { account, state }, value: facts.inState(account, state) })),
   );
   return gauge('mailboxes', 'Number of mailboxes by what the guard makes of them.', samples);
 }

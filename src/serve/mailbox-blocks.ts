@@ -3,13 +3,16 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { guardStateOf } from '../guard/state.ts';
 import { type GuardState, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { type IsoDate, utcDate } from '../model/time.ts';
-import type { Clock, Pacer } from '../world.ts';
+import { type Clock, createPacer, type Pacer } from '../world.ts';
 import { BlockCache } from './exposition/block-cache.ts';
 import type { Piece } from './exposition/piece.ts';
 import type { MetricsSettings } from './fleet-series.ts';
 import { MailboxNames } from './mailbox-labels.ts';
 import { type MailboxMetric, mailboxMetrics, mailboxSamples, maxSeriesOfMailbox } from './mailbox-series.ts';
 import { visibleText } from './visible-text.ts';
+
+/** The loop belongs to others after so much work. */
+const sliceMs = 2;
 
 /** The series of the mailboxes. */
 export class MailboxBlocks {
@@ -19,6 +22,7 @@ export class MailboxBlocks {
   #settings: MetricsSettings;
   #states = new WeakMap<MailboxState, GuardState>();
   #names = new MailboxNames();
+  #counts: ReadonlyMap<string, ReadonlyMap<GuardState, number>> = new Map();
   #day: IsoDate;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
@@ -29,10 +33,11 @@ export class MailboxBlocks {
     this.#cache = new BlockCache<MailboxState, MailboxMetric>({
       gauges: mailboxMetrics,
       items: () => this.#shown(),
-      keyOf: ({ account, id }) => mailboxKey(account, id),
+      // Another address is another mailbox here: the label is made of it.
+      keyOf: ({ account, id, email }) => `${mailboxKey(account, id)} ${email}`,
       regrouped: (pacer) => this.#nameAll(pacer),
       identityOf: (mailbox) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
-      samplesOf: (mailbox) => mailboxSamples(mailbox, { state: this.stateOf(mailbox), now: this.#clock.now() }),
+      samplesOf: (mailbox) => mailboxSamples(mailbox, { state: this.#stateOf(mailbox), now: this.#clock.now() }),
     });
   }
 
@@ -43,16 +48,35 @@ export class MailboxBlocks {
     this.#cache.clear();
   }
 
+  /** Counts the states, and brings the series up to date. One call at a time. */
   async pieces(): Promise<readonly Piece[]> {
     // Rows of a day that lies too far ahead do not count, so that each day reads the same answer anew.
     const today = utcDate(this.#clock.now());
     if (today !== this.#day) this.#cache.clear();
     this.#day = today;
+    await this.#count();
     return this.#cache.pieces();
   }
 
+  /** How many mailboxes of an account were in a state when they were counted last. */
+  inState(account: string, state: GuardState): number {
+    return this.#counts.get(account)?.get(state) ?? 0;
+  }
+
+  async #count(): Promise<void> {
+    const pacer = createPacer(sliceMs);
+    const counts = new Map<string, Map<GuardState, number>>();
+    for (const mailbox of this.#fleet.mailboxes()) {
+      const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
+      const state = this.#stateOf(mailbox);
+      counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
+      if (pacer.due()) await pacer.turn();
+    }
+    this.#counts = counts;
+  }
+
   /** What the guard makes of the mailbox. Remembered: it is asked for at every scrape. */
-  stateOf(mailbox: MailboxState): GuardState {
+  #stateOf(mailbox: MailboxState): GuardState {
     const known = this.#states.get(mailbox);
     if (known) return known;
     const state = guardStateOf(mailbox, this.#settings.nearLimitPpmOf(mailbox));

@@ -1,6 +1,6 @@
 // One scrape's answer: which format and encoding the scraper takes, and the pieces as a stream that yields the event loop.
 import { createPacer } from '../world.ts';
-import { gzipHead, gzipTail, inflate, joined, type Piece } from './exposition/piece.ts';
+import { crcWith, gzipHead, gzipTail, gzipTailBytes, inflate, joined, type Piece } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 
 /** What the scraper's headers ask for. */
@@ -34,9 +34,8 @@ export function formatFor(accept: string | undefined): Format {
 export function answerOf(pieces: readonly Piece[], format: Format, acceptEncoding: string | undefined): Answer {
   const weightOf = weightsOf(acceptEncoding);
   const gzip = (weightOf('gzip', '*') || weightOf('x-gzip')) > 0;
-  const tail = gzip ? gzipTail(pieces) : Buffer.alloc(0);
-  const sizes = pieces.map((piece) => (gzip ? piece.deflated.length : piece.bytes));
-  const bytes = sizes.reduce((sum, size) => sum + size, gzip ? gzipHead.length + tail.length : 0);
+  let bytes = gzip ? gzipHead.length + gzipTailBytes : 0;
+  for (const piece of pieces) bytes += gzip ? piece.deflated.length : piece.bytes;
   const headers = {
     'Content-Type': contentTypes[format],
     'Content-Length': String(bytes),
@@ -44,14 +43,20 @@ export function answerOf(pieces: readonly Piece[], format: Format, acceptEncodin
   };
   return {
     headers: gzip ? { ...headers, 'Content-Encoding': 'gzip' } : headers,
-    body: () => streamOf(gzip ? compressed(pieces, tail) : plain(pieces)),
+    body: () => streamOf(gzip ? compressed(pieces) : plain(pieces)),
   };
 }
 
-function* compressed(pieces: readonly Piece[], tail: Buffer): Generator<Buffer, undefined> {
+function* compressed(pieces: readonly Piece[]): Generator<Buffer, undefined> {
+  let crc = 0;
+  let bytes = 0;
   yield gzipHead;
-  for (const some of portions(pieces)) yield joined(some);
-  yield tail;
+  for (const some of portions(pieces)) {
+    crc = crcWith(crc, some);
+    for (const piece of some) bytes += piece.bytes;
+    yield joined(some);
+  }
+  yield gzipTail(crc, bytes);
 }
 
 function* plain(pieces: readonly Piece[]): Generator<Buffer, undefined> {

@@ -50,18 +50,22 @@ export function inflate(pieces: readonly Piece[]): Buffer {
 /** Before the first piece: deflate, no name, no time, made by no particular system. */
 export const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
+export const gzipTailBytes = 10;
+
 /** Behind the last one: an empty final block, the CRC of all texts together, and their length. */
-export function gzipTail(pieces: Iterable<Piece>): Buffer {
-  let crc = 0;
-  let bytes = 0;
-  for (const piece of pieces) {
-    crc = (multiply(powerOfBytes(piece.bytes), crc) ^ piece.crc) >>> 0;
-    bytes += piece.bytes;
-  }
-  const tail = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+export function gzipTail(crc: number, bytes: number): Buffer {
+  const tail = Buffer.alloc(gzipTailBytes);
+  tail[0] = 3;
   tail.writeUInt32LE(crc, 2);
   tail.writeUInt32LE(bytes % 2 ** 32, 6);
   return tail;
+}
+
+/** The CRC of a text and the texts of these pieces behind it, of the CRC of that text; 0 is that of none. */
+export function crcWith(crc: number, pieces: Iterable<Piece>): number {
+  let whole = crc;
+  for (const piece of pieces) whole = (multiply(powerOfBytes(piece.bytes), whole) ^ piece.crc) >>> 0;
+  return whole;
 }
 
 // A CRC is a polynomial over GF(2), its highest bit the power 0. Behind A comes B: CRC(A) times x^(8 * bytes of B), plus CRC(B).
