@@ -1,0 +1,119 @@
+// kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import type { Delivery } from '../../src/model/delivery.ts';
+import type { ChannelSettings } from '../../src/notify/channels.ts';
+import { Store } from '../../src/store/store.ts';
+import { firing, sampleAlert } from '../alert/samples.ts';
+import { RecipeHost } from '../support/recipe-service.ts';
+import { startReceiver } from './receiver.ts';
+import { sendAll } from './sending.ts';
+
+const node = join(import.meta.dirname, '../../node_modules/.bin/node');
+const script = join(import.meta.dirname, 'sending-process.ts');
+const within = 240_000;
+/** More steps than a send has: the walk must end by itself. */
+const maxSteps = 60;
+
+interface Sent {
+  readonly killed: boolean;
+  /** The steps that were reached, in order. */
+  readonly steps: readonly string[];
+}
+
+async function sendFrom(path: string, channel: ChannelSettings, killAt: number): Promise<Sent> {
+  const child = spawn(node, [script, path, JSON.stringify(channel), String(killAt)]);
+  const [out, err, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (signal !== 'SIGKILL' && code !== 0) throw new Error(`it ended with ${code}:\n${err}`);
+  return { killed: signal === 'SIGKILL', steps: out.trim().split('\n') };
+}
+
+/** One alert that nobody was told of, sent by a process that is killed at the step, and then by one that is not. */
+async function killedAt(
+  killAt: number,
+  channel: ChannelSettings,
+): Promise<Sent & { readonly delivery: Delivery | undefined }> {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-steps-'));
+  const path = join(folder, 'warmwarden.db');
+  const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now() });
+  const store = await Store.open(path, Date.now());
+  await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
+  await store.close();
+  const sent = await sendFrom(path, channel, killAt);
+  if (sent.killed) await sendAll(path, channel, () => {});
+  const after = await Store.open(path, Date.now());
+  const deliveries = await after.recentDeliveries(10);
+  expect(deliveries).toHaveLength(1);
+  await after.close();
+  rmSync(folder, { recursive: true });
+  return { ...sent, delivery: deliveries[0] };
+}
+
+test(
+  'a webhook gets it at least once, and twice only where its answer was lost, then under the same id',
+  async () => {
+    await using receiver = await startReceiver(() => 0);
+    const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+    const channel = { name: 'hook', type: 'webhook', url: receiver.url, secrets, format: 'standard' } as const;
+    const twice: string[] = [];
+    let killAt = 1;
+    for (; killAt < maxSteps; killAt += 1) {
+      receiver.received.length = 0;
+      const { killed, steps, delivery } = await killedAt(killAt, channel);
+      const ids = receiver.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`);
+      expect([steps.at(-1), delivery?.state]).toEqual([steps.at(-1), 'sent']);
+      expect([steps.at(-1), ids.length > 0, new Set(ids).size]).toEqual([steps.at(-1), true, 1]);
+      if (ids.length > 1) twice.push(steps.at(-1) ?? '');
+      if (!killed) break;
+    }
+    expect(killAt).toBeGreaterThan(10);
+    expect(killAt).toBeLessThan(maxSteps);
+    // The receiver said yes, and it was not written down yet.
+    expect(twice).toEqual(['after channel.send', 'before store.settleDelivery']);
+  },
+  within,
+);
+
+test(
+  'a recipe is started once or not at all, never twice, and what is not known is said',
+  async () => {
+    await using host = await RecipeHost.start();
+    const channel = {
+      name: 'fix',
+      type: 'recipe',
+      baseUrl: host.baseUrl,
+      apiKey: host.key,
+      recipe: 'at-risk',
+      apply: false,
+    } as const;
+    host.trigger = () => ({ status: 202, body: { id: 'run-1', status: 'succeeded' } });
+    const unknown: string[] = [];
+    let killAt = 1;
+    for (; killAt < maxSteps; killAt += 1) {
+      host.taken.length = 0;
+      const { killed, steps, delivery } = await killedAt(killAt, channel);
+      const started = host.of('POST', /runs$/).length;
+      const at = steps.at(-1) ?? '';
+      expect([at, started <= 1]).toEqual([at, true]);
+      if (delivery?.state === 'sent') expect([at, started]).toEqual([at, 1]);
+      else unknown.push(at);
+      if (!killed) break;
+    }
+    expect(killAt).toBeLessThan(maxSteps);
+    // From the moment when it is about to be asked for until its answer is written down.
+    const possible = [
+      'after store.beginDelivery',
+      'before channel.send',
+      'after channel.send',
+      'before store.settleDelivery',
+    ];
+    expect(possible).toEqual(expect.arrayContaining(unknown));
+    expect(unknown).toContain('after channel.send');
+  },
+  within,
+);

@@ -1,0 +1,60 @@
+// Sends what a store holds through one channel, and tells of every step: before and after each of the store's verbs and of
+// the channel's sends.
+import { pino } from 'pino';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { type ChannelSettings, createChannel } from '../../src/notify/channels.ts';
+import { createNotifier } from '../../src/notify/notifier.ts';
+import type { OutboxStore } from '../../src/notify/outbox-store.ts';
+import { Store } from '../../src/store/store.ts';
+import { systemClock } from '../../src/world.ts';
+
+type Reached = (step: string) => void;
+
+/** Each method call is two steps: before it begins, and when its promise has resolved. */
+function stepped<Part extends object>(part: Part, name: string, reached: Reached): Part {
+  return new Proxy(part, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function' || key === 'render' || key === 'close') return value;
+      return async (...args: readonly unknown[]) => {
+        reached(`before ${name}.${String(key)}`);
+        const result: unknown = await Reflect.apply(value, target, args);
+        reached(`after ${name}.${String(key)}`);
+        return result;
+      };
+    },
+  });
+}
+
+/** Resolves when nothing waits any more: all of it was sent or given up. */
+export async function sendAll(path: string, settings: ChannelSettings, reached: Reached): Promise<void> {
+  const clock = systemClock();
+  const world = { clock, random: () => 0, log: pino({ level: 'silent' }) };
+  const channel = createChannel(settings, { world, pageUrl: null });
+  const store = await Store.open(path, clock.now());
+  const outbox: OutboxStore = store;
+  const notifier = createNotifier({
+    world,
+    store: stepped(outbox, 'store', reached),
+    fleet: new Fleet(),
+    tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
+    channels: [stepped(channel, 'channel', reached)],
+    settings: {
+      digest: null,
+      heartbeat: null,
+      groupWaitMs: 0,
+      groupIntervalMs: 0,
+      repeatIntervalMs: { critical: null, warning: null, info: null },
+      routes: [{ match: {}, channels: [channel.name] }],
+    },
+    pageUrl: null,
+  });
+  notifier.start();
+  const settled = async () => {
+    const deliveries = await store.recentDeliveries(10);
+    return deliveries.length > 0 && deliveries.every(({ state }) => state !== 'pending');
+  };
+  while (!(await settled())) await clock.sleep(10);
+  await notifier.stop();
+  await store.close();
+}
