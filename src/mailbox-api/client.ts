@@ -36,6 +36,7 @@ import {
   readWarmup,
 } from './answers.ts';
 import { Budget } from './budget.ts';
+import { type Doubt, doubtsOf } from './doubts.ts';
 
 export interface ClientOptions {
   readonly account: string;
@@ -72,6 +73,7 @@ export class MailboxApi {
   readonly #stopping = new AbortController();
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
+  readonly #doubted = new Set<string>();
 
   constructor(options: ClientOptions, world: World, tally: Tally) {
     this.#options = options;
@@ -176,7 +178,8 @@ export class MailboxApi {
     };
     const { status, headers, result } = await this.#exchange(ask);
     this.#noteLimits(headers);
-    return { status, result: result.ok ? interpret(call, result.value, saysNextPage(headers)) : result };
+    const doubt: Doubt = (field, sentence) => this.#doubt(call.route, field, sentence);
+    return { status, result: result.ok ? interpret(call, result.value, saysNextPage(headers), doubt) : result };
   }
 
   /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
@@ -189,6 +192,15 @@ export class MailboxApi {
     this.budget.started(slot);
     await clock.sleep(slot - clock.monotonic(), this.#stopping.signal);
     return send();
+  }
+
+  /** Says each doubtful field of a route once. */
+  #doubt(route: string, field: string, sentence: string): void {
+    const key = `${route} ${field}`;
+    if (this.#doubted.has(key)) return;
+    this.#doubted.add(key);
+    const { account, apiKey } = this.#options;
+    this.#world.log.warn({ account, route, field }, withoutKeys(sentence, apiKey));
   }
 
   #noteOutcome(result: Result<unknown>): void {
@@ -220,7 +232,7 @@ function saysNextPage(headers: AnswerHeaders): boolean {
 }
 
 /** A 2xx answer: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5). */
-function interpret<Answer>(call: Call<Answer>, success: Success, nextPage: boolean): Result<Answer> {
+function interpret<Answer>(call: Call<Answer>, success: Success, nextPage: boolean, doubt: Doubt): Result<Answer> {
   const { status, text } = success;
   // The document does not show the body of a pause: a success without one is a success, for it is read back.
   if (call.method === 'POST' && text.trim() === '') return { ok: true, value: call.read(null) as Answer };
@@ -245,5 +257,6 @@ function interpret<Answer>(call: Call<Answer>, success: Success, nextPage: boole
   }
   const answer = call.read(nextPage ? { ...body, has_more: true } : body);
   if (answer === null) return malformed(status, `the body is not what the document describes: ${quote(text)}`);
+  doubtsOf(body as Record<string, unknown>, doubt);
   return { ok: true, value: answer };
 }

@@ -41,8 +41,6 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly method: string;
   readonly headers: Record<string, string | string[]>;
-  /** The body of a POST, as it came. */
-  text?: string;
   /** Why the body of a POST can't be read. */
   unreadable?: unknown;
   body?: JsonObject;
@@ -76,13 +74,8 @@ async function withFaults(
 ): Promise<{ answer: Answer; fault: Behaviour | null }> {
   const { method, request } = exchange;
   const { path, query } = target(request.url ?? '/');
-  if (method === 'POST') {
-    exchange.text = await readBody(request).catch((error: unknown) => {
-      exchange.unreadable = error;
-      return '';
-    });
-  }
-  const mailboxId = query.get('mailbox_id') ?? /"mailbox_id"\s*:\s*"([^"]*)"/.exec(exchange.text ?? '')?.[1] ?? null;
+  if (method === 'POST') await takeBody(exchange);
+  const mailboxId = query.get('mailbox_id') ?? textOf(exchange.body?.['mailbox_id']);
   const fault = options.faults.meet({ method, path, mailboxId }, options.world.clock.now());
   const plain = () => withRefusals(options, exchange, () => answerTo(options, exchange));
   const done = { status: 200, body: { success: true, message: 'done' } };
@@ -107,6 +100,19 @@ async function withFaults(
     default:
       return { answer: await plain(), fault };
   }
+}
+
+/** The body of a POST; what is wrong with it is said when its turn comes, after the key. */
+async function takeBody(exchange: Exchange): Promise<void> {
+  try {
+    exchange.body = readJsonObject(await readBody(exchange.request));
+  } catch (error) {
+    exchange.unreadable = error;
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 async function withRefusals(options: HttpOptions, exchange: Exchange, work: () => Promise<Answer>): Promise<Answer> {
@@ -140,10 +146,7 @@ async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answe
   if (!handler) {
     throw new Refusal(405, 'this path does not know the method', { allow: Object.keys(route.methods).join(', ') });
   }
-  if (method === 'POST') {
-    if (exchange.unreadable) throw exchange.unreadable;
-    exchange.body = readJsonObject(exchange.text ?? '');
-  }
+  if (exchange.unreadable) throw exchange.unreadable;
   return handler({ caller, query, id: route.id, body: exchange.body ?? {} });
 }
 

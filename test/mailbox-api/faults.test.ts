@@ -31,7 +31,7 @@ async function facing(rules: readonly FaultRule[], by: 'scenario' | 'admin' = 's
     await asked.api.close();
     await served.simulator.close();
   };
-  return { ...served, api: asked.api, id: served.idOf(ann.email), [Symbol.asyncDispose]: end };
+  return { ...served, api: asked.api, said: asked.said, id: served.idOf(ann.email), [Symbol.asyncDispose]: end };
 }
 
 const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { kind, ...more } });
@@ -236,4 +236,27 @@ test('H19: a kept connection that was forgotten costs a GET nothing', async () =
     await turn();
   }
   expect(results.map(({ ok }) => ok)).toEqual(Array(6).fill(true));
+});
+
+test('S1: a field that can not be read is said once, whatever number of rows and answers it stands in', async () => {
+  await using it = await facing([{ fault: 'counts-unreadable', route: 'stats' }]);
+  await it.api.stats(it.id);
+  await it.api.stats(it.id);
+  expect(it.said).toEqual([
+    'stats.sent is no plain number: "1,204"; it counts as unknown',
+    'stats.bounced is no plain number: "NaN"; it counts as unknown',
+  ]);
+});
+
+test('S5: a listing that contradicts itself is said once', async () => {
+  await using it = await facing([{ fault: 'lists-contradict', route: 'blacklist' }]);
+  await it.api.blacklist(it.id);
+  await it.api.blacklist(it.id);
+  expect(it.said).toEqual(['listed is false, but blacklists_found is not empty: listed counts']);
+});
+
+test('a plain answer of every route raises no doubt', async () => {
+  await using it = await facing([]);
+  for (const ask of Object.values(questions)) await ask(it.api, it.id);
+  expect(it.said).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // Thousands of answers that were good once: whatever a server does to them, the readers answer and do not throw.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Result } from '../../src/http/failure.ts';
 import {
   type Reader,
   readBlacklist,
@@ -11,8 +12,10 @@ import {
   readStats,
   readWarmup,
 } from '../../src/mailbox-api/answers.ts';
+import type { Observed } from '../../src/model/answers.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { ann, bob, type Json, scenarioOf, serve } from '../simulator/served.ts';
+import { clientOf, startScripted } from './scripted-server.ts';
 
 const runs = 1_000;
 
@@ -104,3 +107,103 @@ test('mutated answers are read or refused, never thrown at, and hold no number t
   }
   expect(readable).toBeGreaterThan(runs);
 });
+
+const clientRuns = process.env['WARMWARDEN_SLOW'] ? 50_000 : 1_500;
+
+/** What a server may do to the text of a good answer. */
+const mangled: fc.Arbitrary<(text: string) => string> = fc.oneof(
+  fc.nat().map((at) => (text: string) => text.slice(0, at % (text.length + 1))),
+  fc.tuple(fc.nat(), fc.string({ maxLength: 5 })).map(([at, put]) => (text: string) => {
+    const place = at % (text.length + 1);
+    return text.slice(0, place) + put + text.slice(place);
+  }),
+  fc.constantFrom(
+    (text: string) => `<${text}`,
+    (text: string) => `${text}${text}`,
+    (text: string) => `[${text}]`,
+    () => '',
+    () => '{}',
+    () => '{"error":"no"}',
+    () => '{"mailboxes":null,"stats":{},"status":[]}',
+  ),
+);
+const statuses = fc.constantFrom(200, 200, 200, 200, 200, 201, 204, 302, 400, 401, 403, 404, 429, 500, 503);
+const retryAfters = fc.constantFrom(
+  undefined,
+  '0',
+  '-1',
+  '1e9',
+  'soon',
+  'Tue, 10 Mar 2026 08:30:30 GMT',
+  '9'.repeat(99),
+);
+
+test('mutated answers to the client are values or failures, never an exception, and never lead to a write', async () => {
+  const good = await samples();
+  let [body, status, retryAfter]: [string, number, string | undefined] = ['', 200, undefined];
+  await using server = await startScripted((response) => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+    };
+    response.writeHead(status, headers).end(status === 204 ? undefined : body);
+  });
+  await using client = clientOf(server.url);
+  const { api } = client;
+  const asks: readonly ((id: string) => Promise<Result<Observed<unknown>>>)[] = [
+    () => api.health(),
+    () => api.mailboxes(),
+    (id) => api.mailbox(id),
+    (id) => api.warmup(id),
+    (id) => api.stats(id),
+    (id) => api.dns(id),
+    (id) => api.blacklist(id),
+  ];
+  const kinds = new Map<string, number>();
+  const count = (kind: string) => kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const shape = fc.record({
+    route: fc.nat({ max: asks.length - 1 }),
+    mutations: fc.array(fc.tuple(fc.nat(), planted), { maxLength: 3 }),
+    mangles: fc.array(mangled, { maxLength: 1 }),
+    status: statuses,
+    retryAfter: retryAfters,
+  });
+  await fc.assert(
+    fc.asyncProperty(shape, async (given) => {
+      const [, plain] = good[given.route] ?? [null, {}];
+      let mutated = plain;
+      const all = places(plain);
+      for (const [place, put] of given.mutations) {
+        try {
+          mutated = changed(mutated, all[place % all.length] ?? [], put);
+        } catch {
+          // An earlier mutation took the place away.
+        }
+      }
+      [body, status, retryAfter] = [JSON.stringify(mutated), given.status, given.retryAfter];
+      for (const mangle of given.mangles) body = mangle(body);
+      const result = await asks[given.route]?.(idOf(plain));
+      if (result === undefined) return false;
+      count(result.ok ? 'answer' : result.failure.kind);
+      if (result.ok) return plainNumbersOnly(result.value.answer);
+      const { detail, retryAfterMs } = result.failure;
+      return detail.length < 400 && (retryAfterMs === null || (retryAfterMs >= 1_000 && retryAfterMs <= 900_000));
+    }),
+    { numRuns: clientRuns },
+  );
+  // Every outcome came up, so that nothing is true of nothing.
+  expect([...kinds.keys()].sort()).toEqual([
+    'answer',
+    'malformed',
+    'missing',
+    'refused',
+    'throttled',
+    'unauthorized',
+    'unavailable',
+  ]);
+  expect(server.received.filter(({ method }) => method !== 'GET')).toEqual([]);
+}, 600_000);
+
+function idOf(body: Json): string {
+  return String(body.mailbox_id ?? body.id ?? 'a');
+}

@@ -50,7 +50,7 @@ export async function startScripted(script: Script = answer(200, {})) {
   return Object.assign(scripted, { url: `http://127.0.0.1:${port}`, received, [Symbol.asyncDispose]: close });
 }
 
-/** A client of `url` on a moved clock, with the requests that it counted. */
+/** A client of `url` on a moved clock, with the requests that it counted and the warnings that it said. */
 export function clientOf<On extends Clock = MovedClock>(
   url: string,
   options: Partial<ClientOptions> = {},
@@ -63,7 +63,9 @@ export function clientOf<On extends Clock = MovedClock>(
     notification: () => {},
     request: (count: RequestCount) => counted.push(count),
   };
-  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }) };
+  const said: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
+  const world = { clock, random: () => 0.5, log };
   const api = new MailboxApi(
     {
       account: 'acme',
@@ -77,5 +79,5 @@ export function clientOf<On extends Clock = MovedClock>(
     world,
     tally,
   );
-  return { api, clock, counted, [Symbol.asyncDispose]: () => api.close() };
+  return { api, clock, counted, said, [Symbol.asyncDispose]: () => api.close() };
 }

@@ -1,0 +1,194 @@
+// The whole daemon against the simulator's own faults: no bad answer becomes an action, a zero, a resolve or a crash.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import type { FaultRule } from '../../src/simulator/fault.ts';
+import type { Scenario } from '../../src/simulator/scenario.ts';
+import { scenarios } from '../../src/simulator/scenarios.ts';
+import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
+
+const amelia = 'amelia.ward@northbeam.example';
+const jonas = 'jonas.keller@brightpath.example';
+const oliver = 'oliver.hart@northbeam.example';
+
+const usual = {
+  health: '* * * * *',
+  mailboxes: '* * * * *',
+  stats: '*/15 * * * *',
+  warmup: '*/30 * * * *',
+  mailbox: '29 * * * *',
+  dns: '17 * * * *',
+  blacklist: '41 * * * *',
+};
+const hourly = { ...usual, health: '0 * * * *', mailboxes: '0 * * * *', stats: '5 * * * *', warmup: '8 */6 * * *' };
+const rare = { ...usual, health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/30 * * * *' };
+
+/** A scenario's incidents on some of its mailboxes, with faults in front. */
+function of(scenario: Scenario, emails: readonly string[], faults: readonly FaultRule[] = []): Scenario {
+  return { ...scenario, fleet: scenario.fleet.filter(({ email }) => emails.includes(email)), faults };
+}
+
+const storm = (...faults: FaultRule[]) => of(scenarios['bounce-storm'], [amelia], faults);
+const writes = { route: 'warmup', method: 'POST' } as const;
+/** Without the reminders of what lasts. */
+const steps = (stage: MovedDaemon, rule: string) => stage.told(rule).filter((status) => status !== 'reminder');
+const states = (stage: MovedDaemon) =>
+  stage
+    .fleet()
+    .recentActions()
+    .map(({ state }) => state);
+
+test.each([
+  ['H7: a 500 after the change was made is confirmed by one POST', 'applied-but-500'],
+  ['H8: a change that shows seconds later is confirmed by one POST', 'late'],
+  ['H9: an answer lost after the POST was applied is confirmed by one POST', 'applied-but-lost'],
+])('%s', async (_name, fault) => {
+  await using stage = await startMovedDaemon({ scenario: storm({ fault, ...writes }), poll: usual });
+  await stage.until('a confirmed action', () => states(stage)[0] === 'confirmed', 5 * hourMs);
+  await stage.run(2 * hourMs);
+  expect([stage.simulator.requests.filter(({ method }) => method === 'POST').length, states(stage)]).toEqual([
+    1,
+    ['confirmed'],
+  ]);
+  expect(stage.simulator.fleet.find(amelia)?.config.mode).toBe('recovery');
+  expect([stage.told('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([['event'], []]);
+});
+
+test('H6: success that is said and not done is unconfirmed, told, and tried as POLICY says, never more', async () => {
+  await using stage = await startMovedDaemon({ scenario: storm({ fault: 'pretend', ...writes }), poll: usual });
+  const posts = () => stage.simulator.requests.filter(({ method }) => method === 'POST');
+  await stage.until('a first try', () => states(stage)[0] === 'unconfirmed', 5 * hourMs);
+  await stage.run(6 * hourMs);
+  const gaps = posts()
+    .slice(1)
+    .map(({ at }, index) => Math.round((at - (posts()[index]?.at ?? 0)) / minuteMs));
+  expect(gaps).toEqual([1, 5, 15, 60]);
+  expect([states(stage), stage.told('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([
+    ['unconfirmed'],
+    ['event'],
+    ['firing'],
+  ]);
+});
+
+test('H20: an API that can not be reached for ten minutes is one alert; nothing is resolved and nothing acted', async () => {
+  const outage = { fault: 'reset', from: 70 * minuteMs, until: 80 * minuteMs } as const;
+  const broken = { kind: 'dns', mailbox: oliver, records: ['dkim'], from: 0 } as const;
+  const scenario = { ...of(scenarios.calm, [oliver], [outage]), incidents: [broken] };
+  await using stage = await startMovedDaemon({ scenario, poll: { ...usual, dns: '*/5 * * * *' } });
+  await stage.until('the broken record', () => steps(stage, 'dns_failing').length === 1, 3 * hourMs);
+  await stage.run(4 * hourMs);
+  expect([steps(stage, 'api_down'), steps(stage, 'dns_failing'), stage.posts]).toEqual([
+    ['firing', 'resolved'],
+    ['firing'],
+    [],
+  ]);
+});
+
+test('H21: health that fails while all else works alarms nobody; health that says ok while all else fails does', async () => {
+  await using stage = await startMovedDaemon({ scenario: of(scenarios.calm, [oliver]), poll: usual });
+  stage.simulator.faults.add({ fault: 'overloaded', route: 'health' });
+  await stage.run(hourMs);
+  expect([steps(stage, 'api_down'), [...stage.fleet().accounts()][0]?.health]).toEqual([[], 'unknown']);
+  stage.simulator.faults.clear();
+  for (const route of ['mailboxes', 'mailbox', 'warmup', 'stats', 'dns', 'blacklist'] as const) {
+    stage.simulator.faults.add({ fault: 'overloaded', route });
+  }
+  await stage.run(20 * minuteMs);
+  expect([steps(stage, 'api_down'), [...stage.fleet().accounts()][0]?.health]).toEqual([['firing'], 'ok']);
+});
+
+test('H22: a rejected key stops its account alone; the other one goes on and acts', async () => {
+  const scenario = of(scenarios['bounce-storm'], [amelia, jonas]);
+  await using stage = await startMovedDaemon({ scenario, poll: usual, second: [jonas] });
+  await stage.run(10 * minuteMs);
+  stage.simulator.faults.add({ fault: 'unauthorized', mailbox: jonas });
+  await stage.run(6 * hourMs);
+  const accounts = [...stage.fleet().accounts()].map(({ name, keyRejected }) => [name, keyRejected]);
+  expect([accounts[0], stage.posts.map(({ email, change }) => [email, change])]).toEqual([
+    ['agency', false],
+    [[amelia, 'recovery']],
+  ]);
+  stage.simulator.faults.clear();
+  await stage.run(15 * minuteMs);
+  expect(stage.posts.map(({ email }) => email)).toEqual([amelia, jonas]);
+});
+
+test.each([
+  ['S1: counts that can not be read', 'counts-unreadable', 'stats', 'invalid_row'],
+  ['S4: statistics that are null', 'null-stats', 'stats', 'bad_payload'],
+  ['S2: a mode that nobody knows', 'unknown-mode', 'warmup', 'unknown_mode'],
+] as const)('%s are neither 0 nor healthy, and nothing is written on them', async (_name, fault, route, reason) => {
+  await using stage = await startMovedDaemon({ scenario: storm({ fault, route, method: 'GET' }), poll: rare });
+  await stage.run(3 * hourMs);
+  expect([stage.mailbox(amelia).verdict?.answer.reason, stage.posts, steps(stage, 'guard_blind')]).toEqual([
+    reason,
+    [],
+    ['firing'],
+  ]);
+});
+
+test('S6: an inconclusive record neither fires nor resolves', async () => {
+  const broken = { kind: 'dns', mailbox: oliver, records: ['spf'], from: 0, until: 5 * hourMs } as const;
+  const scenario = { ...of(scenarios.calm, [oliver]), incidents: [broken] };
+  await using stage = await startMovedDaemon({ scenario, poll: rare });
+  stage.simulator.faults.add({ fault: 'dns-temperror', route: 'dns' });
+  await stage.run(3 * hourMs);
+  expect(steps(stage, 'dns_failing')).toEqual([]);
+  stage.simulator.faults.clear();
+  await stage.run(90 * minuteMs);
+  stage.simulator.faults.add({ fault: 'dns-temperror', route: 'dns' });
+  await stage.run(3 * hourMs);
+  expect(steps(stage, 'dns_failing')).toEqual(['firing']);
+  stage.simulator.faults.clear();
+  await stage.run(2 * hourMs);
+  expect(steps(stage, 'dns_failing')).toEqual(['firing', 'resolved']);
+});
+
+test('S12: markup, bidi marks and formulas in what the API says reach no page as they are', async () => {
+  const scenario = of(scenarios.calm, [oliver], [{ fault: 'markup', method: 'GET' }]);
+  await using stage = await startMovedDaemon({ scenario, poll: rare });
+  await stage.run(90 * minuteMs);
+  const { account, id } = stage.mailbox(oliver);
+  for (const path of ['/', `/mailboxes/${account}/${id}`]) {
+    const text = await (await fetch(stage.url() + path)).text();
+    for (const raw of ['<img src=x', '\u202e', '<b>@channel']) expect(text).not.toContain(raw);
+  }
+});
+
+test('a DNS break is told once a domain and resolved; listings once an address; nothing is written', async () => {
+  const incidents = [...scenarios['dns-break'].incidents, ...scenarios.listings.incidents];
+  const fleet = scenarios.calm.fleet.filter(({ email }) => /@(cedarlane|harborlight|fernhill)\./.test(email));
+  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet, incidents }, poll: hourly });
+  await stage.run(32 * hourMs);
+  expect([steps(stage, 'dns_failing').sort(), steps(stage, 'blacklisted').sort(), stage.posts]).toEqual([
+    ['firing', 'firing', 'resolved', 'resolved'],
+    ['firing', 'firing', 'resolved', 'resolved'],
+    [],
+  ]);
+});
+
+test('disconnections are told mailbox by mailbox and end with the login', async () => {
+  await using stage = await startMovedDaemon({
+    scenario: scenarios.disconnections,
+    poll: { ...hourly, mailboxes: '*/15 * * * *' },
+  });
+  await stage.run(26 * hourMs);
+  const told = steps(stage, 'mailbox_disconnected');
+  expect([
+    told.filter((status) => status === 'firing').length,
+    told.filter((status) => status === 'resolved').length,
+  ]).toEqual([7, 7]);
+  expect(stage.posts).toEqual([]);
+});
+
+test('the vendor’s own pause is nobody’s claim: it is not doubled, not resumed, and what burns after it is acted upon', async () => {
+  await using stage = await startMovedDaemon({ scenario: of(scenarios['vendor-pause'], [amelia, oliver]), poll: rare });
+  await stage.run(5 * hourMs);
+  expect([stage.mailbox(oliver).verdict?.answer.reason, stage.mailbox(oliver).memory?.claim]).toEqual([
+    'already_paused',
+    null,
+  ]);
+  const before = stage.posts.filter(({ email }) => email === oliver);
+  await stage.run(24 * hourMs);
+  expect([before, stage.posts.some(({ change }) => change === 'resume')]).toEqual([[], false]);
+  expect(stage.mailbox(oliver).verdict?.answer.reason).toBe('ok');
+});
