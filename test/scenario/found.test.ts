@@ -1,0 +1,79 @@
+// The first minutes of a daemon on a fleet that nobody remembers: what is found is one message, later findings go their way.
+import { expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import type { Told } from '../support/receiver.ts';
+import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
+
+const domains = ['northbeam.example', 'brightpath.example', 'cedarlane.example'];
+const poll = {
+  health: '7 * * * *',
+  mailboxes: '3 * * * *',
+  stats: '*/15 * * * *',
+  warmup: '*/30 * * * *',
+  mailbox: '20 15 * * *',
+  dns: '25 19 * * *',
+  blacklist: '35 15 * * *',
+};
+
+function settled(number: number, mode: MailboxSpec['mode'] = 'balanced'): MailboxSpec {
+  return { email: `m${number}@${domains[number % 3]}`, provider: 'google', mode, startedDaysAgo: 60 };
+}
+
+const badDay = (mailbox: string): Incident => ({
+  kind: 'bounce',
+  mailbox,
+  rate: 0.2,
+  from: -5 * dayMs,
+  until: -4 * dayMs,
+});
+const over = Array.from({ length: 6 }, (_, number) => settled(number));
+const recovering = Array.from({ length: 4 }, (_, number) => settled(number + 6, 'recovery'));
+const calm = Array.from({ length: 50 }, (_, number) => settled(number + 10));
+const emails = (specs: readonly MailboxSpec[]) => specs.map(({ email }) => email).sort();
+
+interface Message {
+  readonly type: string;
+  readonly data: {
+    readonly rule: string | null;
+    readonly total: number;
+    readonly alerts: readonly { readonly rule: string; readonly status: string; readonly mailbox: string | null }[];
+  };
+}
+
+const bodyOf = ({ text }: Told): Message => JSON.parse(text);
+const messages = (stage: MovedDaemon) => stage.receiver.told.filter(({ to }) => to === 'hook').map(bodyOf);
+
+it('on a fleet where a tenth is over the limit: nobody in recovery is paused, and one message says what was found', async () => {
+  const fleet = [...over, ...recovering, ...calm];
+  const incidents: Incident[] = [
+    ...[...over, ...recovering].map(({ email }) => badDay(email)),
+    { kind: 'dns', mailbox: '*@cedarlane.example', records: ['dkim'], from: -dayMs },
+  ];
+  await using stage = await startMovedDaemon({
+    scenario: { name: 'found', summary: 'A fleet in trouble.', fleet, incidents },
+    poll,
+  });
+  await stage.run(2 * hourMs);
+  const [found, ...others] = messages(stage);
+  expect(others).toEqual([]);
+  expect(found?.type).toBe('alerts.found');
+  const byRule = (rule: string) => found?.data.alerts.filter((alert) => alert.rule === rule) ?? [];
+  const acted = byRule('guard_acted').map(({ mailbox }) => mailbox);
+  expect(acted.sort()).toEqual(stage.posts.map(({ email }) => email).sort());
+  expect(byRule('guard_held')).toHaveLength(1);
+  expect(byRule('dns_failing')).toHaveLength(1);
+  expect(found?.data.total).toBe(found?.data.alerts.length);
+  for (const { email, change } of stage.posts) {
+    expect(emails(over)).toContain(email);
+    expect(change).toBe('recovery');
+  }
+
+  // What comes later goes its normal way, also for another process that remembers the fleet.
+  await stage.restart();
+  stage.simulator.fleet.remove('m20@cedarlane.example');
+  await stage.run(4 * hourMs + minuteMs);
+  const later = messages(stage).slice(1);
+  expect(later.filter(({ type }) => type === 'alerts.found')).toEqual([]);
+  expect(later.filter(({ data }) => data.rule === 'mailbox_missing')).toHaveLength(1);
+});
