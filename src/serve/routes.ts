@@ -25,6 +25,7 @@ import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
 import { noticePage } from './page/notice-page.ts';
+import { runbooksPage } from './page/runbooks-page.ts';
 import { styleSheet } from './page/style-sheet.ts';
 import { addReload, type ReloadRouteParts } from './reload-route.ts';
 
@@ -168,6 +169,7 @@ function addPages(app: Hono, parts: RouteParts): void {
     const still = c.req.query('refresh') === 'off';
     return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
   });
+  app.get('/runbooks', (c) => c.html(runbooksPage()));
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
   app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));

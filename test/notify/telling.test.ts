@@ -235,6 +235,17 @@ test('what a first sweep finds is one message when the sweep is over; what an ac
   expect(await at.run(hourMs)).toEqual([]);
 });
 
+test('every message leads to the runbook of its rule', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1), down('other'));
+  await at.run(minuteMs);
+  const payloads = at.store.deliveries().map(({ payload }) => JSON.parse(payload));
+  expect(payloads.map(({ transitions }) => transitions[0].alert.facts.numbers.runbook_url)).toEqual([
+    'http://page/runbooks#stale_data',
+    'http://page/runbooks#api_down',
+  ]);
+});
+
 test('a channel that fails is told of through the others', async () => {
   const at = rig({}, ['ops', 'hook']);
   at.fire(sampleAlert(1, { rule: 'channel_failing', object: 'ops', account: '', mailboxId: null, email: null }));

@@ -1,5 +1,6 @@
 // The files that are made of the sources, with their texts.
 import { fileURLToPath } from 'node:url';
+import { alertsText } from './alerts.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
 
@@ -9,5 +10,6 @@ export function generated(): ReadonlyMap<string, string> {
   return new Map([
     [at('config.schema.json'), editorSchemaText()],
     [at('docs/configuration.md'), configurationText()],
+    [at('docs/alerts.md'), alertsText()],
   ]);
 }

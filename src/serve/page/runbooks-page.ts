@@ -1,0 +1,17 @@
+// What each alert means and what to do: where the links of the messages lead.
+import { html } from 'hono/html';
+import { alertRules } from '../../model/alert.ts';
+import { runbooks } from '../../model/runbooks.ts';
+import type { Markup } from './elements.ts';
+import { layout } from './layout.ts';
+
+export function runbooksPage(): Markup {
+  const items = alertRules.map((rule) => {
+    const { means, done, todo } = runbooks[rule];
+    return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
+<p>${means}</p>
+<p><strong>What was done.</strong> ${done}</p>
+<p><strong>What to do.</strong> ${todo}</p></section>`;
+  });
+  return layout({ title: 'Runbooks · Warmwarden', live: null, body: html`<h1>What alerts mean</h1>${items}` });
+}

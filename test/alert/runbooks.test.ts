@@ -1,0 +1,19 @@
+// Every rule has its runbook: in the documentation and on the page that the messages lead to.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { alertRules } from '../../src/model/alert.ts';
+import { runbooksPage } from '../../src/serve/page/runbooks-page.ts';
+
+test('docs/alerts.md has a section for each rule, whose anchor is its name', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8');
+  const headings = [...text.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+  expect(headings).toEqual([...alertRules]);
+});
+
+test('the page of the runbooks has each rule under its anchor, and says what to do', async () => {
+  const page = String(await runbooksPage());
+  const anchors = [...page.matchAll(/id="(\w+)"><h2>(\w+)</g)].map(([, id, name]) => (id === name ? id : 'differs'));
+  expect(anchors).toEqual([...alertRules]);
+  expect(page.match(/What to do\./g)).toHaveLength(alertRules.length);
+});

@@ -1,0 +1,52 @@
+// docs/alerts.md: how people are told, and a runbook for each rule.
+import { alertRules } from '../../src/model/alert.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { runbooks } from '../../src/model/runbooks.ts';
+
+const intro = `# Alerts
+
+Each message says what is wrong, since when, the numbers with their counts and limit, how old they are, what was done, and
+how to take it back. It links to the mailbox's page and to the rule's runbook below (\`/runbooks#RULE\` on your daemon).
+
+## How you are told
+
+- **Once, and again when it matters.** An alert is pending, firing, resolved. Firing and resolved are told once each; *still*
+  is a reminder after \`repeat_interval\` (critical 4 h, warning 24 h, info never), *worse* a higher severity than you were
+  told. What the guard did (\`guard_acted\`, \`restored\`) is an event: told once, never resolved.
+- **Together.** Alerts of one rule and account that come within \`group_wait\` (30 s) are one message; the next one about them
+  waits for \`group_interval\` (5 min). More than four groups at once are one message with the count of each rule.
+- **What we found.** A daemon that starts on mailboxes that it never judged keeps what its first sweep finds together, and
+  tells it in ONE message when the sweep is over (after an hour at the latest): findings, switches to recovery, and a breaker
+  that holds them. A pause and an action that failed do not wait. Later findings go their normal way.
+- **To whom.** \`routes\` choose by severity, account, rule and mailbox. The end of an alert goes to every channel that was told
+  of it, whatever the routes say by then.
+- **Not twice for one cause.** While \`api_down\` or \`key_rejected\` fires, and for half an hour after, \`stale_data\` and
+  \`mailbox_missing\` of the same account are not told. Nothing else is ever hidden by another alert.
+- **After a restart** you hear once of what began and once of what ended meanwhile, and nothing that you heard before.
+
+## Silences
+
+\`warmwarden silence add --rule "dns_*" --domain acme.example --for 2h --reason "provider moves"\` mutes messages; \`silence list\`
+shows who muted what, \`silence end ID\` ends it. A silence never stops the guard, never hides anything on the page, and never
+mutes the end of what you were told. What still goes on when it is over is told then. What happens once while it lasts (the
+guard acted) is not told later: name the rules if you want to hear of that.
+
+## Settings
+
+\`alerts.rules\` in the configuration switches a rule off (\`enabled: false\`: what fires of it ends), gives it another
+\`severity\`, makes it wait (\`for\`), or changes its thresholds. [configuration.md](configuration.md) has every key.
+
+## Runbooks
+`;
+
+/** The whole file. */
+export function alertsText(): string {
+  const sections = alertRules.map((rule) => {
+    const { means, done, todo } = runbooks[rule];
+    const { severity, forMs } = defaultRuleSettings.of[rule];
+    const level = rule === 'guard_acted' ? 'critical for a pause, warning for a switch to recovery' : severity;
+    const wait = forMs === 0 ? '' : `, after ${forMs / 60_000} minutes`;
+    return `### ${rule}\n\n*${level}${wait}*\n\n${means}\n\n**What was done.** ${done}\n\n**What to do.** ${todo}\n`;
+  });
+  return `${intro}\n${sections.join('\n')}`;
+}
