@@ -1,7 +1,7 @@
 // What a cadence asks of a budget, and by how much it must be stretched to fit. Pure.
 import type { Route } from '../model/answers.ts';
 import { minuteMs } from '../model/time.ts';
-import type { MailboxRoute } from './poll.ts';
+import { type MailboxRoute, mailboxRoutes } from './poll.ts';
 
 const slowRoutes = ['mailbox', 'dns', 'blacklist'] as const;
 
@@ -11,10 +11,13 @@ const accountShare = 10;
 const slowShare = 0.1;
 
 /**
- * With requests spent by risk, the calmest mailboxes wait this many times as long as the average one when the cadence
- * does not fit: without this room there would be nothing to spend.
+ * Where statistics are read by risk, no mailbox waits longer than this many rounds of all of them: more room for the
+ * risky ones would be at the cost of the calm ones, less would be round robin. Where the cadence fits, it is the cap, too.
  */
-const patienceFactor = 1.6;
+const patienceFactor = 1.4;
+
+/** Where the cadence fits, a kind that is due catches up at this many times its usual rate; statistics take the rest. */
+const catchUp = 2;
 
 export interface DemandInput {
   readonly mailboxes: number;
@@ -29,11 +32,15 @@ export interface DemandInput {
 export interface Demand {
   /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
-  /** How many times as far apart the polls of a mailbox must be, by kind: 1 when the cadence fits. */
-  readonly stretch: Readonly<Record<MailboxRoute, number>>;
   readonly fits: boolean;
+  /** The cadence would fit, too, if the list took its full share. */
+  readonly fitsWithList: boolean;
   /** How far apart two polls of health or the list are at least, milliseconds. */
   readonly accountSpacingMs: number;
+  /** How many times as far apart the polls of a mailbox must be, by kind: 1 when the cadence fits. */
+  readonly stretch: Readonly<Record<MailboxRoute, number>>;
+  /** While all kinds have something to ask: how far apart the polls of a mailbox would be, by kind, milliseconds. */
+  readonly turnMs: Readonly<Record<MailboxRoute, number>>;
   /** No mailbox's statistics get older, milliseconds: from then on it goes before every other. */
   readonly statsCapMs: number;
 }
@@ -43,15 +50,27 @@ export function demandOf({ mailboxes, allowedPerMinute, cadenceMs, early }: Dema
   const accountSpacingMs = (accountShare * minuteMs) / allowedPerMinute;
   const perMinute = (everyMs: number) => minuteMs / everyMs;
   const ofAccount = [cadenceMs.health, cadenceMs.mailboxes];
-  const account = ofAccount.reduce((sum, every) => sum + perMinute(Math.max(every, accountSpacingMs)), 0);
-  const guard = mailboxes * (perMinute(cadenceMs.stats) + perMinute(cadenceMs.warmup));
-  const slow = mailboxes * slowRoutes.reduce((sum, route) => sum + perMinute(cadenceMs[route]), 0);
-  const asksPerMinute = ofAccount.reduce((sum, every) => sum + perMinute(every), 0) + guard + slow;
-  const room = allowedPerMinute - account;
-  const fits = guard + slow <= room;
-  const ofSlow = fits ? 1 : Math.max((guard + slow) / room, slow / (slowShare * room));
-  const ofGuard = fits ? 1 : Math.max(1, guard / (room - slow / ofSlow));
+  const room = ofAccount.reduce((left, every) => left - perMinute(Math.max(every, accountSpacingMs)), allowedPerMinute);
+  const of = (route: MailboxRoute) => mailboxes * perMinute(cadenceMs[route]);
+  const slow = slowRoutes.reduce((sum, route) => sum + of(route), 0);
+  const all = of('stats') + of('warmup') + slow;
+  const fits = all <= room;
+  const ofSlow = fits ? 1 : Math.max(all / room, slow / (slowShare * room));
+  const ofGuard = fits ? 1 : Math.max(1, (all - slow) / (room - slow / ofSlow));
   const stretch = { stats: ofGuard, warmup: ofGuard, mailbox: ofSlow, dns: ofSlow, blacklist: ofSlow };
-  const patience = !fits && early ? patienceFactor : 1;
-  return { asksPerMinute, stretch, fits, accountSpacingMs, statsCapMs: cadenceMs.stats * ofGuard * patience };
+  const others = of('warmup') / ofGuard + slow / ofSlow;
+  const roundMs = (mailboxes * minuteMs) / (room - others);
+  const patientMs = early ? patienceFactor * roundMs : cadenceMs.stats * ofGuard;
+  const turns = mailboxRoutes.map((route) => [route, (cadenceMs[route] * stretch[route]) / (fits ? catchUp : 1)]);
+  const turnMs = { ...(Object.fromEntries(turns) as Record<MailboxRoute, number>) };
+  if (fits) turnMs.stats = (mailboxes * minuteMs) / Math.max(room - catchUp * others, room / catchUp);
+  return {
+    asksPerMinute: ofAccount.reduce((sum, every) => sum + perMinute(every), 0) + all,
+    fits,
+    fitsWithList: all <= allowedPerMinute * (1 - 2 / accountShare),
+    accountSpacingMs,
+    stretch,
+    turnMs,
+    statsCapMs: fits ? Math.min(patientMs, cadenceMs.stats) : patientMs,
+  };
 }

@@ -63,6 +63,8 @@ export class PollQueue {
   /** By pollKey: when it was begun. */
   readonly #underWay = new Map<string, number>();
   readonly #risks: RiskOrder;
+  /** The demand as it was summed up last, and for what. */
+  #summed: { readonly mailboxes: number; readonly allowedPerMinute: number; readonly demand: Demand } | null = null;
   #swept = 0;
   #urgentRow = 0;
 
@@ -73,13 +75,13 @@ export class PollQueue {
 
   /** What the present cadence asks of the present budget. */
   demand(): Demand {
-    const { cadenceMs, allowedPerMinute, earlyMs } = this.#options;
-    return demandOf({
-      mailboxes: this.#slots.size,
-      allowedPerMinute: allowedPerMinute(),
-      cadenceMs,
-      early: earlyMs > 0,
-    });
+    const [mailboxes, allowedPerMinute] = [this.#slots.size, this.#options.allowedPerMinute()];
+    const last = this.#summed;
+    if (last?.mailboxes === mailboxes && last.allowedPerMinute === allowedPerMinute) return last.demand;
+    const { cadenceMs, earlyMs } = this.#options;
+    const demand = demandOf({ mailboxes, allowedPerMinute, cadenceMs, early: earlyMs > 0 });
+    this.#summed = { mailboxes, allowedPerMinute, demand };
+    return demand;
   }
 
   /** A mailbox of the account: its warm-up and statistics are read in the first sweep, and so are the kinds that are `due`. */
@@ -162,7 +164,7 @@ export class PollQueue {
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
     times.push(this.#later.nextAt());
-    if (this.#options.earlyMs > 0) times.push(this.#listEarlyAt(), this.#risks.nextRestedAt());
+    times.push(this.#listEarlyAt(), this.#risks.nextRestedAt());
     const known = times.filter((time) => time !== null && time > now);
     return known.length === 0 ? null : Math.min(...known.map((time) => time ?? now));
   }
@@ -203,7 +205,8 @@ export class PollQueue {
       if (one.dueAt === null || one.dueAt > now || this.#isUnderWay(route)) continue;
       return this.#takeOne(one, route, now);
     }
-    return undefined;
+    const earlyAt = this.#listEarlyAt();
+    return earlyAt !== null && earlyAt <= now ? this.#takeOne(this.#account.mailboxes, 'mailboxes', now) : undefined;
   }
 
   #takeOne(one: AccountPoll, route: AccountRoute, now: number): Poll {
@@ -213,10 +216,13 @@ export class PollQueue {
   }
 
   #takeMailbox(now: number): Poll | undefined {
-    const fair = this.#urgentRow < urgentInARow ? undefined : this.#takeDue(now);
-    const urgent = fair ? undefined : (this.#takeUrgent() ?? this.#takeSweep());
+    const starving = this.#urgentRow >= urgentInARow ? this.#takeByShare(this.#dueRoutes()) : undefined;
+    const urgent = starving ? undefined : (this.#takeUrgent() ?? this.#takeSweep());
     this.#urgentRow = urgent ? this.#urgentRow + 1 : 0;
-    return fair ?? urgent ?? this.#takeDue(now) ?? this.#takeEarly(now);
+    if (starving || urgent) return starving ?? urgent;
+    const due = this.#dueRoutes();
+    const byRisk = this.#byRisk(now);
+    return this.#takeByShare(byRisk === null || due.includes('stats') ? due : ['stats', ...due], byRisk);
   }
 
   #takeUrgent(): Poll | undefined {
@@ -242,26 +248,31 @@ export class PollQueue {
     return (first === null ? null : turns.keyOf(first)) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The kind that is furthest behind its fair share; a kind that was not due has no claim to what it missed. */
-  #takeDue(now: number): Poll | undefined {
-    const due = mailboxRoutes.filter((route) => {
+  #dueRoutes(): MailboxRoute[] {
+    return mailboxRoutes.filter((route) => {
       const key = this.#firstKey(route);
       return key > sweepEnd && key < (this.#runs[route].at(-1) ?? 0);
     });
-    const [first] = due.toSorted((a, b) => this.#given[a] - this.#given[b]);
-    if (!first) return undefined;
-    const level = this.#given[first];
-    for (const route of mailboxRoutes) this.#given[route] = Math.max(this.#given[route], level);
-    this.#given[first] = level + this.#options.cadenceMs[first] * this.demand().stretch[first];
-    const oldest = this.#turns[first].first() ?? 0;
-    return this.#takeSlot(first, first === 'stats' ? this.#riskiest(oldest, now) : oldest);
   }
 
-  /** Whose statistics are read: the oldest when they are too old, else by risk. */
-  #riskiest(oldest: number, now: number): number {
-    if (this.#options.earlyMs === 0) return oldest;
-    const tooOld = (this.#turns.stats.keyOf(oldest) ?? now) < now - this.demand().statsCapMs;
-    return tooOld ? oldest : (this.#nextByRisk(now) ?? oldest);
+  /** The kind that is furthest behind its share; one that had nothing to ask has no claim to what it missed. */
+  #takeByShare(routes: readonly MailboxRoute[], byRisk: number | null = null): Poll | undefined {
+    let [first] = routes;
+    if (!first) return undefined;
+    for (const route of routes) if (this.#given[route] < this.#given[first]) first = route;
+    const level = this.#given[first];
+    for (const route of mailboxRoutes) this.#given[route] = Math.max(this.#given[route], level);
+    this.#given[first] = level + this.demand().turnMs[first];
+    const slot = first === 'stats' && byRisk !== null ? byRisk : this.#turns[first].first();
+    return slot === null ? undefined : this.#takeSlot(first, slot);
+  }
+
+  /** Whose statistics are read by risk: the oldest when they are too old; null when all were read lately. */
+  #byRisk(now: number): number | null {
+    if (this.#options.earlyMs === 0) return null;
+    const oldest = this.#firstKey('stats');
+    const tooOld = now - Math.max(this.#options.earlyMs, this.demand().statsCapMs);
+    return oldest > sweepEnd && oldest < tooOld ? this.#turns.stats.first() : this.#nextByRisk(now);
   }
 
   /** The next by risk who was not read lately for another reason. */
@@ -275,18 +286,11 @@ export class PollQueue {
     return null;
   }
 
-  #takeEarly(now: number): Poll | undefined {
-    if (this.#options.earlyMs === 0 || this.#slots.size === 0) return undefined;
-    const listAt = this.#listEarlyAt();
-    if (listAt !== null && listAt <= now) return this.#takeOne(this.#account.mailboxes, 'mailboxes', now);
-    const slot = this.#nextByRisk(now);
-    return slot === null ? undefined : this.#takeSlot('stats', slot);
-  }
-
-  /** The list shows the whole fleet in one request: with requests to spare it gets its full share of them. */
+  /** The list shows the whole fleet in one request: where the cadence leaves room it gets its full share of them. */
   #listEarlyAt(): number | null {
-    if (this.#slots.size === 0 || this.#isUnderWay('mailboxes')) return null;
-    return this.#account.mailboxes.askedAt + this.demand().accountSpacingMs;
+    if (this.#options.earlyMs === 0 || this.#slots.size === 0 || this.#isUnderWay('mailboxes')) return null;
+    const { fitsWithList, accountSpacingMs } = this.demand();
+    return fitsWithList ? this.#account.mailboxes.askedAt + accountSpacingMs : null;
   }
 
   #takeSlot(route: MailboxRoute, slot: number): Poll {

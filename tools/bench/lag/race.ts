@@ -1,0 +1,104 @@
+// The two ways of asking: round robin of four endpoints, and the queue that the daemon uses, on the same fleet and slots.
+import type { Route } from '../../../src/model/answers.ts';
+import { PollQueue } from '../../../src/watch/queue.ts';
+import { armedBounces } from '../../../src/watch/risk.ts';
+import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
+
+const minuteMs = 60_000;
+const daily = 1_440 * minuteMs;
+/** The daemon's own cadence for statistics; the slow kinds once a day, as in PERFORMANCE.md. */
+const cadenceMs: Readonly<Record<Route, number>> = {
+  health: daily,
+  mailboxes: minuteMs,
+  stats: 15 * minuteMs,
+  warmup: daily,
+  mailbox: daily,
+  dns: daily,
+  blacklist: daily,
+};
+
+/** Requests start so far apart: 95 of 100 are used. */
+export function slotMsOf(requestsPerMinute: number): number {
+  return minuteMs / (0.95 * requestsPerMinute);
+}
+
+/** Stats, warm-up, DNS and blacklist of one mailbox after the other; how late each crossing is seen, milliseconds. */
+export function roundRobin(fleet: readonly FleetMailbox[], slotMs: number): readonly number[] {
+  const roundMs = fleet.length * 4 * slotMs;
+  return fleet.flatMap(({ crossedAt }, index) => {
+    if (crossedAt === Number.POSITIVE_INFINITY) return [];
+    const first = index * 4 * slotMs;
+    return [first + Math.ceil((crossedAt - first) / roundMs) * roundMs - crossedAt];
+  });
+}
+
+/** The daemon's queue. `scoreMoves`: the list shows the health score of each moment; otherwise it never changes. */
+export function ours(fleet: readonly FleetMailbox[], slotMs: number, scoreMoves: boolean): readonly number[] {
+  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => minuteMs / slotMs, earlyMs: 1_000 });
+  fleet.forEach((_, index) => queue.join(String(index), new Set(), 0));
+  for (let swept = 0; swept < 2 * fleet.length; swept += 1) {
+    const poll = queue.take(0);
+    if (poll) queue.done(poll);
+  }
+  const weigh = (index: number, at: number) => {
+    const mailbox = fleet[index];
+    if (mailbox) queue.weigh(String(index), riskOf(mailbox, at));
+  };
+  fleet.forEach((_, index) => void weigh(index, 0));
+  const seenAt = new Map<number, number>();
+  const listed = scoreMoves ? listOf(fleet) : () => [];
+  let cronAt = 0;
+  for (let now = slotMs; now < weekMs; now += slotMs) {
+    for (; cronAt + minuteMs <= now; cronAt += minuteMs) {
+      for (const route of Object.keys(cadenceMs) as Route[])
+        if (cronAt % cadenceMs[route] === 0) queue.run(route, cronAt);
+    }
+    const poll = queue.take(now);
+    if (!poll) continue;
+    queue.done(poll);
+    if (poll.route === 'mailboxes') {
+      for (const index of listed(now)) queue.add({ route: 'stats', mailboxId: String(index) }, now);
+    }
+    if (poll.route !== 'stats') continue;
+    const index = Number(poll.mailboxId);
+    if ((fleet[index]?.crossedAt ?? Number.POSITIVE_INFINITY) <= now && !seenAt.has(index)) seenAt.set(index, now);
+    weigh(index, now);
+  }
+  // What is not seen by the week's end counts as seen there.
+  return fleet.flatMap(({ crossedAt }, index) =>
+    crossedAt === Number.POSITIVE_INFINITY ? [] : [(seenAt.get(index) ?? weekMs) - crossedAt],
+  );
+}
+
+function riskOf(mailbox: FleetMailbox, at: number) {
+  const counts = countsAt(mailbox, at);
+  const left = bouncesLeft(counts);
+  // Once over the limit it was acted upon.
+  const over = isOver(counts);
+  return {
+    sendsPerDay: over ? 0 : mailbox.dailyLimit,
+    sendsLeftToday: over ? 0 : mailbox.dailyLimit - counts.sentToday,
+    bouncesLeft: left === 0 ? armedBounces : left,
+  };
+}
+
+/** Asked for the list at a moment: whose score fell since the last time. Only a bounce lowers it. */
+function listOf(fleet: readonly FleetMailbox[]): (at: number) => readonly number[] {
+  const bounces = fleet
+    .flatMap((mailbox, index) => [...mailbox.bounces].map((at) => ({ at, index })))
+    .toSorted((a, b) => a.at - b.at);
+  let [next, last] = [0, 0];
+  return (at) => {
+    const touched = new Set<number>();
+    for (let one = bounces[next]; one && one.at <= at; one = bounces[next]) {
+      touched.add(one.index);
+      next += 1;
+    }
+    const from = last;
+    last = at;
+    return [...touched].filter((index) => {
+      const mailbox = fleet[index];
+      return mailbox && healthScore(countsAt(mailbox, at)) < healthScore(countsAt(mailbox, from));
+    });
+  };
+}
