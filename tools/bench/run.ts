@@ -1,11 +1,13 @@
 // `npm run bench -- NAME`: runs one benchmark, or all of them; one JSON line a figure; exit 1 when a target is missed.
 import type { Benchmark, Figure } from './figure.ts';
 import { guardBenchmark } from './guard.ts';
+import { lagBenchmark } from './lag.ts';
 import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   guard: guardBenchmark,
+  lag: lagBenchmark,
   poll: pollBenchmark,
   scrape: scrapeBenchmark,
 };
