@@ -2,6 +2,7 @@
 import type { AlertRule, Subject } from '../model/alert.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { budgetTooSmall } from './budget-rule.ts';
 import type { Condition } from './condition.ts';
 import { counted, momentText } from './phrases.ts';
 import { sentence } from './wording.ts';
@@ -23,7 +24,13 @@ function subject(rule: AlertRule, account: string): Subject {
 
 /** What the state of an account says. One that has neither succeeded nor failed yet is unknown. */
 export function accountConditions(account: AccountState, now: EpochMs): readonly Condition[] {
-  return [apiDown(account, now), keyRejected(account), keyReadOnly(account), keyShared(account, now)];
+  return [
+    apiDown(account, now),
+    keyRejected(account),
+    keyReadOnly(account),
+    keyShared(account, now),
+    budgetTooSmall(account),
+  ];
 }
 
 /** api_down. Where the key is what is refused, key_rejected tells of it, and this one learns nothing. */

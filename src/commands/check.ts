@@ -4,34 +4,48 @@ import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
+import { daemonListens } from '../serve/hands.ts';
+import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
+import { askOnline, onlineText } from './check/online.ts';
 import { loadOrSay } from './loading.ts';
+
+const exitFailed = 1;
 
 interface CheckOptions {
   readonly config: string;
   readonly show?: boolean;
   readonly mailbox?: string;
   readonly json?: boolean;
+  readonly online?: boolean;
 }
 
-/** Sets the exit code: 0 for a valid file, else 2. Writes no secret anywhere. */
+/** Sets the exit code: 0 for a valid file, else 2; 1 when an account fails online. Writes no secret anywhere. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file, and say everything that is wrong with it')
     .option('--config <file>', 'the file to check', 'config.yaml')
     .option('--show', 'print the settings in force, each with where its value came from; secrets are hidden')
     .option('--mailbox <address>', 'print the guard settings in force for one mailbox, overrides resolved')
+    .option('--online', 'ask each account: does it answer, whom would it guard, how old would the data get')
     .option('--json', 'print JSON')
     .action(check);
 }
 
-function check(options: CheckOptions): void {
+async function check(options: CheckOptions): Promise<void> {
   const { config: file } = options;
   const loaded = loadOrSay(file);
   if (!loaded) return;
   for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
-  const said = options.json ? `${JSON.stringify(inJson(loaded, options), null, 2)}\n` : inWords(loaded, options);
+  const { config } = loaded;
+  const beside = options.online === true && (await daemonListens(config.store.path));
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const online = options.online ? await askOnline(config, world, beside) : null;
+  const said = options.json
+    ? `${JSON.stringify({ ...inJson(loaded, options), ...(online && { online }) }, null, 2)}\n`
+    : `${inWords(loaded, options)}${online ? onlineText(online, beside) : ''}`;
   process.stdout.write(said);
+  if (online?.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
 }
 
 function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOptions): string {

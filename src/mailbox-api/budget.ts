@@ -15,7 +15,8 @@ export interface BudgetOptions {
 
 /** All times are milliseconds of the monotonic clock. */
 export class Budget {
-  readonly #headroomPpm: number;
+  /** Share of the limit that is left to others, parts per million. */
+  readonly headroomPpm: number;
   readonly #planLimit: number;
   #limit: number;
   /** Starts of the last 60 s, oldest first. */
@@ -25,7 +26,7 @@ export class Budget {
   #share = 1;
 
   constructor(options: BudgetOptions) {
-    this.#headroomPpm = options.headroomPpm;
+    this.headroomPpm = options.headroomPpm;
     this.#planLimit = options.requestsPerMinute;
     this.#limit = options.requestsPerMinute;
   }
@@ -38,7 +39,7 @@ export class Budget {
 
   /** Requests a minute that we allow ourselves: at least one. */
   get allowedPerMinute(): number {
-    return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.#headroomPpm)) / 1_000_000));
+    return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.headroomPpm)) / 1_000_000));
   }
 
   /** When the next request may start; in the past when it may start now. */

@@ -11,6 +11,7 @@ import type {
   WarmupAnswer,
 } from './answers.ts';
 import type { Change } from './change.ts';
+import type { Forecast } from './forecast.ts';
 import type { EpochMs } from './time.ts';
 import type { GuardMemory, Verdict } from './verdict.ts';
 
@@ -110,6 +111,8 @@ export interface AccountState {
   readonly health: 'ok' | 'other' | 'unknown';
   readonly queueLength: number;
   readonly oldestDueAt: EpochMs | null;
+  /** How old its data will get with the present budget; null before the first list. */
+  readonly forecast: Forecast | null;
 }
 
 /** Requests by route and outcome; code is the HTTP status, or the failure's kind when there was none. */

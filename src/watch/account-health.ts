@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import type { Route } from '../model/answers.ts';
+import { type Forecast, mendText, sumText } from '../model/forecast.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import type { World } from '../world.ts';
@@ -30,6 +31,8 @@ export interface AccountHealthParts {
   readonly budget: Budget;
   /** Polls that are due, and since when the oldest is, on the monotonic clock. */
   readonly backlog: (now: number) => { readonly length: number; readonly oldestDueAt: number | null };
+  /** How old the data will get with the present budget. */
+  readonly forecast: () => Forecast;
 }
 
 export class AccountHealth {
@@ -58,6 +61,7 @@ export class AccountHealth {
       health: 'unknown',
       queueLength: 0,
       oldestDueAt: null,
+      forecast: null,
     };
   }
 
@@ -147,6 +151,7 @@ export class AccountHealth {
     const { world, budget, backlog, fleet } = this.#parts;
     const now = world.clock.monotonic();
     const { length, oldestDueAt } = backlog(now);
+    if (this.#state.listed) this.#foresee();
     this.#state = {
       ...this.#state,
       requestsPerMinute: budget.allowedPerMinute,
@@ -156,6 +161,17 @@ export class AccountHealth {
       oldestDueAt: oldestDueAt === null ? null : world.clock.now() - (now - oldestDueAt),
     };
     fleet.putAccount(this.#state);
+  }
+
+  /** Says how old the data will get, at the start and when that changes. */
+  #foresee(): void {
+    const [was, forecast] = [this.#state.forecast, this.#parts.forecast()];
+    this.#state = { ...this.#state, forecast };
+    if (was && sumText(was) === sumText(forecast)) return;
+    const { log } = this.#parts.world;
+    const about = { account: this.#state.name, asks_per_minute: Math.ceil(forecast.asksPerMinute) };
+    if (forecast.fits) log.info(about, sumText(forecast));
+    else log.warn(about, `${sumText(forecast)}. ${mendText(forecast)}`);
   }
 }
 

@@ -10,6 +10,7 @@ import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Actor } from './actor.ts';
 import { FirstSweep, readAt } from './first-sweep.ts';
+import { cadenceOf, forecastOf, gapsOf } from './forecast.ts';
 import { Lane } from './lane.ts';
 import type { Observation } from './observe.ts';
 import { type PersonsChange, planForPerson } from './persons.ts';
@@ -66,13 +67,20 @@ export class AccountWatch {
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
     this.#firstSweep = new FirstSweep({ fleet, clock: world.clock }, account);
-    this.#queue = new PollQueue({
-      cadenceMs: cadenceOf(options.schedules, world.clock.now()),
-      allowedPerMinute: () => api.budget.allowedPerMinute,
-      earlyMs: options.statsIntervalMinMs,
-    });
+    const gaps = gapsOf(options.schedules, world.clock.now());
+    const allowedPerMinute = () => api.budget.allowedPerMinute;
+    const earlyMs = options.statsIntervalMinMs;
+    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, earlyMs });
     const backlog = (now: number) => this.#queue.backlog(now);
-    this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog });
+    const forecast = () =>
+      forecastOf({
+        mailboxes: fleet.mailboxCount(account),
+        allowedPerMinute: allowedPerMinute(),
+        headroomPpm: api.budget.headroomPpm,
+        gaps,
+        early: earlyMs > 0,
+      });
+    this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog, forecast });
     this.#lane = new Lane({
       clock: world.clock,
       budget: api.budget,
@@ -384,9 +392,4 @@ export class AccountWatch {
     const thirdLast = this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
     return Math.min(thirdLast, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
   }
-}
-
-function cadenceOf(schedules: AccountWatchOptions['schedules'], now: EpochMs): Readonly<Record<Route, number>> {
-  const gaps = Object.entries(schedules).map(([route, schedule]) => [route, schedule.gaps(now).shortestMs]);
-  return Object.fromEntries(gaps) as Record<Route, number>;
 }

@@ -238,6 +238,7 @@ test('api_down counts from the first failure, for three minutes; before any answ
     health: 'unknown',
     queueLength: 0,
     oldestDueAt: null,
+    forecast: null,
   };
   expect(accountConditions(account, start)[0]?.active).toBe('unknown');
   expect(accountConditions({ ...account, failingSince: start - minuteMs }, start)[0]).toMatchObject({

@@ -18,6 +18,7 @@ function polled(rig: Rig): void {
     health: 'ok',
     queueLength: 0,
     oldestDueAt: null,
+    forecast: null,
     rejections: 0,
     keyWrites: null,
     throttledLastHour: 0,

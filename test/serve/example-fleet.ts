@@ -27,6 +27,7 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
     health: 'ok',
     queueLength: 3,
     oldestDueAt: now - 12_000,
+    forecast: null,
     ...changes,
   };
 }

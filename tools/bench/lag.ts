@@ -15,7 +15,7 @@ const range = (from: number, count: number) => Array.from({ length: count }, (_,
  * The constants of src/watch (floor, patience, sharpness, armed) were tuned on seeds 1 to 3 of 1,000 mailboxes and 1 to
  * 10, 31 and 32 of 100, both at 100 a minute. Not one of these fleets was looked at for it.
  */
-const fleets: readonly Fleet[] = [
+export const fleets: readonly Fleet[] = [
   { mailboxes: 100, requestsPerMinute: 100, seeds: range(50, 16) },
   { mailboxes: 1_000, requestsPerMinute: 100, seeds: range(50, 4) },
   { mailboxes: 5_000, requestsPerMinute: 100, seeds: range(50, 2) },

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
 import type { Delivery, DeliveryState } from '../../model/delivery.ts';
+import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.ts';
 import type { AccountState } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { count, duration, number } from '../wording.ts';
@@ -25,7 +26,16 @@ function accountItem(account: AccountState, now: EpochMs): Markup {
 ${account.failingSince === null ? '' : html`<p class="bad">No request succeeds since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
 ${account.writable ? '' : html`<p class="bad">The key may not write: breaches are NOT acted on.</p>`}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${number(account.requestsPerMinute)} requests a minute, ${count(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
+${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
+}
+
+/** The request budget, and how old each kind of data gets with it. */
+function dataAge(forecast: Forecast): Markup {
+  const { oldestMs } = forecast;
+  const ages = `warm-up ${ageText(oldestMs.warmup)}, connection, DNS and blacklists ${ageText(oldestMs.dns)}`;
+  return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}; ${ages}.</p>
+${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
 }
 
 function apiState(account: AccountState): { readonly word: string; readonly tone: string } {

@@ -35,7 +35,7 @@ export function roundRobin(fleet: readonly FleetMailbox[], slotMs: number): read
 /** The daemon's queue. `scoreMoves`: the list shows the health score of each moment; otherwise it never changes. */
 export function ours(fleet: readonly FleetMailbox[], slotMs: number, scoreMoves: boolean): readonly number[] {
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => minuteMs / slotMs, earlyMs: 1_000 });
-  fleet.forEach((_, index) => queue.join(String(index), new Set(), 0));
+  for (const index of fleet.keys()) queue.join(String(index), new Set(), 0);
   for (let swept = 0; swept < 2 * fleet.length; swept += 1) {
     const poll = queue.take(0);
     if (poll) queue.done(poll);
@@ -44,7 +44,7 @@ export function ours(fleet: readonly FleetMailbox[], slotMs: number, scoreMoves:
     const mailbox = fleet[index];
     if (mailbox) queue.weigh(String(index), riskOf(mailbox, at));
   };
-  fleet.forEach((_, index) => void weigh(index, 0));
+  for (const index of fleet.keys()) weigh(index, 0);
   const seenAt = new Map<number, number>();
   const listed = scoreMoves ? listOf(fleet) : () => [];
   let cronAt = 0;

@@ -1,0 +1,38 @@
+// budget_too_small: the cadence asks for more requests than the budget has, so that data gets older than it should.
+import { ageText, mendText, sumText } from '../model/forecast.ts';
+import type { AccountState } from '../model/mailbox.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
+import type { Condition } from './condition.ts';
+
+/** The time that a fleet which is being moved in, or a 429 that is made up for, may take. */
+const tooSmallForMs = 30 * minuteMs;
+
+/** Unknown until the first mailbox list. */
+export function budgetTooSmall({ name, forecast }: AccountState): Condition {
+  const small = forecast !== null && !forecast.fits;
+  return {
+    subject: { rule: 'budget_too_small', account: name, mailboxId: null, email: null, object: null },
+    severity: 'info',
+    active: forecast === null ? 'unknown' : small,
+    forMs: tooSmallForMs,
+    observations: 1,
+    clearObservations: 1,
+    facts: {
+      title: small ? `${name}: too few requests for the cadence` : `${name}: the cadence fits the budget`,
+      sentences: small
+        ? [
+            `${sumText(forecast)}.`,
+            `Warm-up data will be up to ${ageText(forecast.oldestMs.warmup)} old.`,
+            'A breach is acted upon later than the cadence says. Nothing is left out, and the riskiest mailboxes are read first.',
+            mendText(forecast),
+          ]
+        : [`Account ${name} is polled as often as the configuration says.`],
+      numbers: {
+        mailboxes: forecast?.mailboxes ?? null,
+        requests_per_minute: forecast?.allowedPerMinute ?? null,
+        asked_per_minute: forecast ? Math.ceil(forecast.asksPerMinute) : null,
+        stats_oldest_seconds: forecast ? Math.round(forecast.calmestMs / secondMs) : null,
+      },
+    },
+  };
+}

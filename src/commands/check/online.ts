@@ -1,0 +1,134 @@
+// `warmwarden check --online`: does each account answer, whom would it guard, and how old would the data get.
+import type { AccountConfig, Config } from '../../config/config.ts';
+import { selects } from '../../config/mailbox-rules.ts';
+import type { Failure, Result } from '../../http/failure.ts';
+import { MailboxApi } from '../../mailbox-api/client.ts';
+import { type MailboxEntry, routes } from '../../model/answers.ts';
+import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.ts';
+import { namesMailbox } from '../../model/glob.ts';
+import type { Tally } from '../../model/tally.ts';
+import { forecastOf, type Gaps, gapsOf } from '../../watch/forecast.ts';
+import { cronSchedule, type World } from '../../world.ts';
+
+/** Requests that the check makes to an account. */
+const requestsMade = 2;
+/** Addresses that a line carries at most. */
+const namesShown = 5;
+
+const nobodyCounts: Tally = { decision() {}, action() {}, request() {}, notification() {} };
+
+/** What an account's API said. */
+export interface OnlineAccount {
+  readonly account: string;
+  /** What GET /v1/health said, or why it said nothing. */
+  readonly health: string;
+  /** Why its mailboxes are not known; null when they are. */
+  readonly failure: string | null;
+  readonly listed: number;
+  readonly selected: number;
+  /** Addresses that no rule selects. */
+  readonly unselected: readonly string[];
+  /** Includes and overrides that fit no mailbox. */
+  readonly idleRules: readonly string[];
+  readonly forecast: Forecast | null;
+}
+
+/** Asks every account, each within its own budget. `beside`: a daemon on the same store uses the keys, too. */
+export async function askOnline(config: Config, world: World, beside: boolean): Promise<readonly OnlineAccount[]> {
+  const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
+  const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
+  const early = config.poll.statsIntervalMinMs > 0;
+  return Promise.all(config.accounts.map((account) => askAccount(account, { world, gaps, early, beside })));
+}
+
+interface Asking {
+  readonly world: World;
+  readonly gaps: Gaps;
+  readonly early: boolean;
+  readonly beside: boolean;
+}
+
+async function askAccount(account: AccountConfig, { world, gaps, early, beside }: Asking): Promise<OnlineAccount> {
+  const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0 };
+  const unknown = { ...nothing, unselected: [], idleRules: [], forecast: null };
+  const { requestsPerMinute, headroomPpm } = account;
+  if (beside && (requestsPerMinute * headroomPpm) / 1e6 < requestsMade) {
+    const why =
+      'a daemon runs on this store, and headroom leaves no request for this check; its page shows the account';
+    return { ...unknown, failure: why };
+  }
+  const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, nobodyCounts);
+  const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
+    const now = world.clock.monotonic();
+    await world.clock.sleep(api.budget.nextStartAt(now) - now);
+    api.budget.started(world.clock.monotonic());
+    return ask();
+  };
+  try {
+    const health = await inTurn(() => api.health());
+    const said = health.ok ? `health says ${health.value.answer.status ?? 'nothing'}` : health.failure.detail;
+    const list = await inTurn(() => api.mailboxes());
+    if (!list.ok) return { ...unknown, health: said, failure: why(list.failure) };
+    const { mailboxes, truncated } = list.value.answer;
+    const selected = mailboxes.filter((entry) => selects(account, entry));
+    const { allowedPerMinute } = api.budget;
+    return {
+      account: account.name,
+      health: said,
+      failure: truncated
+        ? 'the list of mailboxes is not whole: it says that there are more, or entries cannot be read'
+        : null,
+      listed: mailboxes.length,
+      selected: selected.length,
+      unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
+      idleRules: idleRules(account, mailboxes),
+      forecast: forecastOf({ mailboxes: selected.length, allowedPerMinute, headroomPpm, gaps, early }),
+    };
+  } finally {
+    await api.close();
+  }
+}
+
+function why({ kind, status, detail }: Failure): string {
+  if (kind === 'unauthorized') return `the key is rejected (${detail}): check api_key`;
+  if (status === 403)
+    return `the key may not read (${detail}): check its read permission, and that the plan has API access`;
+  return detail;
+}
+
+function idleRules({ mailboxes, overrides }: AccountConfig, entries: readonly MailboxEntry[]): readonly string[] {
+  const fits = (rule: string) => entries.some((entry) => namesMailbox(rule, entry));
+  const included = mailboxes.include.filter((rule) => !fits(rule)).map((rule) => `include "${rule}"`);
+  const overridden = overrides.filter(({ match }) => !fits(match)).map(({ match }) => `overrides match "${match}"`);
+  return [...included, ...overridden];
+}
+
+/** What people read. */
+export function onlineText(accounts: readonly OnlineAccount[], beside: boolean): string {
+  const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account)]);
+  const note =
+    'Whether a key may write can not be proved without writing: the first action shows it (rule key_read_only).';
+  const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
+  return [...lines, ...(beside ? [neighbour] : []), note].map((line) => `${line}\n`).join('');
+}
+
+function headline({ health, failure, listed, selected }: OnlineAccount): string {
+  if (failure !== null && listed === 0) return `FAILED: ${failure}`;
+  return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${listed} mailboxes in the list, ${selected} selected`;
+}
+
+function details({ unselected, idleRules: idle, selected, listed, forecast }: OnlineAccount): readonly string[] {
+  const lines: string[] = [];
+  const more = unselected.length > namesShown ? ` and ${unselected.length - namesShown} more` : '';
+  if (unselected.length > 0)
+    lines.push(`  not selected by any rule: ${unselected.slice(0, namesShown).join(', ')}${more}`);
+  for (const rule of idle) lines.push(`  ${rule} fits no mailbox`);
+  if (listed > 0 && selected === 0) lines.push('  NOBODY is guarded on this account');
+  if (forecast === null || selected === 0) return lines;
+  const { oldestMs } = forecast;
+  const { warmup, mailbox, dns, blacklist } = oldestMs;
+  const rest = `connection ${ageText(mailbox)}, DNS ${ageText(dns)}, blacklists ${ageText(blacklist)}, the list ${ageText(oldestMs.mailboxes)}`;
+  lines.push(`  ${sumText(forecast)}`, `  warm-up up to ${ageText(warmup)}, ${rest}`);
+  if (forecast.mend) lines.push(`  ${mendText(forecast)}`);
+  return lines;
+}

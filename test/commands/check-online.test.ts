@@ -1,0 +1,76 @@
+// `warmwarden check --online` against the simulator: what it asks, what it says, and what it can't say.
+import { expect, test } from 'vitest';
+import { askOnline, onlineText } from '../../src/commands/check/online.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { demoKey } from '../../src/simulator/keys.ts';
+import { createLog, systemClock, type World } from '../../src/world.ts';
+import { ann, serve } from '../simulator/served.ts';
+import { Workplace } from '../support/process.ts';
+
+const clock = systemClock();
+const world: World = { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+
+async function stage(account: object = {}, change: object = {}) {
+  const served = await serve();
+  const workplace = new Workplace();
+  const named = { name: 'acme', base_url: served.simulator.url, api_key: demoKey, ...account };
+  const file = workplace.configure({ accounts: [named], ...change });
+  const loaded = loadConfig(file, {});
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const config: Config = loaded.config;
+  return {
+    config,
+    requests: () => served.simulator.requests.map(({ method, path }) => `${method} ${path}`),
+    emails: served.simulator.fleet.mailboxes().map(({ email }) => email),
+    [Symbol.asyncDispose]: async () => {
+      workplace[Symbol.dispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('asks two things of each account, reads only, and says whom it would guard and how old data would get', async () => {
+  await using api = await stage();
+  const accounts = await askOnline(api.config, world, false);
+  expect(api.requests()).toEqual(['GET /v1/health', 'GET /v1/mailboxes']);
+  const count = api.emails.length;
+  const text = onlineText(accounts, false);
+  expect(text).toContain(`acme: the API answers (health says ok); ${count} mailboxes in the list, ${count} selected\n`);
+  expect(text).toMatch(
+    /mailboxes on 90 a minute: the cadence asks for \d+ a minute; stats will be up to \d+ (s|min) old/,
+  );
+  expect(text).toContain('can not be proved without writing');
+});
+
+test('names mailboxes that no rule selects, and rules that select nobody', async () => {
+  const overrides = [{ match: '*@nowhere.example', guard: { enforce: false } }];
+  await using api = await stage({ mailboxes: { include: [ann.email, 'nobody@*'] }, overrides });
+  const [account] = await askOnline(api.config, world, false);
+  expect(account?.selected).toBe(1);
+  expect(account?.unselected).toEqual(api.emails.filter((email) => email !== ann.email));
+  expect(account?.idleRules).toEqual(['include "nobody@*"', 'overrides match "*@nowhere.example"']);
+});
+
+test('a rejected key is a failure of its account, in words, and without the key', async () => {
+  await using api = await stage({ api_key: 'sk_live_somebody_elses' });
+  const accounts = await askOnline(api.config, world, false);
+  const text = onlineText(accounts, false);
+  expect(accounts[0]?.failure).toContain('the key is rejected');
+  expect(text).toMatch(/^acme: FAILED: the key is rejected/);
+  expect(text).not.toContain('somebody_elses');
+});
+
+test('beside a running daemon it takes its requests from the headroom, and asks nothing where there is none', async () => {
+  await using api = await stage({ headroom: '1%' });
+  const [account] = await askOnline(api.config, world, true);
+  expect([account?.failure, api.requests()]).toEqual([expect.stringContaining('headroom leaves no request'), []]);
+});
+
+test('a cadence that does not fit is summed up, with what would mend it', async () => {
+  await using api = await stage({ requests_per_minute: 5 }, { poll: { stats: '* * * * *', warmup: '* * * * *' } });
+  const text = onlineText(await askOnline(api.config, world, false), false);
+  expect(text).toMatch(
+    /A key with \d+ requests a minute would hold it \(plan pro: 100\); or a cadence with stats every/,
+  );
+}, 60_000);
