@@ -5,7 +5,7 @@ export type Order = 'change' | 'watch' | 'tell';
 
 export interface Measured {
   readonly cpuMs: number;
-  /** The longest time for which the event loop did nothing else. */
+  /** The longest work for which the event loop did nothing else, in CPU time. */
   readonly blockMs: number;
   /** Of the process so far. */
   readonly peakMb: number;
