@@ -32,6 +32,7 @@ const liveKeys = [
   'server.auth',
   'log.level',
   'metrics.mailbox_label',
+  'metrics.series_limit',
 ] as const;
 
 /** More than this share of the known mailboxes is not dropped without `force`. */

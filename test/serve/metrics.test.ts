@@ -185,6 +185,14 @@ describe('the series of the daemon', () => {
     expect(sampleOf(series, 'build_info', { version: '0.1.0' })).toBe(1);
   });
 
+  test('forget an account that a reload took away', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    for (const account of ['acme', 'former']) metrics.tally.request({ account, route: 'stats', code: '503' }, 0.2);
+    const series = parse(await textOf(metrics));
+    expect(sampleOf(series, 'api_requests_total', { account: 'acme', code: '503' })).toBe(1);
+    expect(series.filter(({ labels }) => labels['account'] === 'former')).toEqual([]);
+  });
+
   test('count from 0 what did not happen yet, and then what happens', async () => {
     const metrics = metricsOf(exampleFleet(), stillWorld());
     const { tally } = metrics;
