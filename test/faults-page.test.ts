@@ -1,0 +1,57 @@
+// docs/faults.md is true: every row of the faults is in it, and every fault and every test that it names exists.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { faults } from '../src/simulator/fault.ts';
+
+const root = new URL('../', import.meta.url);
+const page = readFileSync(new URL('docs/faults.md', root), 'utf8');
+
+interface Row {
+  readonly name: string;
+  readonly faults: readonly string[];
+  readonly tests: readonly { readonly file: string; readonly name: string }[];
+}
+
+function rowsOf(text: string): readonly Row[] {
+  return text
+    .split('\n')
+    .map((line) => line.split(' | '))
+    .filter(([first = '']) => /^\| [THS]\d+$/.test(first))
+    .map(([first = '', , , named = '', proof = '']) => ({
+      name: first.slice(2),
+      faults: [...named.matchAll(/`([\w-]+)`/g)].map(([, fault = '']) => fault),
+      tests: [...proof.matchAll(/`([^`]+)`(?: "([^"]+)")?/g)].map(([, file = '', name = '']) => ({ file, name })),
+    }));
+}
+
+/** Whether the file says the name; a sentence of a table of tests may be broken by nothing. */
+function says(file: string, name: string): boolean {
+  try {
+    return readFileSync(new URL(file, root), 'utf8').replaceAll("\\'", "'").includes(name);
+  } catch {
+    return false;
+  }
+}
+
+const rows = rowsOf(page);
+const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
+
+test('every row T1 to T11, H1 to H23 and S1 to S13 stands on the page, with a test', () => {
+  expect(rows.map(({ name }) => name)).toEqual([...upTo('T', 11), ...upTo('H', 23), ...upTo('S', 13)]);
+  expect(rows.filter(({ tests }) => tests.length === 0)).toEqual([]);
+});
+
+test('every test that the page names exists', () => {
+  const named = rows.flatMap(({ tests }) => tests);
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter(({ file, name }) => !says(file, name))).toEqual([]);
+});
+
+test('the page names every fault of the simulator, and no other', () => {
+  expect([...new Set(rows.flatMap((row) => row.faults))].sort()).toEqual(Object.keys(faults).sort());
+});
+
+test('a name that is not there is found out', () => {
+  expect(says('test/mailbox-api/faults.test.ts', 'H1: a fault that nobody has seen')).toBe(false);
+  expect(says('test/no-such.test.ts', '')).toBe(false);
+});
