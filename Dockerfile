@@ -15,6 +15,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY src/bin.js ./src/bin.js
+COPY src/recipes/built-in ./src/recipes/built-in
 # The store lives in the volume; the configuration is mounted read-only.
 RUN mkdir -p /data && chown node:node /data
 USER node

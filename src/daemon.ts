@@ -1,4 +1,5 @@
 // The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
+import { userInfo } from 'node:os';
 import { explainVerdict } from './alert/wording.ts';
 import type { ChannelConfig } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
@@ -6,14 +7,18 @@ import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { DaemonHands, HandOutcome, ReloadRequest } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
+import type { RecipeService } from './model/recipe.ts';
 import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
+import { openRecipes } from './recipes/open.ts';
 import { Duties, fleetOf } from './reload/duties.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
 import { SecretRotation } from './reload/secret-rotation.ts';
 import type { MetricsSettings } from './serve/fleet-series.ts';
 import { type HandsServer, startHands } from './serve/hands.ts';
 import { createMetrics } from './serve/metrics.ts';
+import { callersOf } from './serve/recipes/callers.ts';
+import { createRecipeRoutes } from './serve/recipes/recipe-routes.ts';
 import { fleetAnswer, type PictureParts } from './serve/routes.ts';
 import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
@@ -62,6 +67,17 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     let hands: DaemonHands | null = null;
     const ready = () => ({ ready: reloader !== null, reasons: reloader ? [] : ['the first sweep has not begun'] });
     const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
+    const recipes = await openRecipes({
+      world,
+      store,
+      fleet,
+      nearLimitPpmOf,
+      storePath: config.store.path,
+      folder: () => live.config.recipes.directory,
+      retentionMs: () => live.config.retention.runsMs,
+      hands: () => hands,
+    });
+    teardowns.push({ name: 'recipes', stop: () => recipes.stop() });
     const server = await startServer({
       host: config.server.host,
       port: config.server.port,
@@ -76,6 +92,8 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
       nearLimitPpmOf,
       reload,
       hands: () => hands,
+      recipes: { service: recipes.book, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
+      version,
     });
     teardowns.push({ name: 'server', stop: () => server.close() });
     const pageUrl = config.server.publicUrl ?? server.url;
@@ -101,7 +119,7 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     const resend: DaemonHands['resend'] = (request) => notifier.resend(request);
     hands = { ...createHands(duties.watches, rooms), reload, resend };
     const picture = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf };
-    const handsServer = await openHands(config.store.path, hands, picture);
+    const handsServer = await openHands(config.store.path, hands, picture, recipes.book);
     if (handsServer) teardowns.push({ name: 'hands', stop: () => handsServer.close() });
     const rotation = new SecretRotation({ world, files: () => reloader?.secretFiles ?? [], reload });
     reloader = new Reloader({
@@ -139,11 +157,23 @@ function metricsSettings(live: LiveConfig, fleet: Fleet, { clock }: World): Metr
 }
 
 /** A daemon without hands still guards: the reason is said, and the rest goes on. */
-async function openHands(storePath: string, hands: DaemonHands, parts: PictureParts): Promise<HandsServer | null> {
+async function openHands(
+  storePath: string,
+  hands: DaemonHands,
+  picture: PictureParts,
+  service: RecipeService,
+): Promise<HandsServer | null> {
+  const { world } = picture;
+  // Who reaches the socket is the owner of the process, and may do what the process may.
+  const owner = { name: userInfo().username, role: 'operator' as const, plan: null };
+  const questions = {
+    fleet: (query: Readonly<Record<string, string>>) => fleetAnswer(picture, query),
+    recipes: createRecipeRoutes({ service, world, callerOf: () => owner }).fetch,
+  };
   try {
-    return await startHands(storePath, hands, (query) => fleetAnswer(parts, query));
+    return await startHands(storePath, hands, questions);
   } catch (error) {
-    parts.world.log.warn(error instanceof Error ? error.message : String(error));
+    world.log.warn(error instanceof Error ? error.message : String(error));
     return null;
   }
 }

@@ -50,6 +50,8 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
       },
     },
     log,
+    recipes: { directory: resolve(folder, file.recipes.directory), apiKeys: file.recipes.api_keys },
+    retention: { runsMs: file.retention.runs },
     metrics: { mailboxLabel: metrics.mailbox_label, seriesLimit: metrics.series_limit },
   };
 }

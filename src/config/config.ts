@@ -17,6 +17,8 @@ export interface Config {
     readonly format: 'json' | 'pretty';
   };
   readonly metrics: { readonly mailboxLabel: 'email' | 'id'; readonly seriesLimit: number };
+  readonly recipes: RecipesConfig;
+  readonly retention: { readonly runsMs: number };
 }
 
 export interface AccountConfig {
@@ -142,6 +144,19 @@ export interface TokenConfig {
   /** Of the token's UTF-8 bytes, in lower-case hex. */
   readonly sha256: string;
   readonly role: 'viewer' | 'operator' | 'scraper';
+}
+
+export interface RecipesConfig {
+  /** An absolute path; it need not be there. */
+  readonly directory: string;
+  /** Names are unique. */
+  readonly apiKeys: readonly {
+    readonly name: string;
+    /** Of the key's UTF-8 bytes, in lower-case hex. */
+    readonly sha256: string;
+    readonly plan: 'pro' | 'cloud' | 'agency';
+    readonly role: 'viewer' | 'operator';
+  }[];
 }
 
 /** Lower case; what the API says is to be compared in lower case. */

@@ -28,6 +28,7 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...ofGuards(root),
     ...ofStatusWords(mapping(mapping(root['api'])['status_words'])),
     ...ofServer(mapping(root['server'])),
+    ...repeats(mappings(mapping(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
   ];
 }
 

@@ -193,19 +193,16 @@ const api = section({
   ),
 });
 
-const store = section(
-  {
-    url: keyed(
-      z.string().superRefine((url, context) => {
-        const message = storeComplaint(url);
-        if (message) context.addIssue({ code: 'custom', message });
-      }),
-      'sqlite:./data/warmwarden.db',
-      'sqlite: and a path, relative to the folder of this file.',
-    ),
-  },
-  ['retention'],
-);
+const store = section({
+  url: keyed(
+    z.string().superRefine((url, context) => {
+      const message = storeComplaint(url);
+      if (message) context.addIssue({ code: 'custom', message });
+    }),
+    'sqlite:./data/warmwarden.db',
+    'sqlite: and a path, relative to the folder of this file.',
+  ),
+});
 
 // A postgres url carries a password: these sentences quote nothing.
 function storeComplaint(url: string): string | null {
@@ -235,33 +232,51 @@ const server = section({
   ),
 });
 
+const askersKey = section({
+  name: label().describe('Whose key it is.'),
+  sha256: sha256().describe('The SHA-256 of the key, in hex: `warmwarden keys new` prints both.'),
+  plan: keyed(oneOf(['pro', 'cloud', 'agency']), 'pro', 'Requests a minute: 60, 600 or 6,000.'),
+  role: keyed(oneOf(['viewer', 'operator']), 'viewer', 'An operator may also apply recipes that change mailboxes.'),
+});
+const recipes = section({
+  directory: keyed(
+    z.string().min(1),
+    './recipes',
+    'A folder with recipes of your own, relative to the folder of this file.',
+  ),
+  api_keys: keyed(z.array(askersKey), [], 'Who may ask recipes over HTTP, below /v1. Without keys, nobody.'),
+});
+
 /** Input: the tree of the file, with the environment put in. Output: what build.ts makes a Config of. */
-export const configSchema = section(
-  {
-    accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
-    poll: keyed(poll, {}, 'Cron in UTC, a leading seconds field allowed: when each kind is due at the latest.'),
-    guard: keyed(guardSchema, {}, 'When to act, and how.'),
-    api: keyed(api, {}, "How the API's answers are read."),
-    alerts: keyed(alerts, {}, 'Who is told what, and how often.'),
-    store: keyed(store, {}, 'What survives a restart.'),
-    server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
-    log: keyed(
-      section({
-        level: keyed(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info', 'The least that is logged.'),
-        format: keyed(oneOf(['json', 'pretty']), 'json', 'pretty is for people.'),
-      }),
-      {},
-      'What goes to standard output.',
-    ),
-    metrics: keyed(
-      section({
-        mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'What the label mailbox holds.'),
-        series_limit: keyed(whole(1_000, 100_000_000), 5_000_000, 'The most series of mailboxes, up to 44 each.'),
-      }),
-      {},
-      'What GET /metrics shows.',
-    ),
-  },
-  ['recipes', 'retention'],
-);
+export const configSchema = section({
+  accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
+  poll: keyed(poll, {}, 'Cron in UTC, a leading seconds field allowed: when each kind is due at the latest.'),
+  guard: keyed(guardSchema, {}, 'When to act, and how.'),
+  api: keyed(api, {}, "How the API's answers are read."),
+  alerts: keyed(alerts, {}, 'Who is told what, and how often.'),
+  store: keyed(store, {}, 'What survives a restart.'),
+  server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
+  log: keyed(
+    section({
+      level: keyed(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info', 'The least that is logged.'),
+      format: keyed(oneOf(['json', 'pretty']), 'json', 'pretty is for people.'),
+    }),
+    {},
+    'What goes to standard output.',
+  ),
+  metrics: keyed(
+    section({
+      mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'What the label mailbox holds.'),
+      series_limit: keyed(whole(1_000, 100_000_000), 5_000_000, 'The most series of mailboxes, up to 44 each.'),
+    }),
+    {},
+    'What GET /metrics shows.',
+  ),
+  recipes: keyed(recipes, {}, 'Saved questions about the fleet.'),
+  retention: keyed(
+    section({ runs: keyed(duration(3_600_000), '90d', 'Runs of recipes, with their rows.') }),
+    {},
+    'How long history is kept.',
+  ),
+});
 export type CheckedFile = z.output<typeof configSchema>;

@@ -17,8 +17,8 @@ export interface BookParts {
   /** The store's file, for the children that read it. */
   readonly storePath: string;
   readonly facts: () => Facts;
-  /** null: nothing can be done here, only asked. */
-  readonly handling: Handling | null;
+  /** null: nothing can be done here (yet), only asked. */
+  readonly handling: () => Handling | null;
   readonly limits: Limits;
 }
 
@@ -181,7 +181,7 @@ export class RecipeBook implements RecipeService {
     if (apply && role !== 'operator') {
       return refuse('not_allowed', `To apply ${id} takes the role operator; this is a viewer.`);
     }
-    if (this.#parts.handling) return null;
+    if (this.#parts.handling()) return null;
     return refuse(
       'not_allowed',
       `${id} changes mailboxes, which takes the running daemon; none answers on this store.`,

@@ -106,9 +106,10 @@ function select(
 async function doForAll(
   { doing, columns, rows }: { doing: Doing; columns: readonly string[]; rows: readonly Cell[][] },
   { run, signal }: Course,
-  { handling }: BookParts,
+  parts: BookParts,
   keep: (chunk: RowChunk) => Promise<void>,
 ): Promise<void> {
+  const handling = parts.handling();
   if (!handling) throw new Error('a run with do: was started where nothing can be done');
   const asked = { apply: run.apply, by: run.by, recipe: run.recipe };
   const rowsAStep = run.apply ? 1 : 100;

@@ -23,11 +23,11 @@ interface Seen {
 }
 
 export class Shelf {
-  readonly #folder: string;
+  readonly #folder: () => string;
   readonly #seen = new Map<string, Seen>();
 
-  /** `folder`: the user's; it need not be there. */
-  constructor(folder: string) {
+  /** `folder`: the user's, asked anew each time; it need not be there. */
+  constructor(folder: () => string) {
     this.#folder = folder;
   }
 
@@ -40,7 +40,8 @@ export class Shelf {
       if ('problems' in read) broken.push({ file: path, problems: read.problems });
       else definitions.set(read.definition.recipe.id, read.definition);
     }
-    const files = await yamlFiles(this.#folder);
+    const folder = this.#folder();
+    const files = await yamlFiles(folder);
     const byId = new Map<string, string>();
     for (const path of files.slice(0, maxFiles)) {
       const read = await this.#read(path, false);
@@ -56,8 +57,8 @@ export class Shelf {
     }
     if (files.length > maxFiles) {
       broken.push({
-        file: this.#folder,
-        problems: [`${this.#folder}: holds ${files.length} recipes; ${maxFiles} are read`],
+        file: folder,
+        problems: [`${folder}: holds ${files.length} recipes; ${maxFiles} are read`],
       });
     }
     return { definitions, broken };

@@ -206,6 +206,7 @@ const actions: View = {
     ...who,
     column('kind', 'what was to be done', "a.action ->> '$.kind'"),
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
+    column('asked_by', 'the person who wanted it; NULL when the guard did', "a.action ->> '$.by.name'"),
     column('target_mode', 'the mode that it sets; NULL for a pause', "a.action ->> '$.targetMode'"),
     column('reason', 'why, in one word', "a.action ->> '$.verdict.reason'"),
     ...verdictColumns("(a.action -> '$.verdict')").filter(({ name }) => name !== 'bounces_until_breach'),

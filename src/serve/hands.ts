@@ -3,6 +3,7 @@ import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { getRequestListener } from '@hono/node-server';
 import type { DaemonHands, HandOutcome } from '../model/hand.ts';
 import { answerWish, refusal } from './wishes.ts';
 
@@ -15,29 +16,35 @@ export function handsPath(storePath: string): string {
   return `${storePath}.sock`;
 }
 
+/** What the socket answers besides wishes. */
+export interface Questions {
+  /** GET /fleet. */
+  readonly fleet: (query: Readonly<Record<string, string>>) => object;
+  /** Everything below /v1. */
+  readonly recipes: (request: Request) => Response | Promise<Response>;
+}
+
 export interface HandsServer {
   close(): Promise<void>;
 }
 
-/** Listens with mode 0600; `fleet` answers GET /fleet. Rejects with a sentence when the path is too long or can't be had. */
-export async function startHands(
-  storePath: string,
-  hands: DaemonHands,
-  fleet: (query: Readonly<Record<string, string>>) => object,
-): Promise<HandsServer> {
+/** Listens with mode 0600; `questions` answer what is no wish. Rejects with a sentence when the path is too long or can't be had. */
+export async function startHands(storePath: string, hands: DaemonHands, questions: Questions): Promise<HandsServer> {
   const path = handsPath(storePath);
   if (Buffer.byteLength(path) > maxPathBytes) {
     throw new Error(`${path} is too long for a unix socket, so \`warmwarden release\` will not reach this daemon`);
   }
   // The store's lock is ours, so a socket that stands here was left by a process that is gone.
   if (existsSync(path)) rmSync(path);
+  const answerRecipes = getRequestListener(questions.recipes, { overrideGlobalObjects: false });
   const server = createServer(async (asked, answer) => {
     const url = new URL(asked.url ?? '/', 'http://hands');
     if (asked.method === 'GET' && url.pathname === '/fleet') {
       answer.writeHead(200, { 'content-type': 'application/json' });
-      answer.end(JSON.stringify(fleet(Object.fromEntries(url.searchParams))));
+      answer.end(JSON.stringify(questions.fleet(Object.fromEntries(url.searchParams))));
       return;
     }
+    if (asked.url?.startsWith('/v1/')) return answerRecipes(asked, answer);
     const outcome = await answerTo(asked, hands).catch(refusal);
     answer.writeHead(outcome.done ? 200 : 409, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
   });

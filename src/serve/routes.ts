@@ -27,6 +27,8 @@ import { mailboxPage } from './page/mailbox-page.ts';
 import { noticePage } from './page/notice-page.ts';
 import { runbooksPage } from './page/runbooks-page.ts';
 import { styleSheet } from './page/style-sheet.ts';
+import { openApiDocument } from './recipes/openapi.ts';
+import { createRecipeRoutes, type RecipeRouteParts } from './recipes/recipe-routes.ts';
 import { addReload, type ReloadRouteParts } from './reload-route.ts';
 
 interface Readiness {
@@ -47,11 +49,14 @@ export interface RouteParts extends ReloadRouteParts, HandRouteParts {
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
+  readonly recipes: RecipeRouteParts;
+  /** Of this program. */
+  readonly version: string;
 }
 
 const decisionsShown = 50;
 const deliveriesShown = 50;
-const openPaths: readonly string[] = ['/healthz', '/readyz'];
+const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
 
 /** No script at all, nothing from elsewhere, no frame around us. */
 const securityHeaders: Readonly<Record<string, string>> = {
@@ -77,6 +82,8 @@ export function createRoutes(parts: RouteParts): Hono {
   addProbes(app, parts);
   addPages(app, parts);
   addJson(app, parts);
+  app.route('/', createRecipeRoutes(parts.recipes));
+  app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));
   addReload(app, parts);
   addHands(app, parts);
   app.notFound((c) => notice(c, 404, 'Not found', 'There is nothing at this address.'));
@@ -91,7 +98,8 @@ function addAccess(app: Hono, { auth, host }: RouteParts): void {
   // Tokens are read once, so that a wrong one is told at the start, and again when a reload brought others.
   let known = { auth: auth(), authenticate: authenticateFor(auth()) };
   app.use(async (c, next) => {
-    if (openPaths.includes(c.req.path)) return next();
+    // Recipes have keys of their own.
+    if (openPaths.includes(c.req.path) || c.req.path.startsWith('/v1/')) return next();
     if (known.auth !== auth()) known = { auth: auth(), authenticate: authenticateFor(auth()) };
     const { authenticate } = known;
     if (authenticate === null) {

@@ -23,6 +23,8 @@ export interface MovedOptions {
   readonly poll: Readonly<Record<string, string>>;
   /** The mailboxes of a second account under the same API; all others are the first one's. */
   readonly second?: readonly string[];
+  /** Keys of the file that differ. */
+  readonly file?: object;
 }
 
 /** A change that the daemon made, as the API took it. */
@@ -51,7 +53,7 @@ interface HowToReload {
 const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
-export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOptions) {
+export async function startMovedDaemon({ scenario, poll, second = [], file: changes = {} }: MovedOptions) {
   const clock = movedClock(scenarioStart);
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
   // Durability has tests of its own; in memory the many commits cost no fsync.
@@ -75,6 +77,7 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
     poll: { stats_interval_min: '0s', ...poll },
     alerts: { channels: [hook] },
     server: { listen: '127.0.0.1:0' },
+    ...changes,
   };
   writeFileSync(file, JSON.stringify(written));
   const load = () => loadConfig(file, {});
@@ -167,6 +170,7 @@ export async function startMovedDaemon({ scenario, poll, second = [] }: MovedOpt
       return outcome as HandOutcome;
     },
     url: () => daemon.url,
+    folder,
     file,
     written: () => written,
     /** Changes the file, or puts a text in its place, and reloads. */

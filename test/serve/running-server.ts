@@ -6,6 +6,7 @@ import type { MetricsSettings } from '../../src/serve/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/serve/metrics.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
+import { bookOf } from '../support/recipe-book.ts';
 import { explain, now } from './example-fleet.ts';
 
 const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
@@ -52,6 +53,8 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     nearLimitPpmOf,
     reload: async () => ({ done: true, said: [] }),
     hands: () => null,
+    recipes: { service: bookOf(world), world, callerOf: () => null },
+    version: '0.1.0',
     ...changes,
   });
   return { ...server, metrics, [Symbol.asyncDispose]: () => server.close() };

@@ -33,7 +33,7 @@ beforeEach(async () => {
   hands = await startHands(
     path,
     { ...createHands([], { fleet, store, world }), reload: none, resend: none },
-    () => ({}),
+    { fleet: () => ({}), recipes: () => new Response(null, { status: 404 }) },
   );
   writeFileSync(
     join(folder, 'config.yaml'),

@@ -1,0 +1,81 @@
+// What recipes do by the clock: scheduled runs, and the pruning of old ones.
+import { hourMs, secondMs } from '../model/time.ts';
+import { cronSchedule, type World } from '../world.ts';
+import type { RecipeBook } from './book.ts';
+import type { RunLedger } from './memory-runs.ts';
+import type { Shelf } from './shelf.ts';
+
+export interface ClockworkParts {
+  readonly world: World;
+  readonly book: RecipeBook;
+  readonly shelf: Shelf;
+  readonly runs: RunLedger;
+  readonly retentionMs: () => number;
+}
+
+/** Who asks for a scheduled run. */
+export const scheduleName = 'schedule';
+const pruneEveryMs = hourMs;
+/** Between two deletions, so that a tick never waits for long. */
+const pruneStepMs = 20;
+
+/** Starts the loops; `stop` resolves when they have ended. */
+export function startClockwork(parts: ClockworkParts): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const loops = Promise.all([schedule(parts, stopping.signal), prune(parts, stopping.signal)]);
+  return {
+    async stop() {
+      stopping.abort();
+      await loops;
+    },
+  };
+}
+
+async function schedule({ world, book, shelf, runs }: ClockworkParts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = world;
+  const begun = clock.now();
+  /** By recipe: until when its schedule was looked at. */
+  const looked = new Map<string, number>();
+  while (!signal.aborted) {
+    await clock.sleep(secondMs - (clock.now() % secondMs), signal);
+    if (signal.aborted) return;
+    try {
+      const { definitions } = await shelf.recipes();
+      for (const { recipe } of definitions.values()) {
+        if (!recipe.schedule) continue;
+        // A run that fell into our absence is caught up once.
+        const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? begun;
+        const now = clock.now();
+        looked.set(recipe.id, now);
+        const { cron, timeZone, apply } = recipe.schedule;
+        if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
+        const wish = { recipe: recipe.id, parameters: {}, apply, by: scheduleName, role: 'operator' as const };
+        const run = await book.start(wish);
+        if ('refused' in run) log.warn({ recipe: recipe.id, said: run.said }, 'a scheduled run was not started');
+      }
+    } catch (error) {
+      log.error({ err: error }, 'the schedules of recipes could not be looked at');
+    }
+  }
+}
+
+const runsLookedAt = 20;
+
+async function lastScheduled(runs: RunLedger, recipe: string): Promise<number | null> {
+  const newest = await runs.newest(recipe, runsLookedAt);
+  return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
+}
+
+async function prune({ world, runs, retentionMs }: ClockworkParts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = world;
+  while (!signal.aborted) {
+    try {
+      while (!signal.aborted && (await runs.pruneOne(clock.now() - retentionMs()))) {
+        await clock.sleep(pruneStepMs, signal);
+      }
+    } catch (error) {
+      log.error({ err: error }, 'old runs could not be deleted');
+    }
+    await clock.sleep(pruneEveryMs, signal);
+  }
+}
