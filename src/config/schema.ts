@@ -235,8 +235,8 @@ const server = section({
 const askersKey = section({
   name: label().describe('Whose key it is.'),
   sha256: sha256().describe('The SHA-256 of the key, in hex: `warmwarden keys new` prints both.'),
-  plan: keyed(oneOf(['pro', 'cloud', 'agency']), 'pro', 'Requests a minute: 60, 600 or 6,000.'),
-  role: keyed(oneOf(['viewer', 'operator']), 'viewer', 'An operator may also apply recipes that change mailboxes.'),
+  plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
+  role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes that change mailboxes.'),
 });
 const recipes = section({
   directory: keyed(

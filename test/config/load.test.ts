@@ -77,6 +77,8 @@ describe('defaults', () => {
       },
       log: { level: 'info', format: 'json' },
       metrics: { mailboxLabel: 'email', seriesLimit: 5_000_000 },
+      recipes: { directory: join(folder, 'recipes'), apiKeys: [] },
+      retention: { runsMs: 90 * 86_400_000 },
     });
   });
 
