@@ -1,6 +1,7 @@
 // The recipes and their runs over one store: takes wishes, runs a few at a time, keeps rows as they come.
 import type { Cell, Recipe, RecipeList, RecipeRefusal, RecipeService, RowPage, Run, RunWish } from '../model/recipe.ts';
 import { hasEnded } from '../model/recipe.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import type { Definition } from './definition.ts';
 import type { Handling } from './doing.ts';
@@ -25,6 +26,7 @@ export interface BookParts {
 const runsAtOnce = 2;
 const maxWaiting = 100;
 const chunksARead = 8;
+const randomLetters = 12;
 const lettersAPage = 256 * 1024;
 
 interface Under {
@@ -44,6 +46,8 @@ export class RecipeBook implements RecipeService {
   /** Runs that have not ended, in the order in which they were asked for. */
   readonly #under = new Map<string, Under>();
   #running = 0;
+  /** Of runs that were taken: tells two of one moment apart. */
+  #taken = 0;
   #stopping = false;
 
   constructor(parts: BookParts) {
@@ -90,7 +94,7 @@ export class RecipeBook implements RecipeService {
     const { world, runs } = this.#parts;
     const createdAt = world.clock.now();
     const run: Run = {
-      id: runId(createdAt, world.random),
+      id: this.#newId(createdAt),
       recipe: wish.recipe,
       status: 'queued',
       parameters: checked.values,
@@ -188,6 +192,14 @@ export class RecipeBook implements RecipeService {
     );
   }
 
+  /** Sorts by time, and can't be guessed from another. */
+  #newId(at: EpochMs): string {
+    const { random } = this.#parts.world;
+    const letters = Array.from({ length: randomLetters }, () => Math.floor(random() * 36).toString(36));
+    this.#taken += 1;
+    return `${at.toString(36).padStart(9, '0')}${this.#taken.toString(36).padStart(4, '0')}${letters.join('')}`;
+  }
+
   #next(): void {
     for (const under of this.#under.values()) {
       if (this.#running >= runsAtOnce) return;
@@ -217,13 +229,4 @@ export class RecipeBook implements RecipeService {
     under.settle();
     this.#next();
   }
-}
-
-const idLetters = '0123456789abcdefghijklmnopqrstuvwxyz';
-const randomLetters = 12;
-
-/** Sorts by time, and can't be guessed from another. */
-function runId(at: number, random: () => number): string {
-  const letters = Array.from({ length: randomLetters }, () => idLetters[Math.floor(random() * idLetters.length)]);
-  return `${at.toString(36).padStart(9, '0')}${letters.join('')}`;
 }

@@ -26,7 +26,7 @@ const ratePercent = (sent: string, bounced: string) =>
 const yesNo = (truth: string) => `CASE ${truth} WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END`;
 /** true, false, and null for an answer that says neither; NULL where there is no answer. */
 const threeWay = (answer: string, path: string, words: readonly [yes: string, no: string]) =>
-  `CASE WHEN ${answer} IS NULL THEN NULL ELSE CASE ${answer} ->> '${path}'
+  `CASE WHEN ${answer} IS NULL THEN NULL ELSE CASE ${answer} ->> (${path})
    WHEN 1 THEN '${words[0]}' WHEN 0 THEN '${words[1]}' ELSE 'unclear' END END`;
 const newest = (path: string, ...of: readonly string[]) =>
   `newest_known(${of.map((one) => `${one}.observed_at, ${one}.answer ->> '${path}'`).join(', ')})`;
@@ -142,7 +142,7 @@ const dnsChecks: View = {
     column(
       'result',
       'pass, fail, or unclear',
-      threeWay('n.answer', "$.records.' || k.value || '.pass", ['pass', 'fail']),
+      threeWay('n.answer', "'$.records.' || k.value || '.pass'", ['pass', 'fail']),
     ),
     column('status', "the API's word for it", "n.answer ->> ('$.records.' || k.value || '.status')"),
     column('value', 'the record as published', "n.answer ->> ('$.records.' || k.value || '.record')"),
@@ -162,7 +162,7 @@ const blacklistChecks: View = {
     ...who,
     domain,
     column('ip', 'the sending address', "b.answer ->> '$.ip'"),
-    column('listed', 'yes, no, or unclear', threeWay('b.answer', '$.listed', ['yes', 'no'])),
+    column('listed', 'yes, no, or unclear', threeWay('b.answer', "'$.listed'", ['yes', 'no'])),
     column(
       'lists',
       'the names of the lists, with commas',

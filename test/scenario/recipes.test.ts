@@ -1,0 +1,273 @@
+// Recipes on a whole daemon: the rows of every built-in one against what the API and the page say, and what `do:` does.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { scenarios } from '../../src/simulator/scenarios.ts';
+import { until } from '../support/until.ts';
+import { amelia, jonas } from '../watch/duty.ts';
+import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
+
+const digest = (key: string) => createHash('sha256').update(key).digest('hex');
+const keys = { viewer: 'ww_viewer', operator: 'ww_operator' };
+const file = {
+  recipes: {
+    api_keys: [
+      { name: 'bot', sha256: digest(keys.viewer), plan: 'agency', role: 'viewer' },
+      { name: 'boss', sha256: digest(keys.operator), plan: 'agency', role: 'operator' },
+    ],
+  },
+  retention: { runs: '10d' },
+};
+const poll = {
+  health: '0 * * * *',
+  mailboxes: '*/30 * * * *',
+  stats: '*/10 * * * *',
+  warmup: '*/30 * * * *',
+  mailbox: '0 * * * *',
+  dns: '0 * * * *',
+  blacklist: '0 * * * *',
+};
+
+type Json = Record<string, unknown>;
+interface RunAnswer extends Json {
+  readonly id: string;
+  readonly status: string;
+  readonly rows: readonly Json[];
+  readonly error: string | null;
+}
+
+let stage: MovedDaemon;
+
+function ask(path: string, { key = keys.viewer, ...init }: RequestInit & { key?: string | null } = {}) {
+  const authorization: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  return fetch(`${stage.url()}${path}`, { ...init, headers: { ...authorization, ...init.headers } });
+}
+
+async function api<Body>(path: string): Promise<Body> {
+  return (await (await ask(path)).json()) as Body;
+}
+
+async function run(recipe: string, parameters: Json = {}, key = keys.viewer, apply = false): Promise<RunAnswer> {
+  const body = JSON.stringify({ parameters, apply });
+  const triggered = await ask(`/v1/recipes/${recipe}/runs`, { method: 'POST', body, key });
+  expect(triggered.status).toBe(202);
+  const location = triggered.headers.get('location') ?? '';
+  const ended = await until(`the end of ${recipe}`, async () => {
+    if (apply) await stage.run(secondMs);
+    const answer = await api<RunAnswer>(location);
+    return ['queued', 'running'].includes(answer.status) ? undefined : answer;
+  });
+  expect([ended.status, ended.error]).toEqual(['succeeded', null]);
+  return ended;
+}
+
+interface FleetAnswer {
+  readonly accounts: readonly Json[];
+  readonly mailboxes: readonly (Json & { readonly verdict: Json | null })[];
+  readonly total: number;
+}
+
+beforeAll(async () => {
+  stage = await startMovedDaemon({ scenario: scenarios['bounce-storm'], poll, file });
+  // 15:30: one mailbox is in recovery, one paused, a domain's DKIM fails, another is listed, a login is lost.
+  await stage.run(7 * hourMs);
+}, 120_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+
+describe('the rows of a built-in recipe are what the API says', () => {
+  test('fleet-overview: every mailbox with its state, counts and limit', async () => {
+    const fleet = await api<FleetAnswer>('/api/fleet');
+    const { rows } = await run('fleet-overview');
+    expect(rows).toHaveLength(fleet.total);
+    const ofApi = fleet.mailboxes.map((mailbox) => ({
+      email: mailbox['email'],
+      mailbox_id: mailbox['id'],
+      state: mailbox['state'],
+      mode: mailbox['mode'],
+      health_score: mailbox['health_score'],
+      stats_at: mailbox['stats_at'],
+      sent: mailbox.verdict?.['sent'],
+      bounced: mailbox.verdict?.['bounced'],
+      rate_percent: mailbox.verdict?.['rate_percent'],
+      limit_percent: mailbox.verdict?.['limit_percent'],
+      reason: mailbox.verdict?.['reason'],
+    }));
+    for (const mailbox of ofApi) {
+      expect(rows.find((row) => row['mailbox_id'] === mailbox.mailbox_id)).toMatchObject(mailbox);
+    }
+  });
+
+  test('at-risk: who has so few bounces left, and nobody else', async () => {
+    const fleet = await api<FleetAnswer>('/api/fleet');
+    const wanted = fleet.mailboxes.filter(({ verdict }) => {
+      const left = verdict?.['bounces_until_breach'];
+      return verdict?.['run'] === 'running' && Number(verdict['bounced']) > 0 && left !== null && Number(left) <= 30;
+    });
+    const { rows } = await run('at-risk', { bounces: 30 });
+    expect(rows.map((row) => row['email']).sort()).toEqual(wanted.map((mailbox) => mailbox['email']).sort());
+    expect(wanted.length).toBeGreaterThan(0);
+  });
+
+  test('breaches: the changes that the API took', async () => {
+    const { rows } = await run('breaches');
+    const taken = stage.posts.map(({ email, change }) => [
+      email,
+      change === 'pause' ? 'pause' : 'recovery',
+      'confirmed',
+    ]);
+    expect(rows.map((row) => [row['email'], row['kind'], row['state']]).reverse()).toEqual(taken);
+    expect(taken.map(([email]) => email)).toEqual([amelia, jonas]);
+  });
+
+  test('why-paused: the decision with its sentences, as the page explains it', async () => {
+    const mailbox = stage.mailbox(jonas);
+    const page = await api<{ decisions: readonly Json[] }>(`/api/mailboxes/agency/${mailbox.id}`);
+    const { rows } = await run('why-paused', { mailbox: jonas });
+    expect(rows.map((row) => [row['reason'], row['explanation']])).toEqual(
+      page.decisions.slice(0, 20).map((decision) => [decision['reason'], decision['explanation']]),
+    );
+    expect(rows.map((row) => row['reason'])).toContain('emergency');
+    expect(rows[0]).toMatchObject({ state: 'paused_by_us', claim: 'pause' });
+  });
+
+  test('dns-problems, blacklisted and disconnected: the incidents of the scenario', async () => {
+    const dns = await run('dns-problems');
+    expect(dns.rows.map((row) => [row['domain'], row['record']])).toEqual([['fernhill.example', 'dkim']]);
+    const fleet = await api<FleetAnswer>('/api/fleet');
+    const failing = fleet.mailboxes.filter((mailbox) => (mailbox['dns_failing'] as readonly string[]).includes('dkim'));
+    expect(dns.rows[0]?.['mailboxes']).toBe(failing.length);
+    const listed = fleet.mailboxes.filter((mailbox) => Number(mailbox['listings']) > 0).map(({ email }) => email);
+    const blacklisted = await run('blacklisted');
+    expect(blacklisted.rows.map((row) => row['email']).sort()).toEqual(listed.sort());
+    expect(blacklisted.rows[0]).toMatchObject({ lists: 'zen.spamhaus.org', found: 1 });
+    const disconnected = await run('disconnected');
+    expect(disconnected.rows).toMatchObject([
+      { email: 'samuel.ito@quarrystone.example', connection_error: 'IMAP login failed: invalid credentials' },
+    ]);
+  });
+
+  test('stale-data: nobody while polls come, everybody by a minute that is long past', async () => {
+    expect((await run('stale-data')).rows).toEqual([]);
+    await stage.run(5 * minuteMs);
+    const fleet = await api<FleetAnswer>('/api/fleet');
+    expect((await run('stale-data', { minutes: 1 })).rows).toHaveLength(fleet.total);
+  });
+
+  test('placement, domain-health and weekly-report: sums of the days that the API gave', async () => {
+    const days = [...stage.fleet().mailboxes()].flatMap((mailbox) => {
+      const rows = mailbox.stats?.answer.rows ?? [];
+      return rows
+        .filter(({ date }) => date !== null && date > '2026-03-03')
+        .map((row) => ({ ...row, provider: mailbox.entry.answer.provider }));
+    });
+    const sum = (rows: readonly { readonly sent: number | null }[]) =>
+      rows.reduce((all, { sent }) => all + (sent ?? 0), 0);
+    const placement = await run('placement');
+    for (const row of placement.rows) {
+      expect(row['sent']).toBe(sum(days.filter(({ provider }) => provider === row['provider'])));
+    }
+    const [week] = (await run('weekly-report')).rows;
+    expect(week).toMatchObject({ sent: sum(days), paused: 1, to_recovery: 1, paused_now: 1, in_recovery_now: 1 });
+    const fleet = await api<FleetAnswer>('/api/fleet');
+    const domains = (await run('domain-health')).rows;
+    const sent = fleet.mailboxes.reduce((all, { verdict }) => all + Number(verdict?.['sent'] ?? 0), 0);
+    expect(domains.reduce((all, row) => all + Number(row['sent']), 0)).toBe(sent);
+    expect(domains[0]).toMatchObject({ domain: 'fernhill.example', dns_failing: 'dkim' });
+  });
+
+  test('failed-deliveries: none, because all arrived', async () => {
+    expect((await run('failed-deliveries')).rows).toEqual([]);
+    const { deliveries } = await api<{ deliveries: readonly Json[] }>('/api/deliveries');
+    expect(deliveries.every(({ state }) => state === 'sent')).toBe(true);
+  });
+});
+
+describe('a recipe that does something', () => {
+  const domain = 'northbeam.example';
+  const pauses = () => stage.posts.filter(({ change }) => change === 'pause').length;
+
+  test('only plans until it is applied', async () => {
+    const before = pauses();
+    const { rows } = await run('pause-domain', { domain }, keys.operator);
+    expect(rows.length).toBeGreaterThan(1);
+    expect(rows.every((row) => row['outcome'] === 'planned' && String(row['said']).includes('is paused'))).toBe(true);
+    await stage.run(minuteMs);
+    expect(pauses()).toBe(before);
+  });
+
+  test('is refused to a viewer, and for what only asks', async () => {
+    const body = (parameters: Json) => JSON.stringify({ parameters, apply: true });
+    const refused = await ask('/v1/recipes/pause-domain/runs', { method: 'POST', body: body({ domain }) });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: 'not_allowed' }]);
+    const asks = await ask('/v1/recipes/at-risk/runs', { method: 'POST', body: body({}), key: keys.operator });
+    expect(asks.status).toBe(400);
+  });
+
+  test('applied, acts through the guarded path and says what came of each', async () => {
+    const { rows } = await run('pause-domain', { domain }, keys.operator, true);
+    expect(rows.map((row) => row['outcome'])).toEqual(rows.map(() => 'done'));
+    const paused = stage.posts.filter(({ email, change }) => email.endsWith(`@${domain}`) && change === 'pause');
+    expect(paused).toHaveLength(rows.length);
+    const ledger = stage.mailbox(String(rows[0]?.['email'])).action;
+    expect(ledger?.by).toEqual({ name: 'boss', reason: 'the whole domain is paused (recipe pause-domain)' });
+  });
+
+  test('resumes what the guard paused, and not what a person paused', async () => {
+    const { rows } = await run('resume-ours', {}, keys.operator, true);
+    expect(rows.map((row) => [row['email'], row['outcome']])).toEqual([[jonas, 'done']]);
+    expect(stage.posts.at(-1)).toMatchObject({ email: jonas, change: 'resume' });
+  });
+
+  test('refresh-dns asks for the mailboxes whose records fail', async () => {
+    const { rows } = await run('refresh-dns', {}, keys.operator, true);
+    expect(rows.map((row) => [row['domain'], row['failing'], row['outcome']])).toEqual(
+      rows.map(() => ['fernhill.example', 'dkim', 'done']),
+    );
+    expect(rows.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a recipe of the user', () => {
+  const own = (name: string, text: string) => {
+    mkdirSync(join(stage.folder, 'recipes'), { recursive: true });
+    writeFileSync(join(stage.folder, 'recipes', name), text);
+  };
+
+  test('is there at once, runs by its schedule in its time zone, and is not hidden by a broken one', async () => {
+    own('broken.yaml', 'id: broken\ntitle: x\ndescription: y\nselect: SELEC 1\n');
+    own(
+      'noon.yaml',
+      `id: noon\ntitle: Noon\ndescription: At noon in New York.\nselect: SELECT count(*) AS mailboxes FROM mailboxes
+schedule: {cron: "0 12 * * *", time_zone: America/New_York}\n`,
+    );
+    const list = await api<{ recipes: readonly Json[]; broken: readonly Json[] }>('/v1/recipes');
+    expect(list.recipes.find(({ id }) => id === 'noon')).toMatchObject({ built_in: false, writes: false });
+    expect(list.recipes).toHaveLength(16);
+    expect(list.broken).toEqual([{ file: 'broken.yaml', problems: ['broken.yaml:4:9 select: must be one SELECT'] }]);
+    const { runs: before } = await api<{ runs: readonly Json[] }>('/v1/recipes/noon/runs');
+    expect(before).toEqual([]);
+    // 12:00 in New York is 16:00 UTC on that day: daylight saving time has begun there, and not yet in Europe.
+    await stage.run(hourMs);
+    const runs = await until('the scheduled run', async () => {
+      const answer = await api<{ runs: readonly Json[] }>('/v1/recipes/noon/runs');
+      return answer.runs[0]?.['status'] === 'succeeded' ? answer.runs : undefined;
+    });
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toMatchObject({ by: 'schedule', row_count: 1 });
+    expect(String(runs[0]?.['created_at'])).toMatch(/^2026-03-10T16:00:0/);
+  });
+
+  test('shows its rows after a restart, and is gone after its retention', async () => {
+    const { id } = await run('fleet-overview');
+    await stage.restart();
+    const again = await api<RunAnswer>(`/v1/runs/${id}`);
+    expect(again.rows).toHaveLength(stage.fleet().mailboxCount());
+    await stage.awayUntil(stage.clock.now() + 11 * 24 * hourMs);
+    await stage.run(5 * secondMs);
+    const gone = await ask(`/v1/runs/${id}`);
+    expect([gone.status, await gone.json()]).toMatchObject([410, { error: 'pruned' }]);
+  }, 60_000);
+});
