@@ -1,0 +1,43 @@
+// The scrape benchmark compares like with like: both servers show the same series, before and after a change.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { Measured, Order } from '../../tools/bench/scrape/orders.ts';
+
+const script = fileURLToPath(new URL('../../tools/bench/scrape/server.ts', import.meta.url));
+
+async function told(child: ChildProcess, order?: Order): Promise<unknown> {
+  const answer = once(child, 'message');
+  if (order) child.send(order);
+  return (await answer)[0];
+}
+
+async function seriesOf(port: unknown): Promise<readonly string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return text
+    .split('\n')
+    .filter((line) => line.includes('mailbox="'))
+    .sort();
+}
+
+test('ours and prom-client show the same series of the same fleet', async () => {
+  const children = ['ours', 'peer'].map((side) => fork(script, [side, '300']));
+  try {
+    const [ours, peer] = await Promise.all(children.map((child) => told(child)));
+    const before = await seriesOf(ours);
+    expect(before).toHaveLength(300 * 44);
+    expect(await seriesOf(peer)).toEqual(before);
+    for (const child of children) await told(child, 'change');
+    const after = await seriesOf(ours);
+    expect(after).not.toEqual(before);
+    expect(await seriesOf(peer)).toEqual(after);
+    for (const child of children) {
+      const { cpuMs, peakMb } = (await told(child, 'tell')) as Measured;
+      expect(cpuMs).toBeGreaterThan(0);
+      expect(peakMb).toBeGreaterThan(10);
+    }
+  } finally {
+    for (const child of children) child.kill();
+  }
+});
