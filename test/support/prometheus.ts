@@ -1,4 +1,4 @@
-// A real Prometheus on a free port: scrapes every second, evaluates the rules of grafana/, and is asked through its API.
+// A real Prometheus on a free port: scrapes every two seconds, evaluates rules, and is asked through its API.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,10 +42,10 @@ export class Prometheus implements AsyncDisposable {
       return `rules-${index}.yaml`;
     });
     const job = { job_name: 'warmwarden', file_sd_configs: [{ files: ['targets.json'], refresh_interval: '1s' }] };
-    const everySecond = { scrape_interval: '1s', evaluation_interval: '1s', scrape_timeout: '1s' };
+    const often = { scrape_interval: '2s', evaluation_interval: '1s', scrape_timeout: '2s' };
     writeFileSync(
       join(folder, 'prometheus.yaml'),
-      stringify({ global: everySecond, rule_files: names, scrape_configs: [job] }),
+      stringify({ global: often, rule_files: names, scrape_configs: [job] }),
     );
     writeFileSync(join(folder, 'targets.json'), '[]');
     const prometheus = new Prometheus(folder, await freePort());
