@@ -103,17 +103,20 @@ describe('a month at an agency', () => {
     for (const action of actions) expect(action.plannedAt - scenarioStart).toBeLessThan(5 * hourMs);
   });
 
-  it('tells each thing once, and what ended as ended', () => {
+  it('tells each thing once, reminds of what lasts, and tells what ended as ended', () => {
     const counts = new Map<string, number>();
     for (const { rule, status } of alerts())
       counts.set(`${rule} ${status}`, (counts.get(`${rule} ${status}`) ?? 0) + 1);
     expect(Object.fromEntries([...counts].sort())).toEqual({
       'blacklisted firing': 1,
+      'blacklisted reminder': 1,
       'blacklisted resolved': 1,
       'dns_failing firing': 1,
+      'dns_failing reminder': 5,
       'dns_failing resolved': 1,
       'guard_acted event': 2,
       'mailbox_disconnected firing': 1,
+      'mailbox_disconnected reminder': 4,
       'mailbox_disconnected resolved': 1,
     });
     expect(
