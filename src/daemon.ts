@@ -1,10 +1,12 @@
 // The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
 import { userInfo } from 'node:os';
+import { storeSubject } from './alert/store-rule.ts';
 import { explainVerdict } from './alert/wording.ts';
 import type { ChannelConfig } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
+import { fingerprintOf } from './model/alert.ts';
 import type { DaemonHands, HandOutcome, ReloadRequest } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
 import type { RecipeService } from './model/recipe.ts';
@@ -65,7 +67,14 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
     const reload = async (request: ReloadRequest): Promise<HandOutcome> =>
       reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
     let hands: DaemonHands | null = null;
-    const ready = () => ({ ready: reloader !== null, reasons: reloader ? [] : ['the first sweep has not begun'] });
+    const ready = () => {
+      const unwritable = fleet.alert(fingerprintOf(storeSubject)) !== undefined;
+      const reasons = [
+        ...(reloader ? [] : ['the first sweep has not begun']),
+        ...(unwritable ? ['the store can not be written'] : []),
+      ];
+      return { ready: reasons.length === 0, reasons };
+    };
     const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
     const recipes = await openRecipes({
       world,

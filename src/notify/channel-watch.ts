@@ -1,7 +1,9 @@
 // Watches the channels themselves: one that takes nothing for a while is an alert, told through the others.
 import { channelsFailing } from '../alert/channel-rule.ts';
 import { step } from '../alert/engine.ts';
+import { tune } from '../alert/tuning.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import type { World } from '../world.ts';
 import type { Channel } from './channel.ts';
 import type { OutboxStore } from './outbox-store.ts';
@@ -12,6 +14,7 @@ export interface ChannelWatchParts {
   readonly fleet: Fleet;
   /** What is configured at that moment. */
   readonly channels: () => readonly Channel[];
+  readonly settings: () => { readonly rules: RuleSettings };
   /** Called after transitions were recorded. */
   readonly recorded: () => void;
 }
@@ -20,9 +23,9 @@ const everyMs = 30_000;
 
 /** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
 export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
-  const { world, store, fleet, channels, recorded } = parts;
+  const { world, store, fleet, channels, settings, recorded } = parts;
   const states = channels().flatMap(({ name }) => fleet.channel(name) ?? []);
-  const conditions = channelsFailing(states, fleet.alerts());
+  const conditions = tune(channelsFailing(states, fleet.alerts()), settings().rules);
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   if (changes.changed.length + changes.dropped.length === 0) return everyMs;
   await store.recordAlerts(changes);

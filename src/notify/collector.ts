@@ -106,7 +106,9 @@ export class Collector {
     const { clock, store, settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
-    const firing = [...fleet.alerts()].filter(({ status }) => status === 'firing');
+    // That the store fails was told without it; its beginning is recorded with its end.
+    const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
+    const firing = recorded.filter(({ status }) => status === 'firing');
     const sweeping = fleet.sweeping;
     const untold = await store.untoldTransitions(lookLimit);
     const now = clock.now();

@@ -3,6 +3,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ResendRequest } from '../model/delivery.ts';
 import type { HandOutcome } from '../model/hand.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
 import type { Channel } from './channel.ts';
@@ -13,8 +14,10 @@ import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import { createLoop, type Loop } from './loop.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { Sender } from './sender.ts';
+import { watchStore } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
+  readonly rules: RuleSettings;
   readonly digest: DigestSettings | null;
   readonly heartbeat: HeartbeatSettings | null;
 }
@@ -90,12 +93,14 @@ export function createNotifier(parts: NotifierParts): Notifier {
     stuckLoops: () =>
       [...loops, ...sendings.map(({ loop }) => loop)].filter((one) => one.isStuck()).map(({ name }) => name),
   });
+  const own = { ...parts, channels, settings: () => inForce.settings, recorded: wake };
   const collecting = createLoop('transitions', world, () => collector.step());
   const loops = [
     collecting,
     createLoop('the digest', world, () => digester.step()),
     createLoop('the heartbeat', world, () => heartbeat.step()),
-    createLoop('the channels', world, () => watchChannels({ ...parts, channels, recorded: wake })),
+    createLoop('the channels', world, () => watchChannels(own)),
+    createLoop('the store', world, () => watchStore(own)),
   ];
 
   return {

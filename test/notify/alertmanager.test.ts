@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { Alert } from '../../src/model/alert.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { alertmanagerChannel } from '../../src/notify/alertmanager.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
@@ -46,6 +47,7 @@ function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fl
       ),
     ],
     settings: {
+      rules: defaultRuleSettings,
       digest: null,
       heartbeat: null,
       groupWaitMs: 0,

@@ -271,7 +271,8 @@ test('a store that fails for a while stops nothing for good', async () => {
   await rig.clock.advance(10 * minuteMs);
   rig.store.broken = null;
   await rig.clock.advance(10 * secondMs);
-  expect(receiver.received).toHaveLength(1);
+  const rules = receiver.received.map(({ body }) => JSON.parse(body).data.rule);
+  expect(rules).toEqual(['store_failing', 'stale_data']);
   expect(rig.logged.filter((line) => line.includes('Telling failed'))).toHaveLength(2);
 });
 

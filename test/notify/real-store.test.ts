@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { createChannel } from '../../src/notify/channels.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
@@ -25,6 +26,7 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
     tally,
     channels: [createChannel(hook, { world, pageUrl: null })],
     settings: {
+      rules: defaultRuleSettings,
       digest: null,
       heartbeat: null,
       groupWaitMs: 30 * secondMs,

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import type { Channel } from '../../src/notify/channel.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/notify/notifier.ts';
@@ -46,6 +47,7 @@ export function rigWith(
   const tally = { decision: () => {}, action: () => {}, request: () => {}, notification };
   const world = { clock, random, log };
   const inForce: NotifierSettings = {
+    rules: defaultRuleSettings,
     digest: null,
     heartbeat: null,
     groupWaitMs: 30 * secondMs,

@@ -2,6 +2,7 @@
 // the channel's sends.
 import { pino } from 'pino';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { type ChannelSettings, createChannel } from '../../src/notify/channels.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
@@ -40,6 +41,7 @@ export async function sendAll(path: string, settings: ChannelSettings, reached: 
     tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
     channels: [stepped(channel, 'channel', reached)],
     settings: {
+      rules: defaultRuleSettings,
       digest: null,
       heartbeat: null,
       groupWaitMs: 0,

@@ -1,0 +1,59 @@
+// 2,000 mailboxes fail at once: a handful of messages, within Slack's limits, counts right, hostile names harmless.
+import { expect, test } from 'vitest';
+import { fingerprintOf, type Transition } from '../../src/model/alert.ts';
+import { hourMs } from '../../src/model/time.ts';
+import { slackChannel } from '../../src/notify/slack.ts';
+import { sampleAlert, start } from '../alert/samples.ts';
+import { slackFaults } from '../support/slack-limits.ts';
+import { startReceiver } from './receiver.ts';
+import { hookChannel, rigWith } from './rig.ts';
+
+const hostile = '<!channel> <script>alert(1)</script> @here *_~`|&\u202e\u0000';
+const rules = [
+  'mailbox_disconnected',
+  'bounce_over_limit',
+  'blacklisted',
+  'stale_data',
+  'inbox_rate_low',
+  'contested',
+] as const;
+
+/** 2,000 alerts that begin within ten seconds, of six rules, on accounts in turn. */
+function storm(accounts: number): readonly Transition[] {
+  return Array.from({ length: 2_000 }, (_, number) => {
+    const email = `${hostile}${number}@acme.example`;
+    const facts = { title: `${email}: failed`, sentences: [`${email} says ${hostile.repeat(40)}`], numbers: {} };
+    const alert = sampleAlert(number, {
+      rule: rules[number % rules.length] ?? 'stale_data',
+      account: `client${number % accounts}`,
+      severity: number % 2 === 0 ? 'critical' : 'warning',
+      email,
+      facts,
+    });
+    return { kind: 'firing', at: start + number * 5, alert: { ...alert, fingerprint: fingerprintOf(alert) } };
+  });
+}
+
+test.each([1, 3, 100])(
+  'on %i accounts: at most five messages a channel, and every mailbox is in one',
+  async (accounts) => {
+    await using receiver = await startReceiver(() => 0);
+    await using rig = rigWith((clock) => [
+      slackChannel({ name: 'slack', url: receiver.url, pageUrl: 'http://page' }, clock),
+      hookChannel(receiver.url, clock),
+    ]);
+    rig.commit(...storm(accounts));
+    await rig.clock.advance(hourMs);
+    const to = (name: string) => rig.store.deliveries().filter(({ channel }) => channel === name);
+    const slack = to('slack').map(({ payload }) => JSON.parse(payload));
+    expect(slack.length).toBeGreaterThan(0);
+    expect(slack.length).toBeLessThanOrEqual(5);
+    for (const payload of slack) {
+      expect(slackFaults(payload)).toEqual([]);
+      expect(JSON.stringify(payload)).not.toMatch(/<!channel>|<script>|\u202e/);
+    }
+    const totals = to('hook').map(({ payload }) => JSON.parse(payload).data.total as number);
+    expect(totals.length).toBeLessThanOrEqual(5);
+    expect(totals.reduce((sum, total) => sum + total, 0)).toBe(2_000);
+  },
+);
