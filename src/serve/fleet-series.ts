@@ -4,7 +4,8 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Family, Labels, Sample } from './exposition/text.ts';
+import type { Labels } from './exposition/text.ts';
+import type { Family, Sample } from './family.ts';
 import { prefix } from './prefix.ts';
 
 /** What the configuration says of the series. */

@@ -18,7 +18,7 @@ const sliceMs = 2;
 export class MailboxBlocks {
   readonly #fleet: Fleet;
   readonly #clock: Clock;
-  readonly #cache: BlockCache<MailboxState, MailboxMetric>;
+  #cache: BlockCache<MailboxState, MailboxMetric>;
   #settings: MetricsSettings;
   #states = new WeakMap<MailboxState, GuardState>();
   #names = new MailboxNames();
@@ -30,29 +30,21 @@ export class MailboxBlocks {
     this.#clock = clock;
     this.#settings = settings;
     this.#day = utcDate(clock.now());
-    this.#cache = new BlockCache<MailboxState, MailboxMetric>({
-      gauges: mailboxMetrics,
-      items: () => this.#shown(),
-      // Another address is another mailbox here: the label is made of it.
-      keyOf: ({ account, id, email }) => `${mailboxKey(account, id)} ${email}`,
-      regrouped: (pacer) => this.#nameAll(pacer),
-      identityOf: (mailbox) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
-      samplesOf: (mailbox) => mailboxSamples(mailbox, { state: this.#stateOf(mailbox), now: this.#clock.now() }),
-    });
+    this.#cache = this.#newCache();
   }
 
   /** Other settings: every name and state may be another. */
   configured(settings: MetricsSettings): void {
     this.#settings = settings;
     this.#states = new WeakMap();
-    this.#cache.clear();
+    this.#cache = this.#newCache();
   }
 
   /** Counts the states, and brings the series up to date. One call at a time. */
   async pieces(): Promise<readonly Piece[]> {
     // Rows of a day that lies too far ahead do not count, so that each day reads the same answer anew.
     const today = utcDate(this.#clock.now());
-    if (today !== this.#day) this.#cache.clear();
+    if (today !== this.#day) this.#cache = this.#newCache();
     this.#day = today;
     await this.#count();
     return this.#cache.pieces();
@@ -73,6 +65,18 @@ export class MailboxBlocks {
       if (pacer.due()) await pacer.turn();
     }
     this.#counts = counts;
+  }
+
+  #newCache(): BlockCache<MailboxState, MailboxMetric> {
+    return new BlockCache<MailboxState, MailboxMetric>({
+      gauges: mailboxMetrics,
+      items: () => this.#shown(),
+      // Another address is another mailbox here: the label is made of it.
+      keyOf: ({ account, id, email }) => `${mailboxKey(account, id)} ${email}`,
+      regrouped: (pacer) => this.#nameAll(pacer),
+      identityOf: (mailbox) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
+      samplesOf: (mailbox) => mailboxSamples(mailbox, { state: this.#stateOf(mailbox), now: this.#clock.now() }),
+    });
   }
 
   /** What the guard makes of the mailbox. Remembered: it is asked for at every scrape. */

@@ -6,7 +6,7 @@ import { routes } from '../model/answers.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import { reasons, type VerdictAction } from '../model/verdict.ts';
-import type { Family } from './exposition/text.ts';
+import type { Family } from './family.ts';
 import { prefix } from './prefix.ts';
 
 /** Request durations, seconds: from a quick answer to the client's time-out. */

@@ -14,7 +14,7 @@ import {
   pieceOf,
   pieceOrSame,
 } from '../../src/serve/exposition/piece.ts';
-import { type Family, familyText } from '../../src/serve/exposition/text.ts';
+import { type Family, familyText } from '../../src/serve/family.ts';
 
 const gauges = {
   size: { name: 'thing_size_bytes', help: 'How big it is, \\ and "so" on\nbytes.' },
@@ -140,16 +140,6 @@ describe('the block cache', () => {
     expect(rendered[0]).toBeGreaterThan(64);
     expect(rendered[3]).toBe(16);
     expect(lines(textOf(pieces))).toEqual(lines(await byPromClient(things.values())));
-  });
-
-  test('forgets what it knew when it is cleared, also while it runs', async () => {
-    const things = new Map<string, Thing>();
-    for (let n = 0; n < 5_000; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: n, state: 'a' });
-    const cache = cacheOf(things);
-    const running = cache.pieces();
-    cache.clear();
-    await running;
-    expect(lines(textOf(await cache.pieces()))).toEqual(lines(await byPromClient(things.values())));
   });
 });
 

@@ -6,7 +6,7 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxSamples, maxSeriesOfMailbox } from '../../src/serve/mailbox-series.ts';
 import { createLog } from '../../src/world.ts';
 import { exampleFleet, mailbox, now } from './example-fleet.ts';
-import { ask, metricsOf, serve, stillWorld, textOf } from './running-server.ts';
+import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from './running-server.ts';
 
 function fleetOf(size: number): Fleet {
   const fleet = new Fleet();
@@ -110,6 +110,19 @@ describe('a name', () => {
     expect(both).not.toContain('mailbox="box3@acme.example"');
     fleet.removeMailbox('acme', 'twin');
     expect(await textOf(metrics)).toContain('mailbox="box3@acme.example"');
+  });
+});
+
+describe('other settings', () => {
+  test('that come while a scrape is under way hold from the next one on', async () => {
+    const metrics = metricsOf(fleetOf(2_000), stillWorld());
+    const underWay = textOf(metrics);
+    await new Promise((resolve) => setImmediate(resolve));
+    metrics.configured({ ...metricsSettings, mailboxLabel: 'id' });
+    expect(mailboxesIn(await underWay)).toBe(2_000);
+    const text = await textOf(metrics);
+    expect(mailboxesIn(text)).toBe(2_000);
+    expect(text).not.toContain('@acme.example"');
   });
 });
 

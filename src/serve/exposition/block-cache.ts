@@ -55,7 +55,6 @@ export class BlockCache<Item, Name extends string> {
   /** In the order of sending: items that change together stand together. */
   #blocks: Block<Item>[] = [];
   #round = 0;
-  #cleared = false;
   /** Items rendered since the last layout only because they stand beside one that changed. */
   #needless = 0;
 
@@ -66,17 +65,10 @@ export class BlockCache<Item, Name extends string> {
     this.#heads = gauges.map((gauge) => pieceOf(headText({ ...gauge, type: 'gauge' }, 'text')));
   }
 
-  /** What items mean has changed: the next pieces are rendered anew. */
-  clear(): void {
-    this.#cleared = true;
-  }
-
   /** The pieces of all gauges as the source has them now. Yields the event loop; not to be called while it runs. */
   async pieces(): Promise<readonly Piece[]> {
     const pacer = createPacer(sliceMs);
     this.#round += 1;
-    if (this.#cleared) [this.#slots, this.#blocks] = [[], []];
-    this.#cleared = false;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
     if (this.#isScattered()) this.#arrange(this.#slots.toSorted((a, b) => a.changedIn - b.changedIn));
     for (const block of this.#blocks) {
