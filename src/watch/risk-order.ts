@@ -115,7 +115,7 @@ export class RiskOrder {
 
   #reserve(slots: number): void {
     if (slots <= this.#weights.length) return;
-    const capacity = Math.max(slots, Math.ceil(this.#weights.length * 1.5), 8);
+    const capacity = Math.max(slots, Math.ceil(this.#weights.length * 1.2), 8);
     const [weights, shares] = [new Float32Array(capacity).fill(Number.NaN), new Float32Array(capacity)];
     weights.set(this.#weights);
     shares.set(this.#shares);

@@ -1,14 +1,21 @@
-// A binary heap of small whole numbers, ordered by a number each: sixteen bytes a member, whatever is done with it.
+// A binary heap of small whole numbers, ordered by a number each: twelve bytes a member, whatever is done with it.
 
-const growth = 1.5;
+const growth = 1.2;
+
+/** Two bytes hold the slots of every account but the largest. */
+type Indexes = Uint16Array | Uint32Array;
+
+function indexes(capacity: number): Indexes {
+  return capacity < 0xff_ff ? new Uint16Array(capacity) : new Uint32Array(capacity);
+}
 
 /** Members are slots: whole numbers from 0, given out densely. Equal keys go by slot. Every change costs O(log n). */
 export class SlotHeap {
   /** By slot. */
   #keys = new Float64Array(0);
-  /** By slot: where it stands in the heap; -1 when it does not. */
-  #places = new Int32Array(0);
-  #heap = new Int32Array(0);
+  /** By slot: one more than its place in the heap; 0 when it is not in. */
+  #places: Indexes = indexes(0);
+  #heap: Indexes = indexes(0);
   #size = 0;
 
   get size(): number {
@@ -22,14 +29,14 @@ export class SlotHeap {
 
   /** The key of a member; null for a slot that is none. */
   keyOf(slot: number): number | null {
-    return (this.#places[slot] ?? -1) < 0 ? null : (this.#keys[slot] ?? null);
+    return (this.#places[slot] ?? 0) === 0 ? null : (this.#keys[slot] ?? null);
   }
 
   /** Puts a slot in, or moves it. */
   set(slot: number, key: number): void {
     this.#reserve(slot + 1);
     this.#keys[slot] = key;
-    let place = this.#places[slot] ?? -1;
+    let place = (this.#places[slot] ?? 0) - 1;
     if (place < 0) {
       place = this.#size;
       this.#size += 1;
@@ -40,9 +47,9 @@ export class SlotHeap {
 
   /** Takes a slot out; nothing happens when it is not in. */
   delete(slot: number): void {
-    const place = this.#places[slot] ?? -1;
+    const place = (this.#places[slot] ?? 0) - 1;
     if (place < 0) return;
-    this.#places[slot] = -1;
+    this.#places[slot] = 0;
     this.#size -= 1;
     const last = this.#heap[this.#size] ?? 0;
     if (place === this.#size) return;
@@ -90,17 +97,13 @@ export class SlotHeap {
 
   #put(place: number, slot: number): void {
     this.#heap[place] = slot;
-    this.#places[slot] = place;
+    this.#places[slot] = place + 1;
   }
 
   #reserve(slots: number): void {
     if (slots <= this.#keys.length) return;
     const capacity = Math.max(slots, Math.ceil(this.#keys.length * growth), 8);
-    const [keys, places, heap] = [
-      new Float64Array(capacity),
-      new Int32Array(capacity).fill(-1),
-      new Int32Array(capacity),
-    ];
+    const [keys, places, heap] = [new Float64Array(capacity), indexes(capacity), indexes(capacity)];
     keys.set(this.#keys);
     places.set(this.#places);
     heap.set(this.#heap);

@@ -25,6 +25,7 @@ export interface OtherMailbox {
   readonly id: string;
   readonly email: string;
   mode: string;
+  healthScore: number;
   status: string;
   days: readonly Day[];
   /** Sent instead of the array of days when it is not undefined. */
@@ -129,6 +130,7 @@ export class OtherApi implements AsyncDisposable {
       id: randomUUID(),
       email,
       mode: 'balanced',
+      healthScore: 97.5,
       status: 'active',
       days: week(40, 0),
       statsInstead: undefined,
@@ -284,7 +286,7 @@ function idIn(body: unknown): string | null {
 
 function shared(mailbox: OtherMailbox) {
   const { status } = mailbox;
-  return { status, health_score: 97.5, daily_limit: maxPerDay[mailbox.mode] ?? 40, warmup_day: 21 };
+  return { status, health_score: mailbox.healthScore, daily_limit: maxPerDay[mailbox.mode] ?? 40, warmup_day: 21 };
 }
 
 function entryOf(mailbox: OtherMailbox): object {

@@ -37,7 +37,7 @@ test('says by how much a cadence is too much, how old statistics get, and what w
 
 test('where the riskier mailboxes are read first, the calmest wait longer, and that is said', () => {
   expect(sumText(forecastOf(input(1_000, { early: true })))).toBe(
-    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old, those of the calmest mailboxes up to 26 min',
+    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old, those of the calmest mailboxes up to 23 min',
   );
 });
 

@@ -1,4 +1,5 @@
 // `npm run bench -- NAME`: runs one benchmark, or all of them; one JSON line a figure; exit 1 when a target is missed.
+import { budgetBenchmark } from './budget.ts';
 import type { Benchmark, Figure } from './figure.ts';
 import { guardBenchmark } from './guard.ts';
 import { lagBenchmark } from './lag.ts';
@@ -6,6 +7,7 @@ import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
+  budget: budgetBenchmark,
   guard: guardBenchmark,
   lag: lagBenchmark,
   poll: pollBenchmark,

@@ -1,0 +1,122 @@
+// `npm run bench -- budget`: a day of virtual time with a backlog, on four kinds of limiter; how much of the budget is used,
+// how often the API says 429, and how soon actions start. The daemon's own budget, lane and queue; the simulator's limiters.
+import { Budget } from '../../src/mailbox-api/budget.ts';
+import { type Route, routes } from '../../src/model/answers.ts';
+import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
+import { Lane } from '../../src/watch/lane.ts';
+import { PollQueue } from '../../src/watch/queue.ts';
+import { movedClock } from '../../src/world.ts';
+import { type Figure, rounded } from './figure.ts';
+import { seededChance, seedOf } from './guard/chance.ts';
+
+const bench = 'budget';
+const minuteMs = 60_000;
+const requestsPerMinute = 100;
+const headroomPpm = 100_000;
+const dayMs = 1_440 * minuteMs;
+/** A wave of actions comes this often, and a single one in between. */
+const waveEveryMs = 120 * minuteMs;
+const waveSize = 20;
+const mailboxes = 1_000;
+/** A request reaches the API after 40 ms and an exponential 60 ms; one in a hundred after up to 3 s. */
+const latency = { leastMs: 40, meanMs: 60, spikeShare: 0.01, spikeMs: 3_000 } as const;
+
+interface Day {
+  readonly requests: number;
+  readonly refused: number;
+  /** Requests that the budget allows in that time. */
+  readonly allowed: number;
+  /** How long single actions waited for their first request, milliseconds. */
+  readonly singleWaits: readonly number[];
+  /** How long the first action of a wave waited, and how long until every one of it had sent its POST. */
+  readonly waveFirsts: readonly number[];
+  readonly waveEnds: readonly number[];
+}
+
+/** Every mailbox is due all the time: there is always a backlog. */
+function backlogged(allowedPerMinute: number): PollQueue {
+  const cadenceMs = Object.fromEntries(routes.map((route) => [route, minuteMs])) as Record<Route, number>;
+  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => allowedPerMinute, earlyMs: 1_000 });
+  for (let index = 0; index < mailboxes; index += 1) queue.join(String(index), new Set(), 0);
+  return queue;
+}
+
+async function dayOn(kind: LimiterKind): Promise<Day> {
+  const clock = movedClock(Date.UTC(2026, 2, 10));
+  const random = seededChance(seedOf(bench, kind));
+  const budget = new Budget({ requestsPerMinute, headroomPpm });
+  const limiter = createLimiter(kind, requestsPerMinute, clock);
+  let [requests, refused] = [0, 0];
+  const request = async () => {
+    requests += 1;
+    const spike = random() < latency.spikeShare ? random() * latency.spikeMs : 0;
+    await clock.sleep(latency.leastMs - Math.log(1 - random()) * latency.meanMs + spike);
+    const { admitted, limit, remaining, retryAfterSeconds } = limiter.knock();
+    budget.told({ limit, remaining }, clock.monotonic());
+    if (admitted) return;
+    refused += 1;
+    budget.throttled(retryAfterSeconds * 1_000, clock.monotonic(), random);
+  };
+  const queue = backlogged(budget.allowedPerMinute);
+  const lane = new Lane({ clock, budget, queue, poll: request, mayAsk: () => 'everything' });
+  const stop = new AbortController();
+  const running = lane.run(stop.signal);
+  const [singleWaits, waveFirsts, waveEnds]: [number[], number[], number[]] = [[], [], []];
+  /** A look and a POST; how long each waited since now. */
+  const act = async () => {
+    const since = clock.monotonic();
+    await lane.actionSlot(stop.signal);
+    const started = clock.monotonic() - since;
+    await request();
+    await lane.actionSlot(stop.signal, 'post');
+    await request();
+    return { started, ended: clock.monotonic() - since };
+  };
+  for (let at = 0; at < dayMs; at += waveEveryMs) {
+    for (const route of routes) queue.run(route, clock.monotonic());
+    await clock.advance(waveEveryMs / 2);
+    const single = act().then(({ started }) => singleWaits.push(started));
+    for (const route of routes) queue.run(route, clock.monotonic());
+    await clock.advance(waveEveryMs / 2 - 5 * minuteMs);
+    await single;
+    const wave = Promise.all(Array.from({ length: waveSize }, act));
+    await clock.advance(5 * minuteMs);
+    const acts = await wave;
+    waveFirsts.push(Math.min(...acts.map(({ started }) => started)));
+    waveEnds.push(Math.max(...acts.map(({ ended }) => ended)));
+  }
+  stop.abort();
+  await clock.advance(minuteMs);
+  await running;
+  const allowed = (budget.allowedPerMinute * dayMs) / minuteMs;
+  return { requests, refused, allowed, singleWaits, waveFirsts, waveEnds };
+}
+
+function figuresOf(kind: LimiterKind, day: Day): readonly Figure[] {
+  const figure = (name: string, value: number, target: number, holds: boolean): Figure => ({
+    bench,
+    figure: `${kind}/${name}`,
+    ours: rounded(value),
+    peer: null,
+    ratio: null,
+    target,
+    holds,
+  });
+  const atMost = (name: string, value: number, target: number) => figure(name, value, target, value <= target);
+  const used = day.requests / day.allowed;
+  return [
+    figure('used_of_allowed', used, 0.95, used >= 0.95),
+    atMost('refused_429', day.refused, 0),
+    atMost('single_action_starts_within_seconds', Math.max(...day.singleWaits) / 1_000, 3),
+    atMost('wave_of_20_begins_within_seconds', Math.max(...day.waveFirsts) / 1_000, 3),
+    // Forty requests at ninety a minute take 27 s, whatever is done; the answers of the last come on top.
+    atMost('wave_of_20_ends_within_seconds', Math.max(...day.waveEnds) / 1_000, 35),
+  ];
+}
+
+/** The benchmark. Takes about a minute. */
+export async function budgetBenchmark(): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const kind of limiterKinds) figures.push(...figuresOf(kind, await dayOn(kind)));
+  return figures;
+}

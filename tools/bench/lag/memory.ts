@@ -1,0 +1,70 @@
+// What the scheduler of 100,000 mailboxes over 200 accounts weighs, beside a node-cron task for each mailbox and kind.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type ScheduledTask, schedule } from 'node-cron';
+import { type Route, routes } from '../../../src/model/answers.ts';
+import { mailboxRoutes } from '../../../src/watch/poll.ts';
+import { PollQueue } from '../../../src/watch/queue.ts';
+import { type Figure, ratioOf, rounded } from '../figure.ts';
+
+const minuteMs = 60_000;
+const accounts = 200;
+const mailboxesOfAccount = 500;
+/** node-cron's tasks are measured on fewer: they weigh the same each. */
+const tasksMeasured = 5_000;
+const target = 0.01;
+
+/** Bytes in use after a full collection. */
+function bytesInUse(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** What `make` returns, for each of `count`, bytes. */
+function bytesOf<T>(count: number, make: () => readonly T[]): number {
+  const before = bytesInUse();
+  const kept = make();
+  const bytes = bytesInUse() - before;
+  return kept.length === 0 ? Number.NaN : bytes / count;
+}
+
+function sweptQueue(ids: readonly string[]): PollQueue {
+  const cadenceMs = Object.fromEntries(routes.map((route) => [route, 900_000])) as Record<Route, number>;
+  const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => 90, earlyMs: minuteMs });
+  for (const id of ids) queue.join(id, new Set(), 0);
+  for (let now = 0; now < 2 * ids.length; now += 1) {
+    const poll = queue.take(now);
+    if (poll) queue.done(poll);
+  }
+  for (const id of ids) queue.weigh(id, { sendsPerDay: 40, sendsLeftToday: 40, bouncesLeft: 2 });
+  // A minute later all but the last few wait for their turns.
+  const poll = queue.take(3 * minuteMs);
+  if (poll) queue.done(poll);
+  return queue;
+}
+
+/** The ids are the fleet's, so they are not counted. */
+export function memoryFigure(): Figure {
+  const ids = Array.from({ length: accounts }, (_, account) =>
+    Array.from({ length: mailboxesOfAccount }, (_, index) => `${account}-${index}`),
+  );
+  const mine = bytesOf(accounts * mailboxesOfAccount, () => ids.map(sweptQueue));
+  const tasks: ScheduledTask[] = [];
+  const task = bytesOf(tasksMeasured, () => {
+    while (tasks.length < tasksMeasured) tasks.push(schedule('*/15 * * * *', () => {}, { timezone: 'UTC' }));
+    return tasks;
+  });
+  for (const one of tasks) void one.destroy();
+  const peer = task * mailboxRoutes.length;
+  return {
+    bench: 'lag',
+    figure: '100000_mailboxes/scheduler_bytes_a_mailbox',
+    ours: rounded(mine),
+    peer: rounded(peer),
+    ratio: ratioOf(mine, peer),
+    target,
+    holds: mine <= target * peer,
+  };
+}
