@@ -273,20 +273,27 @@ function gapsBefore(task: { match(date: Date): boolean }, newest: number, stepMs
   return { shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) };
 }
 
+/** A text without the secrets in it. */
+export type Hide = (text: string) => string;
+
 /** Where log lines go and how they look. */
 export interface LogOptions {
   readonly level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly format: 'json' | 'pretty';
 }
 
-/** A pino logger on standard output, written at once so that nothing is lost or overtaken at the end, with the time of the given clock. */
-export function createLog(options: LogOptions, clock: Clock): Log {
+/**
+ * A pino logger on standard output, written at once so that nothing is lost or overtaken at the end, with the time of
+ * the given clock. `hide` is the last net: it gets every line before it is written, and takes secrets out.
+ */
+export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
   const settings = {
     level: options.level,
     base: null,
     timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: ['*.api_key', '*.secret', '*.authorization', 'api_key', 'secret'], censor: '[hidden]' },
+    hooks: { streamWrite: hide },
   };
   return options.format === 'pretty'
     ? pino(settings, pretty({ sync: true, colorize: process.stdout.isTTY === true, translateTime: 'SYS:HH:MM:ss' }))
@@ -294,6 +301,6 @@ export function createLog(options: LogOptions, clock: Clock): Log {
 }
 
 /** A world on the given clock, with the machine's chance. */
-export function worldOn(clock: Clock, options: LogOptions): World {
-  return { clock, random: () => Math.random(), log: createLog(options, clock) };
+export function worldOn(clock: Clock, options: LogOptions, hide?: Hide): World {
+  return { clock, random: () => Math.random(), log: createLog(options, clock, hide) };
 }

@@ -1,5 +1,6 @@
 // `warmwarden run`: the daemon, until a signal ends it.
 import { Command } from 'commander';
+import { KnownSecrets } from '../config/hiding.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
@@ -22,10 +23,16 @@ async function run(file: string): Promise<void> {
   const loaded = loadOrSay(file);
   if (!loaded) return;
   const { config } = loaded;
-  const world = worldOn(systemClock(), config.log);
+  const secrets = new KnownSecrets();
+  secrets.learn(loaded.settings);
+  const world = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
   try {
-    const load = () => loadConfig(file, process.env);
+    const load = () => {
+      const again = loadConfig(file, process.env);
+      if (again.ok) secrets.learn(again.settings);
+      return again;
+    };
     const daemon = await startDaemon({ file, started: loaded, load }, world);
     const mailboxes = daemon.fleet.mailboxCount();
     world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');

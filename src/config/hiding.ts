@@ -38,6 +38,25 @@ export function isSecretAt(path: Path, value: unknown): boolean {
   return typeof key === 'string' && isSecretKey(key);
 }
 
+/** Knows the secrets of every configuration that it was shown, and takes them out of texts. */
+export class KnownSecrets {
+  #secrets: readonly string[] = [];
+
+  /** Those of `settings` are secrets from now on, also after another configuration took over. */
+  learn(settings: readonly { readonly secret: string | null }[]): void {
+    const found = settings.flatMap(({ secret }) => secret?.split('\n') ?? []).filter(isLongEnough);
+    this.#secrets = [...new Set([...this.#secrets, ...found])].sort((a, b) => b.length - a.length);
+  }
+
+  hide(text: string): string {
+    return hideIn(text, this.#secrets);
+  }
+}
+
+function isLongEnough(secret: string): boolean {
+  return secret.length >= minSecretLetters;
+}
+
 function isSecretKey(key: string): boolean {
   return key === 'sha256' || secretKeys.some((secret) => secret === key);
 }

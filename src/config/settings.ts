@@ -16,7 +16,7 @@ export interface Setting {
   /** A scalar or a list of scalars; `[hidden]` for a secret. */
   readonly value: unknown;
   readonly from: Origin;
-  /** Tells two values of a secret apart without showing them; null for what is no secret. Never printed. */
+  /** The secret itself, several on lines of their own; null for what is none. Never printed. */
   readonly secret: string | null;
 }
 
@@ -35,7 +35,7 @@ export function settingsOf(source: SettingsSource): readonly Setting[] {
   const add = (path: Path, value: unknown, from: Origin) => {
     const hidden = isSecretAt(path, value);
     const shown = hidden ? hiddenMark : hideDeep(value, source.secrets);
-    found.push({ path, value: shown, from, secret: hidden ? String(value) : null });
+    found.push({ path, value: shown, from, secret: hidden ? [value].flat().join('\n') : null });
   };
   const walk = (shape: Shape, value: unknown, path: Path, inOverride: boolean): void => {
     const variant = variantFor(shape, value);
