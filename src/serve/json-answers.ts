@@ -12,21 +12,33 @@ import type { Headline } from './headline.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
+/** GET /api/alerts has them all. */
+const alertsShown = 20;
+
 export function fleetJson(parts: {
   readonly fleet: Fleet;
   readonly headline: Headline;
   readonly counts: StateCounts;
   readonly page: Page;
+  /** The gravest first. */
+  readonly firing: readonly Alert[];
   readonly explain: Explain;
   readonly now: EpochMs;
 }) {
-  const { fleet, headline, counts, page, explain, now } = parts;
+  const { fleet, headline, counts, page, firing, explain, now } = parts;
   return {
     at: iso(now),
     headline: headline.sentence,
     advice: headline.advice,
     tone: headline.tone,
     states: counts,
+    alerts: firing.slice(0, alertsShown).map(({ rule, severity, since, facts }) => ({
+      rule,
+      severity,
+      since: iso(since),
+      title: facts.title,
+    })),
+    alerts_firing: firing.length,
     accounts: [...fleet.accounts()].map(accountJson),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,

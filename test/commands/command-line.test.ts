@@ -115,6 +115,8 @@ describe('status', () => {
       tone: 'alarm',
       accounts: [],
       channels: [],
+      alerts: [],
+      alerts_firing: 0,
       total: 40,
       mailboxes: Array.from({ length: 40 }, () => mailbox),
     } as const;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { settingsText } from '../../src/commands/check/effective.ts';
+import { KnownSecrets } from '../../src/config/hiding.ts';
 import { loadConfig, type ValidConfig } from '../../src/config/load.ts';
 import { settingsFor } from '../../src/config/mailbox-settings.ts';
 import type { Path } from '../../src/config/problem.ts';
@@ -84,4 +85,12 @@ describe('the difference of two configurations', () => {
       { name: 'alerts.channels[hook].url', before: '"[hidden]"', after: '"[hidden]"' },
     ]);
   });
+});
+
+test('known secrets are taken out of any text, also those of a configuration before', () => {
+  const known = new KnownSecrets();
+  known.learn(load(file).settings);
+  known.learn(load(file.replace('x.example/hush', 'x.example/other')).settings);
+  const text = `${environment.KEY} https://x.example/hush https://x.example/other ${hook} sk_live_unknown`;
+  expect(known.hide(text)).toBe('[hidden] [hidden] [hidden] [hidden] [hidden]');
 });

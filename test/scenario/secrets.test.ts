@@ -25,8 +25,15 @@ async function printed(...args: readonly string[]): Promise<string> {
 /** An API that quotes the key in its refusals, and receivers that fail. */
 async function troubled(stage: Stage): Promise<void> {
   const fine = stage.api.add('fine@a.example');
-  const burning = stage.api.add('burning@a.example', { days: week(40, 6) });
+  const burning = stage.api.add('burning@a.example');
   stage.receiver.answer = () => 503;
+  // A fleet that is known already: what a first sweep finds would wait for the rest of it.
+  stage.start();
+  const judged = async () =>
+    await (await request(`${await stage.daemon.onDuty()}/metrics`, { headers: authorization })).body.text();
+  await until('both judged', async () => (await judged()).match(/bounce_limit_ratio\{/g)?.length === 2);
+  await stage.daemon.killNow();
+  burning.days = week(40, 6);
   stage.start();
   await stage.daemon.onDuty();
   await until('the action', () => stage.api.posts(burning).length > 0);
@@ -69,7 +76,7 @@ describe('the secrets of a configuration', () => {
     shown['log'] = stage.daemon.output;
     shown['messages'] = stage.receiver.told.map(({ text }) => text).join('\n');
     await stage.daemon.killNow();
-    for (const file of readdirSync(stage.workplace.path('data')))
+    for (const file of readdirSync(stage.workplace.path('data')).filter((name) => !name.endsWith('.sock')))
       shown[`store ${file}`] = readFileSync(join(stage.workplace.path('data'), file), 'latin1');
 
     const secrets = [stage.key, 'SLACKSECRET', secret, secret.slice('whsec_'.length), token];
@@ -77,7 +84,7 @@ describe('the secrets of a configuration', () => {
       expect(text.length, where).toBeGreaterThan(where.startsWith('store') ? -1 : 3);
       for (const one of secrets) expect(text.includes(one), `${one} in ${where}`).toBe(false);
     }
-    expect(shown['log']).toContain('the key [hidden] is tired');
+    expect(shown['log']).toContain('the key [key] is tired');
 
     const documented = new Set(docs.match(/`[A-Za-z_]+`/g)?.map((word) => word.slice(1, -1)));
     const fields = new Set(stage.daemon.log.flatMap((line) => Object.keys(line)));

@@ -1,5 +1,6 @@
 // The fleet as a table that a person reads in a glance. Pure.
 import type { styleText } from 'node:util';
+import { counted } from '../../alert/phrases.ts';
 import type { GuardState } from '../../model/mailbox.ts';
 import { minuteMs, secondMs } from '../../model/time.ts';
 import type { FleetAnswer } from '../../serve/routes.ts';
@@ -25,6 +26,8 @@ interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'st
 export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'total'> {
   readonly accounts: readonly FleetAnswer['accounts'][number][];
   readonly channels: readonly FleetAnswer['channels'][number][];
+  readonly alerts: readonly FleetAnswer['alerts'][number][];
+  readonly alerts_firing: number;
   readonly mailboxes: readonly Row[];
 }
 
@@ -46,6 +49,8 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
   blind: ['bold', 'magenta'],
 };
 
+/** More alerts than this are counted. */
+const alertsNamed = 5;
 /** Narrower than this a column of names tells nothing. */
 const minNameWidth = 12;
 const gap = '  ';
@@ -57,6 +62,7 @@ export function statusText(answer: StatusView, screen: Screen): string {
     screen.style(tones[answer.tone], cut(answer.headline)),
     cut(answer.advice),
     ...troubles(answer).map((line) => screen.style('red', cut(line))),
+    ...alertLines(answer, screen),
     '',
   ];
   const room = screen.rows === null ? answer.mailboxes.length : Math.max(3, screen.rows - head.length - 3);
@@ -83,11 +89,21 @@ function troubles({ accounts, channels }: StatusView): readonly string[] {
   ];
 }
 
+/** The gravest alerts, one a line. */
+function alertLines({ alerts, alerts_firing: firing }: StatusView, { columns, style }: Screen): readonly string[] {
+  const lines = alerts.slice(0, alertsNamed).map(({ severity, title }) => {
+    const line = shortened(`${severity.padEnd(8)}  ${visibleText(title)}`, columns);
+    return severity === 'critical' ? style('red', line) : line;
+  });
+  const more = firing - lines.length;
+  return more > 0 ? [...lines, style('dim', `... and ${counted(more, 'more alert')}`)] : lines;
+}
+
 function tableLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
   const several = new Set(rows.map(({ account }) => account)).size > 1;
   const title = ['STATE', several ? 'ACCOUNT/MAILBOX' : 'MAILBOX', 'MODE', 'BOUNCED', 'RATE', 'LIMIT', 'AGE', 'ALERTS'];
   const lines = rows.map((row) => [
-    states[row.state].word,
+    lookOf(row).word,
     visibleText(several ? `${row.account}/${row.email}` : row.email),
     visibleText(row.mode ?? '?'),
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
@@ -101,9 +117,16 @@ function tableLines(rows: readonly Row[], { at }: StatusView, { columns, style }
   const format = (line: readonly string[]) => line.map((text, column) => padded(text, widths[column] ?? 0, column));
   const written = lines.map((line, index) => {
     const [state = '', ...rest] = format(line);
-    return [style(states[rows[index]?.state ?? 'watching'].style, state), ...rest].join(gap).trimEnd();
+    return [style(rows[index] ? lookOf(rows[index]).style : 'green', state), ...rest].join(gap).trimEnd();
   });
   return [style('bold', format(title).join(gap).trimEnd()), ...written];
+}
+
+/** Its bounces are fine, but something else about it is not. */
+const alerted = { word: 'has an alert', style: 'yellow' } as const;
+
+function lookOf({ state, alerts }: Row): (typeof states)[GuardState] {
+  return state === 'watching' && alerts.length > 0 ? alerted : states[state];
 }
 
 /** Takes from the alerts first, then from the names, until the line fits. */
