@@ -1,6 +1,7 @@
 // channel_failing: messages don't get through. It is told through the other channels; routing sees to that.
 import { type Alert, noAccount } from '../model/alert.ts';
-import { type EpochMs, minuteMs } from '../model/time.ts';
+import { defaultRuleSettings } from '../model/rule-settings.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Condition } from './condition.ts';
 import { momentText } from './phrases.ts';
 import { sentence } from './wording.ts';
@@ -14,8 +15,7 @@ export interface ChannelHealth {
   readonly lastFailure: string | null;
 }
 
-/** A receiver that is deployed anew is no news. */
-const failingForMs = 15 * minuteMs;
+const settings = defaultRuleSettings.of.channel_failing;
 
 /** One condition a channel, and one for each that is gone and still has an alert. */
 export function channelsFailing(channels: Iterable<ChannelHealth>, alerts: Iterable<Alert>): readonly Condition[] {
@@ -48,9 +48,9 @@ function conditionOf(
 ): Condition {
   return {
     subject: { rule: 'channel_failing', account: noAccount, mailboxId: null, email: null, object: name },
-    severity: 'critical',
+    severity: settings.severity,
     active: now.active,
-    forMs: failingForMs,
+    forMs: settings.forMs,
     observations: 1,
     clearObservations: 1,
     facts: { title: now.title, sentences: now.sentences ?? [], numbers: { channel: name } },

@@ -1,6 +1,6 @@
 // One request to a receiver, told as a value: what it answered, or why it did not. No redirects, no address in any text.
 import { request } from 'undici';
-import { readRetryAfter } from '../model/retry-after.ts';
+import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { SendOutcome, SendResult } from './channel.ts';
 import { maxRetryAfterMs } from './retry-policy.ts';
@@ -51,7 +51,9 @@ export async function ask(wish: Ask): Promise<Answer> {
       kind: 'answer',
       status: statusCode,
       text,
-      retryAfterMs: readRetryAfter(headers, wish.now, maxRetryAfterMs),
+      retryAfterMs:
+        readRetryAfter(headers, wish.now, maxRetryAfterMs) ??
+        (statusCode >= 400 ? retryAfterInBody(text, maxRetryAfterMs) : null),
     };
   } catch (error) {
     return { kind: 'failed', detail: failureText(error, wish.signal) };

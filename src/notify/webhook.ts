@@ -21,7 +21,7 @@ export interface WebhookSettings {
 }
 
 /** Alerts that one message lists; `total` counts them all. */
-export const maxWebhookAlerts = 500;
+const maxWebhookAlerts = 500;
 
 /** Throws when a secret is not base64 behind `whsec_`: the configuration is checked before. */
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {

@@ -1,0 +1,95 @@
+// `warmwarden channels test`: what came back, in words, with an exit code; and no secret. `channels resend` through the socket.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startReceiver, status } from '../notify/receiver.ts';
+import { Workplace } from '../support/process.ts';
+import { RecipeHost } from '../support/recipe-service.ts';
+import { slackFaults } from '../support/slack-limits.ts';
+
+const root = join(import.meta.dirname, '../..');
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const place = new Workplace();
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let host: RecipeHost;
+
+beforeAll(async () => {
+  receiver = await startReceiver(() => 0);
+  host = await RecipeHost.start();
+  place.configure({
+    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_hush' }],
+    alerts: {
+      channels: [
+        { name: 'ops', type: 'slack', url: receiver.url },
+        { name: 'hook', type: 'webhook', url: receiver.url, secret: [secret] },
+        { name: 'plain', type: 'webhook', url: receiver.url, format: 'alertmanager' },
+        { name: 'am', type: 'alertmanager', url: receiver.url },
+        { name: 'fix', type: 'recipe', base_url: host.baseUrl, api_key: host.key, recipe: 'at-risk' },
+        { name: 'dead', type: 'slack', url: 'http://127.0.0.1:9/services/T0P-SECRET' },
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await receiver[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+async function channels(...args: readonly string[]) {
+  const command = ['src/bin.js', 'channels', ...args, '--config', place.path('config.yaml')];
+  const child = spawn(process.execPath, command, { cwd: root });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  expect(stdout + stderr).not.toMatch(/T0P-SECRET|whsec_|hush|rk_live/);
+  return { stdout, stderr, code };
+}
+
+test('a Slack channel that says ok', async () => {
+  const { stdout, stderr, code } = await channels('test', 'ops');
+  expect([stderr, code]).toEqual(['', 0]);
+  expect(stdout).toMatch(/^ops took it: HTTP 200 after [\d.]+ m?s\.\nIt said: ok\n$/);
+  expect(slackFaults(JSON.parse(receiver.received.at(-1)?.body ?? ''))).toEqual([]);
+});
+
+test('a receiver that refuses: its status, why, and how its answer begins', async () => {
+  receiver.answer = status(403, {}, `no\u001b[2J ${'x'.repeat(500)}`);
+  const { stdout, stderr, code } = await channels('test', 'hook');
+  receiver.answer = status(200, {}, 'ok');
+  expect([stdout, code]).toEqual(['', 1]);
+  expect(stderr).toContain('hook did not take it: HTTP 403 after');
+  expect(stderr).toContain('The receiver answered 403.');
+  expect(stderr).toMatch(/It said: no \[2J x{190,}…/);
+  const { body = '', headers = {} } = receiver.received.at(-1) ?? {};
+  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ type: 'test' });
+});
+
+test('every other type has its own test message; a recipe is looked up and not started', async () => {
+  expect((await channels('test', 'plain')).code).toBe(0);
+  expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject({ version: '4', status: 'resolved' });
+  expect((await channels('test', 'am')).code).toBe(0);
+  expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject([
+    { labels: { alertname: 'warmwarden_test' } },
+  ]);
+  expect((await channels('test', 'fix')).stdout).toContain('has the recipe at-risk; it was not started.');
+  expect(host.of('POST', /./)).toEqual([]);
+});
+
+test('a channel that nobody answers at, and one that does not exist', async () => {
+  const dead = await channels('test', 'dead');
+  expect(dead.code).toBe(1);
+  expect(dead.stderr).toContain('The receiver could not be reached (ECONNREFUSED).');
+  const none = await channels('test', 'nobody');
+  expect([none.code, none.stderr]).toEqual([
+    2,
+    'No channel is called nobody: there are ops, hook, plain, am, fix, dead.\n',
+  ]);
+});
+
+test('resend without a daemon says so', async () => {
+  const { stderr, code } = await channels('resend', 'ops');
+  expect(code).toBe(1);
+  expect(stderr).toContain('No daemon answers');
+});
