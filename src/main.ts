@@ -9,6 +9,7 @@ import { demoCommand } from './commands/demo.ts';
 import { withExamples } from './commands/examples.ts';
 import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
+import { keysCommand } from './commands/keys.ts';
 import { mcpCommand } from './commands/mcp.ts';
 import { releaseCommand } from './commands/release.ts';
 import { reloadCommand } from './commands/reload.ts';
@@ -44,6 +45,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     resumeCommand(),
     modeCommand(),
     undoCommand(),
+    keysCommand(),
     mcpCommand(),
     releaseCommand(),
     writesCommand(),

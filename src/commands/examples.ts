@@ -27,6 +27,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
   undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
+  'keys new': ['warmwarden keys new bot --plan cloud --role viewer'],
   release: ['warmwarden release --reason "the bounces are real"', 'warmwarden release a@b.example'],
   writes: [
     'warmwarden writes off --reason "migration" --for 24h',

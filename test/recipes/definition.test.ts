@@ -1,0 +1,111 @@
+// A recipe's file with a mistake: the place, what was found and what is wanted; every mistake at once.
+import { describe, expect, test } from 'vitest';
+import { readDefinition } from '../../src/recipes/definition.ts';
+import { Shelf } from '../../src/recipes/shelf.ts';
+
+const file = 'r.yaml';
+const head = 'id: r\ntitle: R\ndescription: For a test.\n';
+const ask = 'select: SELECT account, mailbox_id FROM mailboxes\n';
+const problemsOf = (text: string) => {
+  const read = readDefinition(text, { file, builtIn: false });
+  return 'problems' in read ? read.problems : [];
+};
+
+describe('a recipe is refused', () => {
+  test.each([
+    ['without a select', head, 'r.yaml:1:1 select: is missing'],
+    ['with an unknown key', `${head}${ask}querry: x\n`, 'r.yaml:5:1 querry: unknown key'],
+    [
+      'with an id that is no id',
+      `id: My Recipe\ntitle: R\ndescription: D.\n${ask}`,
+      'r.yaml:1:5 id: must be small letters',
+    ],
+    [
+      'with a column that is not there',
+      `${head}select: SELECT emial FROM mailboxes\n`,
+      'r.yaml:4:9 select: SQLite says: no such column: emial',
+    ],
+    [
+      'with a table that no view shows',
+      `${head}select: SELECT * FROM meta\n`,
+      'r.yaml:4:9 select: SQLite says: no such table: meta',
+    ],
+    [
+      'with two statements',
+      `${head}select: SELECT 1; SELECT 2\n`,
+      'r.yaml:4:9 select: must be one SELECT, not several',
+    ],
+    [
+      'with something else than a SELECT',
+      `${head}select: DELETE FROM mailboxes\n`,
+      'r.yaml:4:9 select: must be one SELECT',
+    ],
+    ['with EXPLAIN', `${head}select: EXPLAIN SELECT 1\n`, 'r.yaml:4:9 select: must be one SELECT'],
+    [
+      'with two columns of one name',
+      `${head}select: SELECT 1 AS a, 2 AS a\n`,
+      'r.yaml:4:9 select: two columns are called a',
+    ],
+    [
+      'with a parameter that nobody declared',
+      `${head}select: SELECT :x AS x\n`,
+      'r.yaml:4:9 select: :x is no parameter of the recipe',
+    ],
+    [
+      'with a question mark for a parameter',
+      `${head}select: SELECT ? AS x\n`,
+      'r.yaml:4:9 select: write parameters as :name, not ?',
+    ],
+    [
+      'with a parameter that is never used',
+      `${head}parameters: {x: {type: string, description: d}}\n${ask}`,
+      'r.yaml:5:9 select: the parameter x is never used',
+    ],
+    [
+      'with a default of another type',
+      `${head}parameters: {x: {type: integer, description: d, default: many}}\nselect: SELECT :x AS x\n`,
+      'r.yaml:4:58 parameters.x.default: must be a whole number',
+    ],
+    [
+      'with a hand that is none',
+      `${head}${ask}do: {hand: delete, reason: r}\n`,
+      'r.yaml:5:12 do.hand: "delete" must be pause, resume, mode, refresh or silence',
+    ],
+    [
+      'with the hand mode and no mode',
+      `${head}${ask}do: {hand: mode, reason: r}\n`,
+      'r.yaml:5:5 do.mode: is missing: the hand mode needs it',
+    ],
+    [
+      'with a hand and no mailbox',
+      `${head}select: SELECT 1 AS account\ndo: {hand: pause, reason: r}\n`,
+      'r.yaml:4:9 select: do: needs the columns account and mailbox_id; mailbox_id is missing',
+    ],
+    [
+      'that resumes by the clock',
+      `${head}${ask}do: {hand: resume, reason: r}\nschedule: {cron: "0 8 * * *"}\n`,
+      'r.yaml:6:1 schedule: a recipe that resumes needs a person',
+    ],
+    [
+      'with a time zone that is none',
+      `${head}${ask}schedule: {cron: "0 8 * * *", time_zone: Mars/Base}\n`,
+      'r.yaml:5:42 schedule.time_zone: is no time zone',
+    ],
+  ])('%s', (_what, text, problem) => {
+    expect(problemsOf(text).map((said) => said.slice(0, problem.length))).toEqual([problem]);
+  });
+
+  test('with every mistake at once', () => {
+    expect(problemsOf('id: A\ntitle: ""\ndescription: d\nselect: SELECT 1\nwhat: 1\n')).toHaveLength(3);
+  });
+});
+
+test('a SELECT may hold what looks like a parameter or a second statement inside texts and comments', () => {
+  expect(problemsOf(`${head}select: |\n  SELECT ':x; ?' AS a -- :y ;\n  /* :z */ ;\n`)).toEqual([]);
+});
+
+test('the fifteen built-in recipes are whole', async () => {
+  const { definitions, broken } = await new Shelf(() => '/nowhere').recipes();
+  expect(broken).toEqual([]);
+  expect(definitions.size).toBe(15);
+});
