@@ -27,7 +27,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
   undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
-  'keys new': ['warmwarden keys new bot --plan cloud --role viewer'],
+  keys: ['warmwarden keys new bot --plan cloud --role viewer'],
   release: ['warmwarden release --reason "the bounces are real"', 'warmwarden release a@b.example'],
   writes: [
     'warmwarden writes off --reason "migration" --for 24h',
@@ -37,7 +37,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   silence: ['warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"', 'warmwarden silence list'],
   reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],
   mcp: ['warmwarden mcp', 'warmwarden mcp --base-url https://recipes.example.com/v1'],
-  recipes: ['warmwarden recipes list', 'warmwarden recipes run worst-mailboxes'],
+  recipes: ['warmwarden recipes list', 'warmwarden recipes run at-risk --param bounces=3'],
   completion: [
     'warmwarden completion bash > ~/.local/share/bash-completion/completions/warmwarden',
     'warmwarden completion zsh > "$' + '{fpath[1]}/_warmwarden"',
