@@ -13,7 +13,7 @@ import type { RecipeService } from './model/recipe.ts';
 import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
 import { openRecipes } from './recipes/open.ts';
-import { Duties, fleetOf } from './reload/duties.ts';
+import { Duties, endForgotten, fleetOf } from './reload/duties.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
 import { SecretRotation } from './reload/secret-rotation.ts';
 import type { MetricsSettings } from './serve/fleet-series.ts';
@@ -56,7 +56,9 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
   try {
     const store = await Store.open(config.store.path, world.clock.now());
     teardowns.push({ name: 'store', stop: () => store.close() });
-    const fleet = fleetOf(await store.loadPicture(), config.accounts);
+    const left = await store.loadPicture();
+    await endForgotten(store, left, { accounts: config.accounts, now: world.clock.now() });
+    const fleet = fleetOf(left, config.accounts);
     const metrics = createMetrics({
       fleet,
       version,

@@ -56,6 +56,14 @@ export function messageTitle(message: GroupMessage): string {
   return `${lead}: ${whose}${ruleNames[rule]} (${transitions.length}${note})`;
 }
 
+/** `DNS failing (2) · stale statistics (30, 4 resolved)`: how many of each rule, all of them. */
+export function countsText({ transitions }: GroupMessage): string {
+  const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
+    return `${ruleNames[rule]} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
+  });
+  return parts.join(' · ');
+}
+
 function leadOf({ kind, severity }: GroupMessage): string {
   const word = severity.charAt(0).toUpperCase() + severity.slice(1);
   if (kind === 'resolved') return 'Resolved';

@@ -15,7 +15,7 @@ import { momentText, spanText } from '../alert/phrases.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
-import { messageTitle } from './message-title.ts';
+import { countsText, messageTitle } from './message-title.ts';
 import { type Answer, failureOf, postJson } from './post.ts';
 import { isPlainLink, slackLink, slackText } from './slack-text.ts';
 
@@ -97,7 +97,8 @@ function blocksOf(message: GroupMessage, pageUrl: string | null): KnownBlock[] {
   const rest = left > 0 ? [context(`and ${left} more: the page has them all.`)] : [];
   const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
   const foot = [message.account, message.rule, momentText(message.at)].filter(Boolean).join(' · ');
-  return [...told, ...rest, ...actions(buttons), context(foot)];
+  const counts = message.rule === null ? [context(countsText(message))] : [];
+  return [...counts, ...told, ...rest, ...actions(buttons), context(foot)];
 }
 
 function noticeBlocks({ sections, at }: Notice, pageUrl: string | null): KnownBlock[] {

@@ -8,7 +8,9 @@ import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { StoredPicture } from '../store/picture.ts';
+import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
 import type { RecorderRooms } from '../watch/recorder.ts';
 import { cronSchedule } from '../world.ts';
@@ -59,8 +61,7 @@ export class Duties {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
       const theirs = [...fleet.alerts()].filter(({ account }) => account === name);
-      const reason = `Account ${name} is no longer in the configuration, so nothing is known of it any more.`;
-      const alerts = leave(theirs, world.clock.now(), reason);
+      const alerts = leave(theirs, world.clock.now(), notGuarded);
       if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
       fleet.removeAccount(name);
       if (alerts.transitions.length > 0) onTransitions();
@@ -103,6 +104,23 @@ export class Duties {
 }
 
 type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
+
+const notGuarded = 'Its account is no longer in the configuration, so nothing is known of it any more.';
+
+/** What was announced of accounts that left the configuration while nobody was on duty ends now. */
+export async function endForgotten(
+  store: Store,
+  { alerts }: StoredPicture,
+  about: { readonly accounts: readonly AccountName[]; readonly now: EpochMs },
+): Promise<void> {
+  const guarded = new Set([noAccount, ...about.accounts.map(({ name }) => name)]);
+  const ends = leave(
+    alerts.filter(({ account }) => !guarded.has(account)),
+    about.now,
+    notGuarded,
+  );
+  if (ends.changed.length + ends.dropped.length > 0) await store.recordAlerts(ends);
+}
 
 /** The picture as the last process left it, without the accounts that the configuration no longer has. */
 export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]): Fleet {
