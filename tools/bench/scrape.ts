@@ -22,19 +22,14 @@ interface Setting {
   readonly limits: Readonly<Record<Encoding, Readonly<Partial<Record<Measure, number>>>>>;
 }
 
+/** The targets of PERFORMANCE.md: Prometheus asks for gzip. */
 const tenth = { cpu_ms: 1 / 10, wall_ms: 1 / 10, block_ms: 1 / 50 };
-/** Prometheus asks for gzip; text is for people, and is inflated for them. */
-const fifth = { cpu_ms: 1 / 5, wall_ms: 1 / 5, block_ms: 1 / 5 };
+/** Guards against a slide where nothing is promised: small fleets, and text, which is inflated for people. */
 const half = { cpu_ms: 1 / 2, wall_ms: 1 / 2, block_ms: 1 / 2 };
 const settings: readonly Setting[] = [
-  { size: 1_000, encodings: ['identity', 'gzip'], rounds: 5, limits: { identity: half, gzip: fifth } },
-  { size: 10_000, encodings: ['identity', 'gzip'], rounds: 5, limits: { identity: fifth, gzip: tenth } },
-  {
-    size: 100_000,
-    encodings: ['gzip'],
-    rounds: 1,
-    limits: { identity: {}, gzip: { ...tenth, peak_mb: 1 / 4 } },
-  },
+  { size: 1_000, encodings: ['identity', 'gzip'], rounds: 5, limits: { identity: half, gzip: half } },
+  { size: 10_000, encodings: ['identity', 'gzip'], rounds: 5, limits: { identity: half, gzip: tenth } },
+  { size: 100_000, encodings: ['gzip'], rounds: 1, limits: { identity: {}, gzip: { ...tenth, peak_mb: 1 / 4 } } },
 ];
 /** A scrape must not hold up a poll or a pause for longer, however many mailboxes there are up to 10,000. */
 const longestBlockMs = 20;
