@@ -47,6 +47,15 @@ export function quote(text: string): string {
   return characters.length > quotedCharacters ? `${characters.slice(0, quotedCharacters).join('')}...` : line;
 }
 
+/** A foreign value as JSON; one that is nested too deep for that is told as such (Node 24 throws there). */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return '(nested too deep)';
+  }
+}
+
 /** Whoever echoes our key must not bring it into a log or a message. */
 export function withoutKeys(text: string, apiKey: string): string {
   return text.replaceAll(apiKey, '[key]').replace(/sk_live_[\w-]+/g, '[key]');
@@ -58,7 +67,7 @@ function errorText(answer: RawAnswer): string | null {
     const body: unknown = JSON.parse(answer.text);
     if (typeof body !== 'object' || body === null) return null;
     const error = 'error' in body ? body.error : null;
-    if (typeof error !== 'string') return JSON.stringify(error ?? body);
+    if (typeof error !== 'string') return jsonText(error ?? body);
     return 'message' in body && typeof body.message === 'string' ? `${error}: ${body.message}` : error;
   } catch {
     return null;

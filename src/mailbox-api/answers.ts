@@ -1,6 +1,6 @@
 // Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; FAULTS.md T, S.
 import { z } from 'zod';
-import { quote } from '../http/failure.ts';
+import { jsonText, quote } from '../http/failure.ts';
 import {
   type BlacklistAnswer,
   type DnsAnswer,
@@ -97,8 +97,8 @@ function readConnection(body: object): Pick<MailboxDetail, 'connection' | 'conne
   if (!('connection_error' in body)) return { connection: 'unclear', connectionError: null };
   const value = body.connection_error;
   if (value === null) return { connection: 'connected', connectionError: null };
-  const said = typeof value === 'string' ? value : JSON.stringify(value);
-  if (said === undefined || ['', '{}', '[]', 'false'].includes(said.trim())) {
+  const said = typeof value === 'string' ? value : jsonText(value);
+  if (value === undefined || ['', '{}', '[]', 'false'].includes(said.trim())) {
     return { connection: 'unclear', connectionError: null };
   }
   return { connection: 'error', connectionError: quote(said) };
@@ -240,7 +240,7 @@ function listName(item: unknown): string {
   const named = fields.find(
     ([key, name]) => ['name', 'list', 'blacklist', 'host'].includes(key) && typeof name === 'string',
   );
-  return typeof named?.[1] === 'string' ? named[1] : JSON.stringify(item);
+  return typeof named?.[1] === 'string' ? named[1] : jsonText(item);
 }
 
 export const readBlacklist: Reader<BlacklistAnswer> = reader(

@@ -1,5 +1,5 @@
 // What in an answer can't be believed as it stands: numbers that are none, and a listing that contradicts itself. FAULTS.md S1, S5.
-import { quote } from '../http/failure.ts';
+import { jsonText, quote } from '../http/failure.ts';
 
 /** Fields that the document calls numbers, wherever they stand. */
 const numbers = [
@@ -50,6 +50,6 @@ function doubtNumbers(holder: unknown, place: string, doubt: Doubt): void {
     if (value === undefined || value === null || Number.isFinite(value)) continue;
     if (typeof value === 'string' && plainDecimal.test(value)) continue;
     const field = `${place}${name}`;
-    doubt(field, `${field} is no plain number: ${quote(JSON.stringify(value) ?? String(value))}; it counts as unknown`);
+    doubt(field, `${field} is no plain number: ${quote(jsonText(value))}; it counts as unknown`);
   }
 }

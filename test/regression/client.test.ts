@@ -34,6 +34,24 @@ describe('shapes that once threw', () => {
   });
 });
 
+describe('values nested a hundred thousand deep', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+  test.each([
+    ['a connection error', `{"id":"a","connection_error":${deep}}`, (api: MailboxApi) => api.mailbox('a')],
+    ['the name of a list', `{"blacklists_found":[${deep}]}`, (api: MailboxApi) => api.blacklist('a')],
+    ['a count', `{"stats":[{"sent":${deep}}]}`, (api: MailboxApi) => api.stats('a')],
+    ['an error', `{"error":${deep}}`, (api: MailboxApi) => api.warmup('a')],
+    ['the whole body', deep, (api: MailboxApi) => api.health()],
+  ] as const)('are an answer or a failure, never an exception: %s', async (_, body, what) => {
+    const { result } = await ask(
+      (response) => response.end(body),
+      (api): Promise<{ ok: boolean }> => what(api),
+    );
+    expect(typeof result.ok).toBe('boolean');
+  });
+});
+
 describe('an answer that echoes the key', () => {
   test.each([
     ['an error', answer(401, { error: `invalid API key ${key}` })],

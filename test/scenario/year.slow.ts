@@ -1,23 +1,25 @@
 // A weekend of silence and a year of troubles, on the moved clock: nothing is told or done that nothing calls for.
 import { expect, test } from 'vitest';
-import { dayMs, hourMs } from '../../src/model/time.ts';
-import { scenarios } from '../../src/simulator/scenarios.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
 const days = 364;
-/** Four looks a day, at the hours in which mails are sent. */
+/** On New Year's day at night: a process asks only for what it asks for at its start. */
+const never = '0 3 1 1 *';
 const poll = {
-  health: '0 12 * * *',
-  mailboxes: '0 9,14 * * *',
-  stats: '10 9,11,14,16 * * *',
-  warmup: '20 9,14 * * *',
-  mailbox: '30 9,15 * * *',
-  dns: '40 9,15 * * *',
-  blacklist: '50 9,15 * * *',
+  health: never,
+  mailboxes: never,
+  stats: never,
+  warmup: never,
+  mailbox: never,
+  dns: never,
+  blacklist: never,
 };
 
 test('a quiet weekend is no stale data and no reason for anything', async () => {
-  const often = { ...poll, mailboxes: '*/30 * * * *', stats: '*/30 * * * *', warmup: '0 * * * *' };
+  const usual = { health: '0 12 * * *', mailbox: '30 9,15 * * *', dns: '40 9,15 * * *', blacklist: '50 9,15 * * *' };
+  const often = { ...usual, mailboxes: '*/30 * * * *', stats: '*/30 * * * *', warmup: '0 * * * *' };
   await using stage = await startMovedDaemon({ scenario: scenarios['quiet-weekend'], poll: often });
   await stage.run(6 * dayMs + 4 * hourMs);
   expect([stage.receiver.alerts().map(({ rule }) => rule), stage.posts]).toEqual([[], []]);
@@ -25,8 +27,18 @@ test('a quiet weekend is no stale data and no reason for anything', async () => 
 
 test('in a year each trouble is told once and ends, and only the bounces are acted upon', async () => {
   await using stage = await startMovedDaemon({ scenario: scenarios.year, poll });
-  for (let day = 0; day < days; day += 7) await stage.run(7 * dayMs);
-  const told = (rule: string) => stage.told(rule).filter((status) => status !== 'reminder');
+  const told = new Map<string, number>();
+  let heard = 0;
+  for (let day = 0; day < days; day += 1) {
+    // Signatures are valid for five minutes of real time, so what came is verified day by day.
+    await stage.awayUntil(scenarioStart + day * dayMs + 7 * hourMs);
+    await stage.run(4 * minuteMs);
+    const fresh = stage.receiver.told.slice(heard).filter(({ to }) => to === 'hook');
+    heard = stage.receiver.told.length;
+    for (const { rule, status } of fresh.flatMap((message) => stage.receiver.verified(message))) {
+      told.set(`${rule} ${status}`, (told.get(`${rule} ${status}`) ?? 0) + 1);
+    }
+  }
   const { incidents } = scenarios.year;
   const of = (kind: string) => incidents.filter((incident) => incident.kind === kind);
   for (const [rule, kind] of [
@@ -34,15 +46,13 @@ test('in a year each trouble is told once and ends, and only the bounces are act
     ['blacklisted', 'listing'],
     ['mailbox_disconnected', 'disconnect'],
   ] as const) {
-    expect([rule, told(rule).sort()]).toEqual([
-      rule,
-      [...of(kind).map(() => 'firing'), ...of(kind).map(() => 'resolved')],
-    ]);
+    const times = of(kind).length;
+    expect([rule, told.get(`${rule} firing`), told.get(`${rule} resolved`)]).toEqual([rule, times, times]);
   }
   const burnt = of('bounce').map(({ mailbox }) => mailbox);
-  expect([...new Set(stage.posts.map(({ email }) => email))].filter((email) => !burnt.includes(email))).toEqual([]);
-  expect(stage.posts.length).toBeGreaterThan(0);
+  const changed = [...new Set(stage.posts.map(({ email }) => email))];
+  expect([changed.length > 0, changed.filter((email) => !burnt.includes(email))]).toEqual([true, []]);
   for (const rule of ['api_down', 'guard_action_failed', 'mailbox_missing', 'mailbox_list_short', 'stale_data']) {
-    expect([rule, told(rule)]).toEqual([rule, []]);
+    expect([rule, told.get(`${rule} firing`)]).toEqual([rule, undefined]);
   }
 });
