@@ -10,6 +10,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   deliverySteps,
   changesTable,
   runTables,
+  deliveriesByState,
 ];
 
 /** The schema that this version writes. */
@@ -233,4 +234,9 @@ async function runTables(db: Db): Promise<void> {
     .addColumn('rows', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('run_rows_key', ['run_id', 'first_row'])
     .execute();
+}
+
+/** What waits, and what was given up lately, is counted after every send: never by walking all that was ever sent. */
+async function deliveriesByState(db: Db): Promise<void> {
+  await db.schema.createIndex('deliveries_by_state').on('deliveries').columns(['state', 'settled_at']).execute();
 }

@@ -215,6 +215,16 @@ describe('warnings', () => {
     ]);
   });
 
+  test('a recipe gets nothing without a route, and a warning says so', () => {
+    const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: rk_1, recipe: r1}';
+    const text = `${account}alerts:\n  channels: [{name: ops, type: slack, url: "https://s.example"}, ${fix}]\n`;
+    expect(warnings(text)).toEqual(['alerts.channels[1]: no route leads to fix: it gets nothing']);
+    const { alerts } = accepted(text);
+    expect(alerts.routes.map(({ channels }) => channels)).toEqual([['ops']]);
+    expect(alerts.channels[1]).toMatchObject({ baseUrl: 'https://r.example/v1', apply: false });
+    expect(accepted(`${account}alerts:\n  channels: [${fix}]\n`).alerts.routes).toMatchObject([{ channels: [] }]);
+  });
+
   test('a file with nothing doubtful has no warnings', () => {
     expect(warnings(account + slack)).toEqual([]);
   });
