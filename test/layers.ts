@@ -26,7 +26,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   http: only(['model'], ['undici', 'node:util', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
-  store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os']),
+  store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os', 'node:timers/promises']),
   notify: only(
     ['model', 'alert', 'fleet', 'world', 'recipe-api'],
     ['undici', 'standardwebhooks', '@slack/types', 'node:crypto'],

@@ -22,7 +22,9 @@ import {
   writeBreaker,
   writeChanges,
   writeDecision,
+  writeEntries,
   writeMailbox,
+  writeMailboxes,
   writeObservation,
 } from './writes.ts';
 
@@ -126,12 +128,10 @@ export class Store {
   /** A mailbox list: who is new, who is absent, who has left. */
   async recordList(record: ListRecord): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
-      for (const mailbox of record.present) {
-        await writeMailbox(trx, mailbox);
-        await writeObservation(trx, mailbox, 'mailboxes');
-      }
-      for (const mailbox of record.absent) await writeMailbox(trx, mailbox);
-      for (const mailbox of record.left) await writeMailbox(trx, mailbox, record.leftAt);
+      await writeMailboxes(trx, record.present);
+      await writeEntries(trx, record.present);
+      await writeMailboxes(trx, record.absent);
+      await writeMailboxes(trx, record.left, record.leftAt);
       await writeAlerts(trx, record.alerts);
       if (record.breaker) await writeBreaker(trx, record.breaker);
     });

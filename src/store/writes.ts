@@ -1,4 +1,5 @@
 // The statements that business events are made of. Always within the caller's transaction.
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
@@ -11,18 +12,73 @@ import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
 
-export async function writeMailbox(db: Db, mailbox: MailboxState, leftAt: EpochMs | null = null): Promise<void> {
-  const changing = {
-    email: mailbox.email,
-    missing_lists: mailbox.missingLists,
-    left_at: leftAt,
-    memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
-  };
-  await db
-    .insertInto('mailboxes')
-    .values({ account: mailbox.account, mailbox_id: mailbox.id, first_seen_at: mailbox.firstSeenAt, ...changing })
-    .onConflict((conflict) => conflict.columns(['account', 'mailbox_id']).doUpdateSet(changing))
-    .execute();
+/** So many rows go into one statement, and the event loop gets a turn between two: a list of thousands must not stop it. */
+const rowsAStatement = 500;
+
+/** Works through rows in pieces, with a turn of the event loop between two. */
+async function inPieces<Row>(rows: readonly Row[], write: (piece: readonly Row[]) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < rows.length; from += rowsAStatement) {
+    if (from > 0) await turn();
+    await write(rows.slice(from, from + rowsAStatement));
+  }
+}
+
+export function writeMailbox(db: Db, mailbox: MailboxState, leftAt: EpochMs | null = null): Promise<void> {
+  return writeMailboxes(db, [mailbox], leftAt);
+}
+
+export function writeMailboxes(
+  db: Db,
+  mailboxes: readonly MailboxState[],
+  leftAt: EpochMs | null = null,
+): Promise<void> {
+  return inPieces(mailboxes, (piece) =>
+    db
+      .insertInto('mailboxes')
+      .values(
+        piece.map((mailbox) => ({
+          account: mailbox.account,
+          mailbox_id: mailbox.id,
+          first_seen_at: mailbox.firstSeenAt,
+          email: mailbox.email,
+          missing_lists: mailbox.missingLists,
+          left_at: leftAt,
+          memory: mailbox.memory ? JSON.stringify(mailbox.memory) : null,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['account', 'mailbox_id']).doUpdateSet((of) => ({
+          email: of.ref('excluded.email'),
+          missing_lists: of.ref('excluded.missing_lists'),
+          left_at: of.ref('excluded.left_at'),
+          memory: of.ref('excluded.memory'),
+        })),
+      )
+      .execute(),
+  );
+}
+
+/** What a list says of each mailbox. */
+export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promise<void> {
+  return inPieces(mailboxes, (piece) =>
+    db
+      .insertInto('observations')
+      .values(
+        piece.map(({ account, id, entry }) => ({
+          account,
+          mailbox_id: id,
+          route: 'mailboxes' as const,
+          observed_at: entry.at,
+          answer: JSON.stringify(entry.answer),
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account', 'mailbox_id', 'route'])
+          .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
+      )
+      .execute(),
+  );
 }
 
 function observationOf(mailbox: MailboxState, route: Exclude<Route, 'health'>): Observed<unknown> | null {

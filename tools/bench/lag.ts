@@ -33,7 +33,7 @@ const targets = {
 } as const;
 
 /** The figures of one fleet, all its seeds together. */
-export function figuresOf({ mailboxes, requestsPerMinute, seeds }: Fleet): readonly Figure[] {
+function figuresOf({ mailboxes, requestsPerMinute, seeds }: Fleet): readonly Figure[] {
   const slotMs = slotMsOf(requestsPerMinute);
   const worlds = seeds.map((seed) => createFleet(mailboxes, seed));
   const peers = worlds.flatMap((fleet) => roundRobin(fleet, slotMs));

@@ -5,7 +5,7 @@ import { seededChance, seedOf } from '../guard/chance.ts';
 const dayMs = 9.5 * 3_600_000;
 const firstSendMs = 0.5 * 3_600_000;
 const sendingMs = 8 * 3_600_000;
-export const days = 5;
+const days = 5;
 /** Days before the week that count in its first windows: the working days of the last seven. */
 const daysBefore = 4;
 const windowDays = 5;
