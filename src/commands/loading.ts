@@ -1,6 +1,6 @@
 // The configuration of a command, or its problems on stderr with the exit code of DESIGN.md section 4.
 import { loadConfig, type ValidConfig } from '../config/load.ts';
-import { loadPlaces } from '../config/places.ts';
+import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
 
 /** Usage or configuration is wrong. */
@@ -20,10 +20,15 @@ function complain(file: string, problems: readonly Problem[]): null {
 }
 
 /**
- * Where the store of a configuration is, for commands that speak to its daemon or read its store: whatever else is
- * wrong with the file, and without the daemon's environment. null as above.
+ * Where the store and the recipes of a configuration are, for commands that speak to its daemon or read its store:
+ * whatever else is wrong with the file, and without the daemon's environment. null as above.
  */
-export function findStore(file: string): string | null {
+export function findPlaces(file: string): Extract<Places, { ok: true }> | null {
   const places = loadPlaces(file, process.env);
-  return places.ok ? places.storePath : complain(file, places.problems);
+  return places.ok ? places : complain(file, places.problems);
+}
+
+/** Only where the store is. */
+export function findStore(file: string): string | null {
+  return findPlaces(file)?.storePath ?? null;
 }

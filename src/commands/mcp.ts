@@ -1,22 +1,31 @@
 // `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
+import { daemonListens, handsPath } from '../serve/hands.ts';
 import { apiSource } from '../serve/mcp/api-source.ts';
+import { nearestSource } from '../serve/mcp/nearest-source.ts';
+import { serviceSource } from '../serve/mcp/service-source.ts';
 import type { ToolSource } from '../serve/mcp/source.ts';
 import { serveTools } from '../serve/mcp/tool-server.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { findPlaces } from './loading.ts';
+import { openLoneBook } from './lone-book.ts';
 
 const exitUsage = 2;
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;
+/** Files and the daemon's socket are at hand. */
+const lookAtStoreEveryMs = 2_000;
 /** Connections that do not end are left behind. */
 const closeDeadlineMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
 
 interface McpOptions {
+  readonly config: string;
   readonly baseUrl?: string;
   readonly apiKeyFile?: string;
   readonly allowHttp?: boolean;
@@ -35,6 +44,7 @@ class UsageError extends Error {}
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('offer every saved recipe as a tool to an MCP client, over stdin and stdout')
+    .option('--config <file>', 'the configuration that names the store and the recipes', 'config.yaml')
     .option('--base-url <url>', 'a recipe service elsewhere; it ends with /v1')
     .option('--api-key-file <file>', `its key, in a file; otherwise the environment variable ${keyVariable}`)
     .option('--allow-http', 'accept plain http to another machine')
@@ -45,15 +55,16 @@ async function mcp(options: McpOptions): Promise<void> {
   // Standard output carries the protocol and nothing else.
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
-  let opened: Opened;
+  let opened: Opened | null;
   try {
-    opened = openService(options, world);
+    opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     note(error.message);
     process.exitCode = exitUsage;
     return;
   }
+  if (!opened) return;
   const { source, lookEveryMs } = opened;
   const server = serveTools(
     { input: process.stdin, output: process.stdout },
@@ -63,6 +74,27 @@ async function mcp(options: McpOptions): Promise<void> {
   await server.closed;
   await Promise.race([opened.close(), world.clock.sleep(closeDeadlineMs)]);
   process.exit(0);
+}
+
+/** The recipes of a store: through its daemon while one listens. null: the file is wrong, which was said. */
+function openStore(file: string, world: World): Opened | null {
+  const places = findPlaces(file);
+  if (!places) return null;
+  const { storePath } = places;
+  const api = new RecipeApi({ baseUrl: 'http://localhost/v1', apiKey: null, socketPath: handsPath(storePath) }, world);
+  const book = openLoneBook(places, world);
+  const alone = serviceSource(book.service, { by: userInfo().username, role: 'operator' });
+  const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon run with this configuration?`;
+  const careful: ToolSource = {
+    ...alone,
+    start: async (...wish) => (existsSync(storePath) ? alone.start(...wish) : { ok: false, said: [noStore] }),
+  };
+  const source = nearestSource(apiSource(api, { foreign: false }, world), careful, () => daemonListens(storePath));
+  return {
+    source,
+    lookEveryMs: lookAtStoreEveryMs,
+    close: async () => void (await Promise.all([api.close(), book.close()])),
+  };
 }
 
 function openService(options: McpOptions, world: World): Opened {

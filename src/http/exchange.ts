@@ -24,7 +24,7 @@ export function createAgent(socketPath: string | null = null): Agent {
 }
 
 export interface Ask {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST';
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** Begins with a slash; appended to `baseUrl` as it is. */

@@ -131,17 +131,16 @@ export class RecipeApi {
   }
 
   /**
-   * Ends a run. The document knows no way (T11); Warmwarden's own service has this one. Elsewhere a DELETE could do
-   * anything: never ask it of a stranger.
+   * Ends a run. The document knows no way (T11); Warmwarden's own service has this one, and no other is asked.
    */
   async cancel(id: string): Promise<Result<RunRecord>> {
-    const path = `/runs/${encodeURIComponent(id)}`;
-    const { result } = await this.#exchange('DELETE', path, { body: null, signal: null });
-    if (!result.ok) return this.#failed('DELETE', path, result.failure);
+    const path = `/runs/${encodeURIComponent(id)}/cancel`;
+    const { result } = await this.#exchange('POST', path, { body: null, signal: null });
+    if (!result.ok) return this.#failed('POST', path, result.failure);
     const parsed = jsonOf(result.value);
     const run = parsed.ok ? readRun(parsed.value) : null;
     if (run) return { ok: true, value: run };
-    return this.#failed('DELETE', path, malformed(result.value.status, 'it says nothing of a run').failure);
+    return this.#failed('POST', path, malformed(result.value.status, 'it says nothing of a run').failure);
   }
 
   /** Ends the connections; requests under way fail as unavailable. */
@@ -167,7 +166,7 @@ export class RecipeApi {
   }
 
   #exchange(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST',
     path: string,
     { body, signal }: { readonly body: string | null; readonly signal: AbortSignal | null },
   ): Promise<Exchange> {

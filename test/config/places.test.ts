@@ -14,12 +14,17 @@ describe('the place of the store', () => {
   it('is found beside keys whose environment is not there and sections that are wrong', () => {
     const accounts = [{ name: 'acme', api_key: '$' + '{NO_SUCH_KEY}', nonsense: 1 }];
     const { folder, places } = placesOf({ accounts, no_such_section: 1, store: { url: 'sqlite:./here.db' } });
-    expect(places).toEqual({ ok: true, storePath: join(folder, 'here.db') });
+    expect(places).toEqual({
+      ok: true,
+      storePath: join(folder, 'here.db'),
+      recipesFolder: join(folder, 'recipes'),
+      accountNames: ['acme'],
+    });
   });
 
   it('is the default when the file does not name it', () => {
     const { folder, places } = placesOf({ accounts: [] });
-    expect(places).toEqual({ ok: true, storePath: join(folder, 'data/warmwarden.db') });
+    expect(places).toMatchObject({ storePath: join(folder, 'data/warmwarden.db'), accountNames: [] });
   });
 
   it('may stand in the environment', () => {

@@ -65,6 +65,16 @@ export function createRecipeRoutes(parts: RecipeRouteParts): Hono<Env> {
     return 'refused' in runs ? refused(c, runs) : c.json({ runs: runs.map(runJson) });
   });
   app.get('/runs/:id', (c) => answerRun(c, service));
+  app.post('/runs/:id/cancel', async (c) => {
+    const id = c.req.param('id');
+    const { name, role } = c.get('caller');
+    const run = await service.run(id);
+    if (!('refused' in run) && role !== 'operator' && run.by !== name) {
+      return refusal(c, 403, 'not_allowed', "To cancel another's run takes the role operator; this is a viewer.");
+    }
+    const cancelled = 'refused' in run ? run : await service.cancel(id);
+    return 'refused' in cancelled ? refused(c, cancelled) : c.json(runJson(cancelled));
+  });
   app.notFound((c) =>
     refusal(c, 404, 'not_found', 'There is nothing at this address; /openapi.json says what there is.'),
   );
