@@ -30,6 +30,8 @@ export class Heartbeat {
   readonly #parts: HeartbeatParts;
   /** What was wrong at the last look; empty while it pings. */
   #wrong = '';
+  /** A daemon that has just begun has not polled anybody yet. */
+  #begun = false;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
@@ -40,6 +42,10 @@ export class Heartbeat {
     const { world, settings } = this.#parts;
     const wanted = settings();
     if (!wanted) return minuteMs;
+    if (!this.#begun) {
+      this.#begun = true;
+      return wanted.intervalMs;
+    }
     const wrong = await this.#whatIsWrong(world.clock.now());
     const failed = wrong.length === 0 ? await this.#ping(wanted.url) : null;
     this.#say(failed === null ? wrong.join('; ') : `the ping failed: ${failed}`);

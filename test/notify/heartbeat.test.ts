@@ -67,6 +67,15 @@ test('stops when the outbox is stuck, and goes on when its messages got through'
   expect(rig.logged.filter((line) => line.includes('The heartbeat'))).toHaveLength(2);
 });
 
+test('a start is no reason to warn: the first look comes an interval later', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await rig.clock.advance(minuteMs / 2);
+  await minutes(rig, 3);
+  expect(switchOf.received.length).toBeGreaterThan(1);
+  expect(rig.logged.join()).not.toContain('The heartbeat');
+});
+
 test('stops while the store can not be written', async () => {
   await using switchOf = await startReceiver(() => 0);
   await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
