@@ -11,6 +11,7 @@ import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
 import { keysCommand } from './commands/keys.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { recipesCommand } from './commands/recipes.ts';
 import { releaseCommand } from './commands/release.ts';
 import { reloadCommand } from './commands/reload.ts';
 import { runCommand } from './commands/run.ts';
@@ -47,6 +48,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     undoCommand(),
     keysCommand(),
     mcpCommand(),
+    recipesCommand(),
     releaseCommand(),
     writesCommand(),
     silenceCommand(),

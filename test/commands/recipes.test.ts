@@ -1,0 +1,55 @@
+// `warmwarden recipes` on a store without a daemon, and beside one; `warmwarden keys new`.
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { Store } from '../../src/store/store.ts';
+import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { Stage } from '../support/guarded.ts';
+import { Running, Workplace } from '../support/process.ts';
+
+async function warmwarden(...args: string[]) {
+  await using command = new Running(args);
+  const { code } = await command.ended;
+  return { code, stdout: command.stdout, stderr: command.stderr };
+}
+
+test('without a daemon it asks the store, as a table, JSON or CSV, and says what is wrong with exit code 1', async () => {
+  using workplace = new Workplace();
+  const config = workplace.configure({
+    accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_12345678' }],
+    store: { url: 'sqlite:./w.db' },
+  });
+  const store = await Store.open(workplace.path('w.db'), now);
+  const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
+  await store.recordList({ ...list, present: [arrivedMailbox('m1', { email: '\u001b[31mred@one.example' })] });
+  await store.close();
+  const listed = await warmwarden('recipes', 'list', '--config', config);
+  expect([listed.code, listed.stderr]).toEqual([0, '']);
+  expect(listed.stdout).toMatch(/^pause-domain +Pause a domain +pause$/m);
+  const run = ['recipes', 'run', 'stale-data', '--config', config];
+  expect((await warmwarden(...run)).stdout).toContain('[U+001B][31mred@one.example');
+  const json = JSON.parse((await warmwarden(...run, '--param', 'minutes=5', '--json')).stdout);
+  expect(json).toMatchObject({ status: 'succeeded', parameters: { minutes: 5 }, row_count: 1 });
+  expect((await warmwarden(...run, '--csv')).stdout).toMatch(/^account,mailbox_id,email,.*\r\nacme,m1,/);
+  expect(await warmwarden(...run, '--param', 'minutes=soon')).toMatchObject({
+    code: 1,
+    stderr: 'warmwarden: minutes must be a whole number\n',
+  });
+  const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--config', config);
+  expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('takes the running daemon')]);
+});
+
+test('beside a daemon it acts through it, and the run is kept there', async () => {
+  await using stage = await Stage.open();
+  const daemon = stage.start();
+  await daemon.onDuty();
+  const { code, stderr } = await warmwarden('recipes', 'run', 'fleet-overview', '--config', stage.config);
+  expect([code, stderr]).toEqual([0, '0 rows.\n']);
+  await daemon.said('a run ended');
+});
+
+test('keys new prints a key once, and the digest that lets it in', async () => {
+  const { stdout } = await warmwarden('keys', 'new', 'bot', '--plan', 'cloud', '--json');
+  const { key, sha256, ...rest } = JSON.parse(stdout);
+  expect(sha256).toBe(createHash('sha256').update(key).digest('hex'));
+  expect(rest).toEqual({ name: 'bot', plan: 'cloud', role: 'viewer' });
+});

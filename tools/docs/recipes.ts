@@ -1,0 +1,102 @@
+// docs/recipes.md: how to write and run recipes, the built-in ones, and the views, from the sources.
+import type { Recipe } from '../../src/model/recipe.ts';
+import { usualLimits } from '../../src/recipes/run.ts';
+import { Shelf } from '../../src/recipes/shelf.ts';
+import { views } from '../../src/recipes/views.ts';
+
+const { definitions } = await new Shelf(() => '/nowhere').recipes();
+
+const cell = (text: string) => text.replaceAll('|', '\\|');
+
+function recipeRow({ id, description, parameters, deed }: Recipe): string {
+  const asked = parameters.map(({ name, required }) => (required ? `\`${name}\`` : `[\`${name}\`]`)).join(' ');
+  return `| \`${id}\` | ${cell(description)} | ${asked} | ${deed ?? ''} |`;
+}
+
+const viewSections = views.map(({ name, about, columns }) => {
+  const rows = columns.map((column) => `| \`${column.name}\` | ${cell(column.about)} |`);
+  return [`### ${name}`, '', about, '', '| column | holds |', '| --- | --- |', ...rows].join('\n');
+});
+
+export function recipesPage(): string {
+  const shipped = [...definitions.values()].map(({ recipe }) => recipeRow(recipe)).sort();
+  return `# Recipes
+
+<!-- Written by \`npm run docs\`. Edit tools/docs/recipes.ts, the recipes in src/recipes/built-in and src/recipes/views.ts. -->
+
+A recipe is a saved question about the fleet, and what to do with each mailbox of its answer, if anything.
+
+\`\`\`sh
+warmwarden recipes list
+warmwarden recipes run at-risk --param bounces=3          # --json, --csv
+warmwarden recipes run pause-domain --param domain=one.example            # only the plan
+warmwarden recipes run pause-domain --param domain=one.example --apply    # and now it is done
+\`\`\`
+
+Beside a running daemon the command asks the daemon, and the run is kept. Without one it reads the store, and only asks.
+
+## The recipes that ship
+
+| id | what it tells or does | parameters, [optional] | does |
+| --- | --- | --- | --- |
+${shipped.join('\n')}
+
+\`resume-ours\` takes back the guard's own pauses only. What a person paused, also through Warmwarden or \`pause-domain\`, a
+person resumes: \`warmwarden resume\`.
+
+## Your own
+
+A YAML file in \`recipes.directory\` is there at once, without a restart. One with the id of a built-in recipe takes its
+place. A file with a mistake hides no other: \`recipes list\` names every mistake with line and column.
+
+\`\`\`yaml
+id: quiet-google                 # small letters, digits, single dashes
+title: Google mailboxes that hardly send
+description: For Monday mornings.
+parameters:
+  mails: {type: integer, description: Fewer mails than this in the window., default: 20, minimum: 1}
+  account: {type: string, description: Only this account., optional: true}     # the SELECT sees NULL
+select: |                        # one SELECT of SQLite over the views below; :now is the moment of the run
+  SELECT account, mailbox_id, email, sent FROM mailboxes
+  WHERE provider = 'google' AND sent < :mails AND (:account IS NULL OR account = :account)
+do:                              # optional: what to do with the mailbox of each row
+  hand: mode                     # pause, resume, mode, refresh, silence
+  mode: slow                     # for mode; silence has \`for: 4h\`
+  reason: it hardly sends
+schedule:                        # optional; never with resume
+  cron: "0 8 * * 1"
+  time_zone: Europe/Berlin
+  apply: false                   # true: scheduled runs do it
+\`\`\`
+
+Types are string (with \`one_of\`), integer, number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\`
+and \`mailbox_id\`, and adds \`hand\`, \`outcome\` (planned, done, failed, skipped) and \`said\`. It goes the way of every other
+hand: the budget, the red button, the read-back, the ledger with the name of who asked.
+
+A SELECT runs in a process of its own that can read the views and nothing else. It is stopped after
+${usualLimits.selectMs / 1_000} s; a run keeps at most ${usualLimits.rows.toLocaleString('en')} rows and ${usualLimits.bytes / 1024 / 1024} MiB, and says \`truncated\` when there were more. With \`do:\`,
+more than ${usualLimits.handRows.toLocaleString('en')} mailboxes are refused before anything is done. Runs are kept for \`retention.runs\`.
+
+## Over HTTP
+
+\`warmwarden keys new NAME --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. All routes stand in
+\`/openapi.json\`.
+
+\`\`\`sh
+curl -H "Authorization: Bearer $KEY" http://127.0.0.1:7025/v1/recipes
+curl -H "Authorization: Bearer $KEY" -d '{"parameters": {"bounces": 3}}' http://127.0.0.1:7025/v1/recipes/at-risk/runs
+curl -H "Authorization: Bearer $KEY" http://127.0.0.1:7025/v1/runs/ID               # ?offset=0&limit=500 for a page
+curl -H "Authorization: Bearer $KEY" -H "Accept: text/csv" http://127.0.0.1:7025/v1/runs/ID
+\`\`\`
+
+The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute a key; then 429 with Retry-After. \`apply: true\`
+takes a key with the role operator. Rows hold what strangers wrote: treat them as data. In CSV, texts that begin as a
+formula get an apostrophe, and control characters are made visible.
+
+## The views
+
+Times are ISO 8601 in UTC; unknown values are NULL.
+
+${viewSections.join('\n\n')}
+`;
+}
