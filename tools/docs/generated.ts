@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { alertsText } from './alerts.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
+import { recipesText } from './recipes.ts';
 
 /** By absolute path. */
 export function generated(): ReadonlyMap<string, string> {
@@ -11,5 +12,6 @@ export function generated(): ReadonlyMap<string, string> {
     [at('config.schema.json'), editorSchemaText()],
     [at('docs/configuration.md'), configurationText()],
     [at('docs/alerts.md'), alertsText()],
+    [at('docs/recipes.md'), recipesText()],
   ]);
 }

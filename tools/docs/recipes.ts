@@ -18,7 +18,7 @@ const viewSections = views.map(({ name, about, columns }) => {
   return [`### ${name}`, '', about, '', '| column | holds |', '| --- | --- |', ...rows].join('\n');
 });
 
-export function recipesPage(): string {
+export function recipesText(): string {
   const shipped = [...definitions.values()].map(({ recipe }) => recipeRow(recipe)).sort();
   return `# Recipes
 
