@@ -5,19 +5,26 @@ import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { Clock } from '../world.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 
-/** What must be seen twice is looked at again within this. */
+/** What must be seen twice, or is being done, is waited for at most this long. */
 const secondLooksMs = 2 * minuteMs;
+
+interface SweepRooms {
+  readonly fleet: Fleet;
+  readonly clock: Clock;
+  /** Called when it is over: what it found can be told. */
+  readonly over: () => void;
+}
 
 /** Of one account; begun once a process, by its first mailbox list. */
 export class FirstSweep {
-  readonly #rooms: { readonly fleet: Fleet; readonly clock: Clock };
+  readonly #rooms: SweepRooms;
   readonly #account: string;
   readonly #newcomers = new Set<string>();
   /** Polls of theirs that did not come to their end yet, by key. */
   readonly #open = new Set<string>();
   #lastEndAt = Number.NEGATIVE_INFINITY;
 
-  constructor(rooms: { readonly fleet: Fleet; readonly clock: Clock }, account: string) {
+  constructor(rooms: SweepRooms, account: string) {
     this.#rooms = rooms;
     this.#account = account;
   }
@@ -35,6 +42,7 @@ export class FirstSweep {
   /** A poll came to its end, with an answer or a failure. */
   asked(poll: Poll): void {
     if (this.#open.delete(pollKey(poll))) this.#lastEndAt = this.#rooms.clock.monotonic();
+    if (this.#open.size === 0) this.show();
   }
 
   /** A mailbox left: nothing more is asked about it. */
@@ -50,7 +58,11 @@ export class FirstSweep {
 
   /** Puts into the picture whether it goes on. */
   show(): void {
-    this.#rooms.fleet.putSweep(this.#account, this.#newcomers.size > 0 && !this.#isOver());
+    if (this.#newcomers.size > 0 && this.#isOver()) {
+      this.#newcomers.clear();
+      this.#rooms.fleet.putSweep(this.#account, false);
+      this.#rooms.over();
+    } else this.#rooms.fleet.putSweep(this.#account, this.#newcomers.size > 0);
   }
 
   /** Its account is guarded no more. */
@@ -60,7 +72,21 @@ export class FirstSweep {
   }
 
   #isOver(): boolean {
-    return this.#open.size === 0 && this.#rooms.clock.monotonic() - this.#lastEndAt >= secondLooksMs;
+    if (this.#open.size > 0) return false;
+    return this.#rooms.clock.monotonic() - this.#lastEndAt >= secondLooksMs || !this.#isUnsettled();
+  }
+
+  /** Something waits for its second look, or is being done. */
+  #isUnsettled(): boolean {
+    const { fleet } = this.#rooms;
+    for (const alert of fleet.alerts()) {
+      if (alert.account === this.#account && alert.status === 'pending' && alert.firesAt === null) return true;
+    }
+    return [...this.#newcomers].some((id) => {
+      const { verdict, action } = fleet.mailbox(this.#account, id) ?? {};
+      const doing = action?.state === 'planned' || action?.state === 'open';
+      return doing || verdict?.answer.reason === 'first_sight';
+    });
   }
 }
 
