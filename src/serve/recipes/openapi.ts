@@ -99,6 +99,20 @@ export function openApiDocument(version: string) {
       ...refusals,
     },
   });
+  registry.registerPath({
+    ...common,
+    method: 'post',
+    path: '/v1/runs/{id}/cancel',
+    summary: 'End a run; what it has done stays done',
+    request: { params: idOf('run') },
+    responses: {
+      200: { description: 'The run as it is now.', headers: limits, content: json(runShape) },
+      403: refusal("Another's run takes the role operator."),
+      404: refusal('There is no such run.'),
+      410: refusal('The run is older than retention.runs and was deleted.'),
+      ...refusals,
+    },
+  });
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'Warmwarden: recipes', version, description: 'Saved questions about the fleet, and their answers.' },

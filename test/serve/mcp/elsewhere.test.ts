@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RecipeApi } from '../../../src/recipe-api/client.ts';
 import { apiSource } from '../../../src/serve/mcp/api-source.ts';
 import { serveTools } from '../../../src/serve/mcp/tool-server.ts';
-import { systemClock } from '../../../src/world.ts';
+import { type Clock, movedClock, systemClock } from '../../../src/world.ts';
 import { pairedRpc, type ShownResult, spawnRpc } from '../../support/bare-rpc.ts';
 import { type Played, RecipeHost } from '../../support/recipe-service.ts';
 
@@ -15,9 +15,9 @@ function spawned(host: RecipeHost) {
 }
 
 /** A service and the tool server of it in this process, with a client that has said hello. */
-async function served() {
+async function served(clock: Clock = systemClock()) {
   const host = await RecipeHost.start();
-  const world = { clock: systemClock(), random: () => 0.5, log: pino({ level: 'silent' }) };
+  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }) };
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   const { rpc, wire } = pairedRpc();
   const source = apiSource(api, { foreign: true }, world);
@@ -33,8 +33,8 @@ async function served() {
   return { host, rpc, noted, [Symbol.asyncDispose]: end };
 }
 
-async function connected() {
-  const service = await served();
+async function connected(clock: Clock = systemClock()) {
+  const service = await served(clock);
   await service.rpc.initialize();
   return service;
 }
@@ -323,6 +323,26 @@ describe('what a service answers', () => {
     expect(told.length).toBeGreaterThanOrEqual(2);
     expect(told[0]).toEqual({ progressToken: 'p', progress: 1, message: 'running, 7 rows so far' });
     expect(told[1]?.['progress']).toBe(2);
+  });
+
+  it('that takes longer than 30 s is handed back as a run, which get_run follows to its end', async () => {
+    const clock = movedClock(0);
+    const stopping = new AbortController();
+    const paced = clock.pace(100, stopping.signal);
+    {
+      await using service = await connected(clock);
+      const { host, rpc } = service;
+      host.run = () => run({ status: 'running' });
+      const handed = await rpc.call('at-risk');
+      expect(handed.structuredContent).toMatchObject({ run_id: 'run-1', status: 'running', rows: [] });
+      expect(handed.structuredContent.note).toContain('Call get_run with run_id "run-1"');
+      expect(clock.now()).toBeGreaterThanOrEqual(30_000);
+      host.run = () => run({ status: 'succeeded', rows: [{ n: 1 }] });
+      const { structuredContent } = await rpc.call('get_run', { run_id: 'run-1' });
+      expect(structuredContent).toMatchObject({ status: 'succeeded', rows: [{ n: 1 }] });
+    }
+    stopping.abort();
+    await paced;
   });
 
   it('is left when the call is cancelled, and nothing more is said of it', async () => {
