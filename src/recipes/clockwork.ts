@@ -1,5 +1,5 @@
 // What recipes do by the clock: scheduled runs, and the pruning of old ones.
-import { hourMs, secondMs } from '../model/time.ts';
+import { hourMs, minuteMs } from '../model/time.ts';
 import { cronSchedule, type World } from '../world.ts';
 import type { RecipeBook } from './book.ts';
 import type { RunLedger } from './memory-runs.ts';
@@ -14,8 +14,10 @@ export interface ClockworkParts {
 }
 
 /** Who asks for a scheduled run. */
-export const scheduleName = 'schedule';
+const scheduleName = 'schedule';
 const pruneEveryMs = hourMs;
+/** A schedule with a seconds field may be this late. */
+const lookEveryMs = minuteMs;
 /** Between two deletions, so that a tick never waits for long. */
 const pruneStepMs = 20;
 
@@ -37,10 +39,10 @@ async function schedule({ world, book, shelf, runs }: ClockworkParts, signal: Ab
   /** By recipe: until when its schedule was looked at. */
   const looked = new Map<string, number>();
   while (!signal.aborted) {
-    await clock.sleep(secondMs - (clock.now() % secondMs), signal);
+    await clock.sleep(lookEveryMs - (clock.now() % lookEveryMs), signal);
     if (signal.aborted) return;
     try {
-      const { definitions } = await shelf.recipes();
+      const { definitions } = await clock.busy(() => shelf.recipes());
       for (const { recipe } of definitions.values()) {
         if (!recipe.schedule) continue;
         // A run that fell into our absence is caught up once.

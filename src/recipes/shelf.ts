@@ -25,6 +25,8 @@ interface Seen {
 export class Shelf {
   readonly #folder: () => string;
   readonly #seen = new Map<string, Seen>();
+  /** They do not change while the program runs. */
+  #builtIn: Promise<Shelved> | null = null;
 
   /** `folder`: the user's, asked anew each time; it need not be there. */
   constructor(folder: () => string) {
@@ -33,13 +35,10 @@ export class Shelf {
 
   /** Every recipe. A user's takes the place of a built-in one of the same id; a file that is none hides no other. */
   async recipes(): Promise<Shelved> {
-    const definitions = new Map<string, Definition>();
-    const broken: BrokenRecipe[] = [];
-    for (const path of await yamlFiles(builtInFolder)) {
-      const read = await this.#read(path, true);
-      if ('problems' in read) broken.push({ file: path, problems: read.problems });
-      else definitions.set(read.definition.recipe.id, read.definition);
-    }
+    this.#builtIn ??= this.#readBuiltIn();
+    const builtIn = await this.#builtIn;
+    const definitions = new Map(builtIn.definitions);
+    const broken = [...builtIn.broken];
     const folder = this.#folder();
     const files = await yamlFiles(folder);
     const byId = new Map<string, string>();
@@ -60,6 +59,17 @@ export class Shelf {
         file: folder,
         problems: [`${folder}: holds ${files.length} recipes; ${maxFiles} are read`],
       });
+    }
+    return { definitions, broken };
+  }
+
+  async #readBuiltIn(): Promise<Shelved> {
+    const definitions = new Map<string, Definition>();
+    const broken: BrokenRecipe[] = [];
+    for (const path of await yamlFiles(builtInFolder)) {
+      const read = await this.#read(path, true);
+      if ('problems' in read) broken.push({ file: path, problems: read.problems });
+      else definitions.set(read.definition.recipe.id, read.definition);
     }
     return { definitions, broken };
   }

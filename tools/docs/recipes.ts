@@ -69,7 +69,7 @@ schedule:                        # optional; never with resume
   apply: false                   # true: scheduled runs do it
 \`\`\`
 
-Types are string (with \`one_of\`), integer, number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\`
+Schedules are looked at once a minute; a run that fell into a downtime is caught up once. Types are string (with \`one_of\`), integer, number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\`
 and \`mailbox_id\`, and adds \`hand\`, \`outcome\` (planned, done, failed, skipped) and \`said\`. It goes the way of every other
 hand: the budget, the red button, the read-back, the ledger with the name of who asked.
 
