@@ -43,7 +43,7 @@ export function messageTitle(message: GroupMessage): string {
   const { transitions, kind, rule, account } = message;
   const first = transitions[0];
   const lead = leadOf(message);
-  if (transitions.length === 1 && first && kind !== 'found') return `${lead}: ${first.alert.facts.title}`;
+  if (transitions.length === 1 && first) return `${lead}: ${first.alert.facts.title}`;
   const whose = account === null || account === '' ? '' : `${account}: `;
   if (rule === null) {
     const counts = countsByRule(transitions);

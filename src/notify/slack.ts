@@ -114,7 +114,8 @@ function alertText(transition: Transition, alone: boolean): string {
   const { title, sentences, numbers } = transition.alert.facts;
   const page = numbers['page_url'];
   const link = !alone && typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
-  const tail = [slackText(timesText(transition), 100), link].filter((text) => text !== '').join(' · ');
+  const rule = alone ? '' : transition.alert.rule;
+  const tail = [rule, slackText(timesText(transition), 100), link].filter((text) => text !== '').join(' · ');
   const room = (alone ? maxSectionAlone : maxSectionInGroup + link.length) - tail.length - 1;
   const words = alone ? sentences.join('\n') : [`${leads[transition.kind]}${title}`, sentences.join(' ')].join('\n');
   return `${slackText(words || title, room)}\n${tail}`;
