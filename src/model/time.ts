@@ -11,9 +11,14 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** The UTC calendar date of a moment. */
+/** The UTC calendar date of a moment of the years 1000 to 9999. Every verdict asks it dozens of times. */
 export function utcDate(at: EpochMs): IsoDate {
-  return new Date(at).toISOString().slice(0, 10);
+  const date = new Date(at);
+  return `${date.getUTCFullYear()}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;
+}
+
+function twoDigits(count: number): string {
+  return count < 10 ? `0${count}` : `${count}`;
 }
 
 /** Whether a text is a real calendar date of the form YYYY-MM-DD, of 1970 or later: nobody warmed up a mailbox before. */
@@ -26,7 +31,7 @@ export function isIsoDate(text: string): boolean {
 
 /** The date `days` later (earlier when negative). */
 export function addDays(date: IsoDate, days: number): IsoDate {
-  return utcDate(Date.parse(`${date}T00:00:00Z`) + days * dayMs);
+  return utcDate(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10)) + days));
 }
 
 /** Whether a date is a Saturday or a Sunday. */

@@ -6,7 +6,7 @@ import { pool, readDays } from '../../src/guard/rows.ts';
 import { judge, type Situation } from '../../src/guard/verdict.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import { defaultPolicy, isWarmupMode, type Policy } from '../../src/model/policy.ts';
-import { addDays, isIsoDate, utcDate } from '../../src/model/time.ts';
+import { addDays, dayMs, isIsoDate, utcDate } from '../../src/model/time.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { daysUpTo, now, row, situation, times, today } from './samples.ts';
 import { anyJudged, anyPolicy, anySituation, type Judged } from './situations.ts';
@@ -228,6 +228,19 @@ describe('judging never throws', () => {
         judge(policy, withRows(situation, rows));
         const memory = firstSight(policy, withRows(situation, rows));
         afterSight(policy, memory, { ...situation, rows, mode: 'slow' });
+      }),
+      runs,
+    );
+  });
+
+  test('dates are counted as JavaScript counts them, leap days and centuries included', () => {
+    const anyDay = fc.integer({ min: Date.UTC(1970, 0, 1) / dayMs, max: Date.UTC(2400, 0, 1) / dayMs });
+    fc.assert(
+      fc.property(anyDay, fc.integer({ min: -800, max: 800 }), (day, days) => {
+        const plain = (number: number) => new Date(number * dayMs).toISOString().slice(0, 10);
+        expect(utcDate(day * dayMs + 1)).toBe(plain(day));
+        fc.pre(day + days >= 0);
+        expect(addDays(plain(day), days)).toBe(plain(day + days));
       }),
       runs,
     );

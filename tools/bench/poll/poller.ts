@@ -1,8 +1,11 @@
-// A child of the poll benchmark: polls as we do, or with global fetch, from the question to the checked answer.
+// A child of the poll benchmark: polls as we do, or with global fetch, from the question to the verdict.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { judge } from '../../../src/guard/verdict.ts';
 import { readStats } from '../../../src/mailbox-api/answers.ts';
 import { MailboxApi } from '../../../src/mailbox-api/client.ts';
+import type { StatsAnswer } from '../../../src/model/answers.ts';
+import { defaultPolicy } from '../../../src/model/policy.ts';
 import { systemClock } from '../../../src/world.ts';
 
 /** What the parent asks for. everyMs 0: as fast as `concurrency` allows. */
@@ -20,6 +23,8 @@ export interface PollCost {
   readonly rssBytes: number;
 }
 
+const warmPolls = 1_000;
+
 function pollerOf({ by, url }: PollOrder): () => Promise<void> {
   if (by === 'fetch') {
     const headers = { authorization: 'Bearer sk_live_bench', accept: 'application/json' };
@@ -27,6 +32,7 @@ function pollerOf({ by, url }: PollOrder): () => Promise<void> {
       const answer = await fetch(`${url}/v1/stats?mailbox_id=a&days=7`, { headers });
       const read = readStats(await answer.json());
       if (read === null) throw new Error('the answer was not read');
+      decide(read);
     };
   }
   const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }) };
@@ -36,13 +42,25 @@ function pollerOf({ by, url }: PollOrder): () => Promise<void> {
   return async () => {
     const result = await api.stats('a');
     if (!result.ok) throw new Error(result.failure.detail);
+    decide(result.value.answer);
   };
+}
+
+/** The guard's verdict on a mailbox in balanced mode that was judged before. */
+function decide({ rows }: StatsAnswer): void {
+  const now = Date.now();
+  const { reason } = judge(defaultPolicy, {
+    ...{ mode: 'balanced', run: 'running', weekdaysOnly: false, rows, now, statsAt: now },
+    ...{ evidence: null, emergencyEvidence: null, claim: null },
+    ...{ recentInterventions: 0, firstSight: false, contested: false },
+  });
+  if (reason !== 'insufficient_evidence' && reason !== 'ok') throw new Error(`the verdict was ${reason}`);
 }
 
 async function work(order: PollOrder): Promise<PollCost> {
   const poll = pollerOf(order);
-  const warmUntil = performance.now() + Math.min(1_000, order.forMs / 3);
-  while (performance.now() < warmUntil) await (order.everyMs > 0 ? poll().then(() => sleep(order.everyMs)) : poll());
+  // A daemon runs for months, and the exporter beside it has been running for the rounds before: both are warm.
+  for (let warm = 0; warm < warmPolls; warm += 1) await poll();
   const cpuBefore = process.cpuUsage();
   const until = performance.now() + order.forMs;
   let polls = 0;
