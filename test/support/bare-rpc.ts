@@ -42,7 +42,7 @@ export interface ShownResult {
   readonly isError?: boolean;
 }
 
-export class BareRpc {
+class BareRpc {
   /** Everything that came. */
   received = '';
   #over = false;
