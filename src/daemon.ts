@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { storeSubject } from './alert/store-rule.ts';
 import { explainVerdict } from './alert/wording.ts';
-import type { ChannelConfig } from './config/config.ts';
+import type { ChannelConfig, Config } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
@@ -21,13 +21,14 @@ import { type HandsServer, startHands } from './serve/hands.ts';
 import { createMetrics } from './serve/metrics.ts';
 import { callersOf } from './serve/recipes/callers.ts';
 import { createRecipeRoutes } from './serve/recipes/recipe-routes.ts';
-import { fleetAnswer, type PictureParts } from './serve/routes.ts';
+import { fleetAnswer, type PictureParts, type Readiness } from './serve/routes.ts';
 import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
+import { Teardowns } from './teardowns.ts';
 import { version } from './version.ts';
 import { createHands } from './watch/hands.ts';
 import { Turns } from './watch/turns.ts';
-import { systemClock, type World } from './world.ts';
+import type { World } from './world.ts';
 
 export interface Daemon {
   /** Where the page and the metrics are; without a slash at the end. */
@@ -39,123 +40,107 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-interface Teardown {
-  readonly name: string;
-  readonly stop: () => Promise<void>;
-}
-
-/** A part that does not end within this is left behind, with a line in the log. Real time: sockets are slow in it. */
-const stopDeadlineMs = 12_000;
-
 /** Starts the daemon. Rejects with one sentence when the store or the address can't be had; nothing is left running then. */
 export async function startDaemon(source: ConfigSource, world: World): Promise<Daemon> {
-  const teardowns: Teardown[] = [];
-  const stop = () => takeDown(teardowns, world);
-  const { config } = source.started;
-  const live = new LiveConfig(config);
+  const teardowns = new Teardowns(world.log);
   try {
-    const store = await Store.open(config.store.path, world.clock.now());
-    teardowns.push({ name: 'store', stop: () => store.close() });
-    const left = await store.loadPicture();
-    await endForgotten(store, left, { accounts: config.accounts, now: world.clock.now() });
-    const fleet = fleetOf(left, config.accounts);
-    const metrics = createMetrics({
-      fleet,
-      version,
-      world,
-      settings: metricsSettings(live, fleet, world),
-    });
-    let reloader: Reloader | null = null;
-    const reload = async (request: ReloadRequest): Promise<HandOutcome> =>
-      reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
-    let hands: DaemonHands | null = null;
-    const ready = () => {
-      const unwritable = fleet.alert(fingerprintOf(storeSubject)) !== undefined;
-      const reasons = [
-        ...(reloader ? [] : ['the first sweep has not begun']),
-        ...(unwritable ? ['the store can not be written'] : []),
-      ];
-      return { ready: reasons.length === 0, reasons };
-    };
-    const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
-    const recipes = await openRecipes({
-      world,
-      store,
-      fleet,
-      nearLimitPpmOf,
-      storePath: config.store.path,
-      folder: () => live.config.recipes.directory,
-      retentionMs: () => live.config.retention.runsMs,
-      hands: () => hands,
-    });
-    teardowns.push({ name: 'recipes', stop: () => recipes.stop() });
-    const server = await startServer({
-      host: config.server.host,
-      port: config.server.port,
-      auth: () => live.config.server.auth,
-      fleet,
-      metrics,
-      world,
-      ready,
-      decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
-      deliveries: (limit) => store.recentDeliveries(limit),
-      explain: explainVerdict,
-      nearLimitPpmOf,
-      reload,
-      hands: () => hands,
-      recipes: { service: recipes.book, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
-      version,
-    });
-    teardowns.push({ name: 'server', stop: () => server.close() });
-    const pageUrl = config.server.publicUrl ?? server.url;
-    const { tally } = metrics;
-    const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl });
-    const channels = config.alerts.channels.map(channelOf);
-    const notifier = createNotifier({
-      world,
-      store,
-      fleet,
-      tally,
-      channels,
-      settings: config.alerts,
-      pageUrl,
-    });
-    notifier.start();
-    teardowns.push({ name: 'notifier', stop: () => notifier.stop() });
-    const turns = new Turns();
-    const rooms = { world, store, fleet, tally, turns, onTransitions: () => notifier.wake() };
-    const duties = new Duties(live, rooms, pageUrl);
-    for (const account of config.accounts) duties.begin(account);
-    teardowns.push({ name: 'accounts', stop: () => duties.stop() });
-    const resend: DaemonHands['resend'] = (request) => notifier.resend(request);
-    hands = { ...createHands(duties.watches, rooms), reload, resend };
-    const picture = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf };
-    const handsServer = await openHands(config.store.path, hands, picture, recipes.book);
-    if (handsServer) teardowns.push({ name: 'hands', stop: () => handsServer.close() });
-    const rotation = new SecretRotation({ world, files: () => reloader?.secretFiles ?? [], reload });
-    reloader = new Reloader({
-      source,
-      live,
-      duties,
-      notifier,
-      channels,
-      channelOf,
-      rooms,
-      taken: () => {
-        metrics.configured(metricsSettings(live, fleet, world));
-        rotation.follow();
-      },
-      refused: () => metrics.configRefused(),
-    });
-    await reloader.begin();
-    rotation.start();
-    teardowns.push({ name: 'secrets', stop: () => rotation.stop() });
-    teardowns.push({ name: 'reloads', stop: () => reloader?.stop() ?? Promise.resolve() });
-    return { url: server.url, fleet, reload, stop };
+    return await wire(source, world, teardowns);
   } catch (error) {
-    await stop();
+    await teardowns.takeDown();
     throw error;
   }
+}
+
+/** What is made late, and asked for by what is made before it. */
+interface Later {
+  reloader: Reloader | null;
+  hands: DaemonHands | null;
+}
+
+async function wire(source: ConfigSource, world: World, teardowns: Teardowns): Promise<Daemon> {
+  const { config } = source.started;
+  const live = new LiveConfig(config);
+  const later: Later = { reloader: null, hands: null };
+  const reload = async (request: ReloadRequest): Promise<HandOutcome> =>
+    later.reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
+  const store = await Store.open(config.store.path, world.clock.now());
+  teardowns.add('store', () => store.close());
+  const fleet = await loadFleet(store, config, world);
+  const metrics = createMetrics({ fleet, version, world, settings: metricsSettings(live, fleet, world) });
+  const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
+  const ready = () => readinessOf(fleet, later.reloader !== null);
+  const picture = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf };
+  const recipes = await openRecipes({
+    ...picture,
+    store,
+    storePath: config.store.path,
+    folder: () => live.config.recipes.directory,
+    retentionMs: () => live.config.retention.runsMs,
+    hands: () => later.hands,
+  });
+  teardowns.add('recipes', () => recipes.stop());
+  const server = await startServer({
+    ...picture,
+    host: config.server.host,
+    port: config.server.port,
+    auth: () => live.config.server.auth,
+    metrics,
+    decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
+    deliveries: (limit) => store.recentDeliveries(limit),
+    reload,
+    hands: () => later.hands,
+    recipes: { service: recipes.book, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
+    version,
+  });
+  teardowns.add('server', () => server.close());
+  const { tally } = metrics;
+  const pageUrl = config.server.publicUrl ?? server.url;
+  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl });
+  const channels = config.alerts.channels.map(channelOf);
+  const notifier = createNotifier({ world, store, fleet, tally, channels, settings: config.alerts, pageUrl });
+  notifier.start();
+  teardowns.add('notifier', () => notifier.stop());
+  const rooms = { world, store, fleet, tally, turns: new Turns(), onTransitions: () => notifier.wake() };
+  const duties = new Duties(live, rooms, pageUrl);
+  for (const account of config.accounts) duties.begin(account);
+  teardowns.add('accounts', () => duties.stop());
+  const hands = {
+    ...createHands(duties.watches, rooms),
+    reload,
+    resend: notifier.resend,
+  };
+  later.hands = hands;
+  const handsServer = await openHands(config.store.path, hands, picture, recipes.book);
+  if (handsServer) teardowns.add('hands', () => handsServer.close());
+  const rotation = new SecretRotation({ world, files: () => later.reloader?.secretFiles ?? [], reload });
+  const taken = () => {
+    metrics.configured(metricsSettings(live, fleet, world));
+    rotation.follow();
+  };
+  const refused = () => metrics.configRefused();
+  const reloader = new Reloader({ source, live, duties, notifier, channels, channelOf, rooms, taken, refused });
+  later.reloader = reloader;
+  await reloader.begin();
+  rotation.start();
+  teardowns.add('secrets', () => rotation.stop());
+  teardowns.add('reloads', () => reloader.stop());
+  return { url: server.url, fleet, reload, stop: () => teardowns.takeDown() };
+}
+
+/** The picture as the last process left it; alerts of accounts that are no longer configured end. */
+async function loadFleet(store: Store, { accounts }: Config, { clock }: World): Promise<Fleet> {
+  const left = await store.loadPicture();
+  await endForgotten(store, left, { accounts, now: clock.now() });
+  return fleetOf(left, accounts);
+}
+
+function readinessOf(fleet: Fleet, begun: boolean): Readiness {
+  const unwritable = fleet.alert(fingerprintOf(storeSubject)) !== undefined;
+  const reasons = [
+    ...(begun ? [] : ['the first sweep has not begun']),
+    ...(unwritable ? ['the store can not be written'] : []),
+  ];
+  return { ready: reasons.length === 0, reasons };
 }
 
 function metricsSettings(live: LiveConfig, fleet: Fleet, { clock }: World): MetricsSettings {
@@ -186,21 +171,5 @@ async function openHands(
   } catch (error) {
     world.log.warn(error instanceof Error ? error.message : String(error));
     return null;
-  }
-}
-
-async function takeDown(teardowns: Teardown[], world: World): Promise<void> {
-  for (let part = teardowns.pop(); part; part = teardowns.pop()) {
-    const waiting = new AbortController();
-    const late = systemClock()
-      .sleep(stopDeadlineMs, waiting.signal)
-      .then(() => 'late');
-    const ended = part.stop().then(
-      () => 'ended',
-      (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    const outcome = await Promise.race([ended, late]);
-    waiting.abort();
-    if (outcome !== 'ended') world.log.warn({ part: part.name, outcome }, 'a part did not stop as it should');
   }
 }

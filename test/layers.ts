@@ -16,6 +16,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   daemon: everything,
   reload: everything,
   commands: everything,
+  teardowns: only(['world']),
   version: only([], ['node:fs']),
   world: only([], ['node:timers/promises', 'node-cron', 'pino', 'pino-pretty']),
   model: only([]),

@@ -46,7 +46,7 @@ export interface Notifier {
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   /** A person wants what was given up to be sent once more, as it was. */
-  resend(request: ResendRequest): Promise<HandOutcome>;
+  readonly resend: (request: ResendRequest) => Promise<HandOutcome>;
 }
 
 /** A channel with the loop that sends through it. */

@@ -31,7 +31,8 @@ import { openApiDocument } from './recipes/openapi.ts';
 import { createRecipeRoutes, type RecipeRouteParts } from './recipes/recipe-routes.ts';
 import { addReload, type ReloadRouteParts } from './reload-route.ts';
 
-interface Readiness {
+/** Whether the daemon is on duty. */
+export interface Readiness {
   readonly ready: boolean;
   /** What is still missing, in words. */
   readonly reasons: readonly string[];
