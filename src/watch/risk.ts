@@ -1,5 +1,5 @@
 // How urgently a mailbox's statistics should be read again: the closer to its limit and the more it sends, the sooner.
-// Pure. docs/decisions/0012 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
+// Pure. docs/decisions/0006 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, utcDate } from '../model/time.ts';
 
