@@ -1,4 +1,4 @@
-// The slow proofs (the demo as a newcomer sees it, 120 virtual days), which .ci/run runs after npm test.
+// The slow proofs (test/**/*.slow.ts), which .ci/run runs after npm test.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
