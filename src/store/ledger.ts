@@ -10,6 +10,7 @@ import type { EpochMs } from '../model/time.ts';
 import { connectReadOnly, StoreError } from './connection.ts';
 import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { Tables } from './schema.ts';
+import { storedAction } from './stored.ts';
 import { loadSilences } from './telling.ts';
 
 export interface LedgerEntries {
@@ -85,7 +86,7 @@ export class Ledger {
       .execute();
     return {
       decisions: decisions.map(readDecision),
-      actions: actions.map((row): Action => JSON.parse(row.action)),
+      actions: actions.map((row) => storedAction(row.action)),
       changes: changes.map((row): Change => JSON.parse(row.change)),
     };
   }

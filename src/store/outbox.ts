@@ -1,10 +1,10 @@
 // The outbox: transitions waiting to be told, and deliveries waiting to be sent.
 import type { Kysely, Selectable } from 'kysely';
-import type { Action } from '../model/action.ts';
 import type { Delivery, DeliveryState, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { setMeta } from './migrations.ts';
 import type { Tables } from './schema.ts';
+import { storedAction } from './stored.ts';
 import { type TellingChanges, writeTelling } from './telling.ts';
 
 type Db = Kysely<Tables>;
@@ -205,7 +205,7 @@ export async function digestFacts(db: Db, since: EpochMs) {
     .execute();
   return {
     actions: actions
-      .map((row): Action => JSON.parse(row.action))
+      .map((row) => storedAction(row.action))
       .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
     givenUp: givenUp.map(readDelivery),
   };

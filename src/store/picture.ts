@@ -10,6 +10,7 @@ import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { BreakerRecord } from './records.ts';
 import type { Tables } from './schema.ts';
+import { storedAction, storedMemory } from './stored.ts';
 import { loadSilences } from './telling.ts';
 
 type Db = Kysely<Tables>;
@@ -40,7 +41,7 @@ export async function loadPicture(db: Db): Promise<StoredPicture> {
   return {
     mailboxes,
     alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
-    actions: actions.map((row): Action => JSON.parse(row.action)),
+    actions: actions.map((row) => storedAction(row.action)),
     silences,
     writesOff: writesOff.map((row): WritesOff => JSON.parse(row.off)),
     breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
@@ -81,7 +82,7 @@ export async function loadMailboxes(
       detail: newest('mailbox'),
       dns: newest('dns'),
       blacklist: newest('blacklist'),
-      memory: row.memory ? JSON.parse(row.memory) : null,
+      memory: row.memory ? storedMemory(row.memory) : null,
       verdict: verdicts.get(key) ?? null,
       action: actions.get(key) ?? null,
       changes: changes.get(key) ?? [],
@@ -120,7 +121,7 @@ async function loadActions(db: Db): Promise<Map<string, Action>> {
   const newest = new Map<string, Action>();
   const rows = await db.selectFrom('actions').select('action').orderBy('planned_at').orderBy('id').execute();
   for (const row of rows) {
-    const action: Action = JSON.parse(row.action);
+    const action = storedAction(row.action);
     newest.set(mailboxKey(action.account, action.mailboxId), action);
   }
   return newest;

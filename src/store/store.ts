@@ -14,6 +14,7 @@ import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './
 import type { HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import type { Tables } from './schema.ts';
+import { storedAction } from './stored.ts';
 import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
 import * as telling from './telling.ts';
 import {
@@ -106,7 +107,7 @@ export class Store {
       .where('state', '=', 'confirmed')
       .orderBy('planned_at')
       .execute();
-    return rows.map((row): Action => JSON.parse(row.action)).filter(({ by }) => !by);
+    return rows.map((row) => storedAction(row.action)).filter(({ by }) => !by);
   }
 
   /** The mailboxes that have left, as they were then: one that comes back is no stranger. */

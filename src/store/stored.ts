@@ -1,0 +1,28 @@
+// What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
+import type { Action } from '../model/action.ts';
+import type { Claim, GuardMemory } from '../model/verdict.ts';
+
+/** Before persons could ask for a change, every action was the guard's, and nothing was said of causes. */
+export function storedAction(json: string): Action {
+  const stored: Partial<Pick<Action, 'by' | 'causes'>> & Omit<Action, 'by' | 'causes'> = JSON.parse(json);
+  return { ...stored, by: stored.by ?? null, causes: stored.causes ?? [] };
+}
+
+/** As it was before a pause kept the recovery under it, and with the word that proved it inside the claim. */
+type StoredClaim = Omit<Claim, 'under'> & { readonly under?: Claim | null; readonly word?: string | null };
+
+type StoredMemory = Omit<GuardMemory, 'claim' | 'pauseWord'> & {
+  readonly claim: StoredClaim | null;
+  readonly pauseWord?: string | null;
+};
+
+export function storedMemory(json: string): GuardMemory {
+  const stored: StoredMemory = JSON.parse(json);
+  const { claim } = stored;
+  const proven = claim?.kind === 'pause' ? (claim.word ?? null) : null;
+  return { ...stored, claim: claim && storedClaim(claim), pauseWord: stored.pauseWord ?? proven };
+}
+
+function storedClaim({ kind, actionId, since, previousMode, under }: StoredClaim): Claim {
+  return { kind, actionId, since, previousMode, under: under ?? null };
+}
