@@ -180,7 +180,8 @@ export class AccountWatch {
       // What the configuration no longer selects leaves with the first list; nothing is written to it before.
       if (!this.#options.selects(mailbox)) continue;
       try {
-        await this.#recorder.dropPlanned(mailbox.id, 'the daemon stopped before anything was sent');
+        if (mailbox.action)
+          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before anything was sent');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },

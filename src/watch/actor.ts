@@ -24,6 +24,10 @@ const personWaitsMs = minuteMs;
 export const alreadySo = 'it is so already';
 /** After an error of our own (the store, say) the action is taken up again after this. */
 const ownFaultWaitMs = minuteMs;
+/** An intent that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
+const intentKeepsMs = 2 * minuteMs;
+/** What is said of a person's change that the budget had no turn for. */
+const notInTime = 'the API did not let it through in time: nothing was sent';
 /** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
 const wrapUpDeadlineMs = 2 * minuteMs;
 
@@ -69,12 +73,31 @@ export class Actor {
     this.#working.set(mailboxId, done);
   }
 
-  /** Carries an action out and resolves when nothing more is to be done about it. */
-  async finish({ id, mailboxId }: Action, signal: AbortSignal): Promise<void> {
-    while (this.#pending(mailboxId)?.id === id && !signal.aborted && !this.#wrappingUp) {
-      this.attend(mailboxId, signal);
-      await this.#working.get(mailboxId);
+  /**
+   * Carries a person's action out. Resolves when nothing more is to be done about it, or when they have waited long
+   * enough: what was not sent by then is not sent any more, what was sent goes on being looked for.
+   */
+  async finish(action: Action, signal: AbortSignal): Promise<void> {
+    const { recorder } = this.#rooms;
+    if (!(await this.#attendFor(action, personWaitsMs, signal))) await recorder.dropPlanned(action, notInTime);
+    await this.#attendFor(action, wrapUpDeadlineMs, signal);
+    if (this.#wrappingUp) await recorder.dropPlanned(action, 'its account is being taken over: ask again in a minute');
+  }
+
+  /** Works on an action for so long; true when nothing more is to be done about it, or not here. */
+  async #attendFor(action: Action, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    const waiting = new AbortController();
+    let late = false;
+    const lateness = this.#rooms.world.clock.sleep(waitMs, waiting.signal).then(() => {
+      late = true;
+    });
+    const over = () => !this.#isCurrent(action) || signal.aborted || this.#wrappingUp;
+    while (!over() && !late) {
+      this.attend(action.mailboxId, signal);
+      await Promise.race([this.#working.get(action.mailboxId), lateness]);
     }
+    waiting.abort();
+    return over();
   }
 
   /**
@@ -129,10 +152,7 @@ export class Actor {
       return;
     }
     if (this.#isLate(action)) {
-      await this.#rooms.recorder.dropPlanned(
-        action.mailboxId,
-        'the API did not let it through in time: nothing was sent',
-      );
+      await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
     }
     if (!(await this.#looked(action, signal))) {
@@ -140,7 +160,7 @@ export class Actor {
       return;
     }
     if (this.#isSoAlready(action)) {
-      await this.#rooms.recorder.dropPlanned(action.mailboxId, alreadySo);
+      await this.#rooms.recorder.dropPlanned(action, alreadySo);
       return;
     }
     if (this.#wrappingUp) return;
@@ -231,6 +251,11 @@ export class Actor {
     await this.#rooms.lane.actionSlot(signal, 'post');
     // Nothing was sent: the open intent is looked at after the restart.
     if (signal.aborted) return null;
+    // The turn may have come long after the intent, with a 429 in between, and somebody may have said stop meanwhile.
+    const age = this.#rooms.world.clock.now() - (open.openedAt ?? 0);
+    if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) {
+      return { kind: 'throttled', detail: 'its turn in the budget came too late: nothing was sent' };
+    }
     const sent = await this.#send(open);
     if (sent.ok) {
       this.#options.onWritable(true);

@@ -150,9 +150,7 @@ export class Recorder {
       const status = warmup?.status ?? null;
       const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
       const now = this.#rooms.world.clock.now();
-      // `enforce: false` is about the guard; a person's red button stops persons too.
-      const policy = this.#options.policyFor(mailbox);
-      if (!this.#enforces(mailboxId, action.by ? { ...policy, enforce: true } : policy, now)) {
+      if (!this.maySend(action)) {
         await this.#drop(mailbox, action, notEnforced);
         return null;
       }
@@ -170,6 +168,12 @@ export class Recorder {
       this.#rooms.fleet.putAction(open);
       return open;
     });
+  }
+
+  /** Whether the action may be sent at this moment. `enforce: false` is about the guard; the red button stops persons too. */
+  maySend({ mailboxId, email, by }: Action): boolean {
+    const policy = this.#options.policyFor({ email, id: mailboxId });
+    return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }
 
   /** Records what came of a POST. Does nothing when a poll has settled it in the meantime. */
@@ -197,10 +201,10 @@ export class Recorder {
   }
 
   /** What was planned and not sent is not sent any more. */
-  dropPlanned(mailboxId: string, why: string): Promise<void> {
+  dropPlanned({ id, mailboxId }: Pick<Action, 'id' | 'mailboxId'>, why: string): Promise<void> {
     return this.#rooms.turns.take(async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
-      if (mailbox?.action?.state !== 'planned') return;
+      if (mailbox?.action?.state !== 'planned' || mailbox.action.id !== id) return;
       await this.#drop(mailbox, mailbox.action, why);
     });
   }

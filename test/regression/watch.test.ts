@@ -75,6 +75,39 @@ test('a breach at first sight is read again after a minute, also when the warm-u
   expect(duty.clock.now() - from).toBeLessThan(3 * minuteMs);
 });
 
+test('the red button between an intent and its turn in the budget: nothing is sent', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.action()?.state === 'open');
+  expect(duty.posts()).toEqual([]);
+  const off = { scope: 'everything', since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
+  duty.fleet().putWritesOff(off);
+  await duty.run(hourMs);
+  expect([duty.posts(), duty.action()?.state, duty.action()?.attempts]).toEqual([[], 'dropped', 0]);
+});
+
+test('a person is answered while the API says to wait for an hour, and nothing is sent behind their back', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver) });
+  await duty.run(10 * minuteMs);
+  const later = { status: 429, body: { error: 'slow down' }, headers: { 'retry-after': '3600' } };
+  duty.between.meddle = () => later;
+  await duty.run(2 * minuteMs);
+  const found = duty.mailbox(oliver);
+  if (!found) throw new Error('no mailbox');
+  const by = { name: 'a test', reason: 'to see it' };
+  let answer: unknown = null;
+  void duty
+    .watch()
+    .carryOut(found, { kind: 'pause', targetMode: null, by })
+    .then((said) => {
+      answer = said;
+    });
+  await duty.run(5 * minuteMs);
+  expect(answer).toMatchObject({ state: 'dropped', attempts: 0 });
+  duty.between.meddle = () => 'pass';
+  await duty.run(2 * hourMs);
+  expect(duty.posts()).toEqual([]);
+});
+
 test('a wall clock that is set back by hours does not blind the guard', async () => {
   await using duty = await goOnDuty();
   await duty.run(10 * minuteMs);
