@@ -62,8 +62,11 @@ export class Duties {
     await turns.take(async () => {
       const theirs = [...fleet.alerts()].filter(({ account }) => account === name);
       const alerts = leave(theirs, world.clock.now(), notGuarded);
-      if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
-      fleet.removeAccount(name);
+      try {
+        if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
+      } finally {
+        fleet.removeAccount(name);
+      }
       if (alerts.transitions.length > 0) onTransitions();
     });
   }

@@ -68,11 +68,17 @@ export class Reloader {
     return this.#alert([]);
   }
 
-  /** Never rejects for what the file holds; what is refused changes nothing. */
+  /** Never rejects; what is refused changes nothing. */
   reload(request: ReloadRequest): Promise<HandOutcome> {
-    const outcome = this.#last.then(() => this.#take(request));
-    this.#last = outcome.catch(() => {});
+    const outcome = this.#last.then(() => this.#take(request)).catch((error: unknown) => this.#brokeOff(error));
+    this.#last = outcome;
     return outcome;
+  }
+
+  /** The store, say, can't be read: whoever asked is told, and the daemon goes on. */
+  #brokeOff(error: unknown): HandOutcome {
+    this.#parts.rooms.world.log.error({ err: error }, 'a reload broke off');
+    return { done: false, said: [`The reload broke off: ${error instanceof Error ? error.message : String(error)}`] };
   }
 
   /** Takes no further reload; resolves when the one under way is over. */
@@ -172,9 +178,9 @@ export class Reloader {
     // In a turn of its own: no tick sees half of each.
     await turns.take(async () => live.replace(config));
     this.#inForce = loaded;
-    for (const name of impact.removed) await duties.forget(name);
     for (const account of added) duties.begin(account);
     for (const [index, account] of restarted.entries()) duties.begin(account, earlier[index]);
+    for (const name of impact.removed) await this.#forget(name);
     if (config.log.level !== before.log.level) world.log.level = config.log.level;
     this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));
     await notifier.reconfigure(
@@ -182,6 +188,15 @@ export class Reloader {
       config.alerts,
     );
     for (const account of named(impact.reruled)) await this.#rerule(account, before);
+  }
+
+  /** A store that can't be written must not stop the others; the next start ends what was announced. */
+  async #forget(name: string): Promise<void> {
+    try {
+      await this.#parts.duties.forget(name);
+    } catch (error) {
+      this.#parts.rooms.world.log.error({ account: name, err: error }, 'the end of its alerts could not be recorded');
+    }
   }
 
   /** A loop that goes on under other rules judges anew those for whom they differ. Its next list shows who is selected now. */
