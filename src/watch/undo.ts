@@ -9,16 +9,24 @@ import type { Claim } from '../model/verdict.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './change-hands.ts';
 import type { HandsRooms } from './hands.ts';
 
+/** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
+const atATime = 3;
+
 export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
   const { fleet, store, world } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
 
-  /** The pause first, then the recovery that it stood on: each is ours again until it is taken back. */
+  /**
+   * The pause first, then the recovery that it stood on: each is ours again until it is taken back. Nothing twice, also
+   * when the API could not show yet that it was taken back.
+   */
   const undoOne = async ({ account, id }: MailboxState, since: EpochMs, wish: UndoRequest): Promise<HandOutcome> => {
     const said: string[] = [];
+    const asked = new Set<string>();
     for (let mailbox = fleet.mailbox(account, id); mailbox; mailbox = fleet.mailbox(account, id)) {
       const [claim] = standing(mailbox, since);
-      if (!claim) break;
+      if (!claim || asked.has(claim.actionId)) break;
+      asked.add(claim.actionId);
       const back = changeBack(claim);
       if (!back) return { done: false, said: [...said, noWayBack(mailbox)] };
       const outcome = await carryOut(mailbox, back, wish);
@@ -26,6 +34,14 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
       if (!outcome.done) return { done: false, said };
     }
     return { done: true, said };
+  };
+
+  const undoAll = async (ours: readonly MailboxState[], since: EpochMs, wish: UndoRequest) => {
+    const ofAccounts = Map.groupBy(ours, ({ account }) => account);
+    const outcomes = await Promise.all(
+      [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, since, wish))),
+    );
+    return outcomes.flat();
   };
 
   /** Where we did something since then that is not ours any more. */
@@ -45,13 +61,24 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
     const left = await othersChanged(since, ours);
     if (ours.length === 0) return { done: true, said: [`Nothing of ours since ${momentText(since)} stands.`, ...left] };
     if (preview) return { done: true, said: [...ours.flatMap((mailbox) => effects(mailbox, since)), ...left] };
-    const outcomes = await Promise.all(ours.map((mailbox) => undoOne(mailbox, since, wish)));
+    const outcomes = await undoAll(ours, since, wish);
     const failed = outcomes.filter(({ done }) => !done).length;
     const outcome = `${ours.length - failed} of ${ours.length} mailboxes taken back`;
     await store.recordHand({ at: now, by, reason, wish: `undo since ${momentText(since)}`, outcome });
     const said = [...outcomes.flatMap((one) => one.said), ...left, `${outcome}.`];
     return { done: failed === 0, said };
   };
+}
+
+/** What comes of each, a few at a time. */
+async function inTurn<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>): Promise<Value[]> {
+  const results: Value[] = [];
+  const left = items.entries();
+  const workThrough = async () => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: atATime }, workThrough));
+  return results;
 }
 
 /** What is ours on a mailbox since then, in the order of taking it back. */

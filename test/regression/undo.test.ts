@@ -1,0 +1,59 @@
+// `undo` where the budget is small, and where the API can't show what was taken back.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Scenario } from '../../src/simulator/scenario.ts';
+import { createHands } from '../../src/watch/hands.ts';
+import { worldOn } from '../../src/world.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { amelia, goOnDuty, jonas, stormOf } from '../watch/duty.ts';
+
+const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+const wish = { sinceMs: 12 * hourMs, preview: false };
+
+/** Twelve of one domain, all with the same trouble. */
+function twelve(): Scenario {
+  const storm = stormOf(amelia);
+  const [spec] = storm.fleet;
+  if (!spec) throw new Error('no mailbox');
+  const fleet = Array.from({ length: 12 }, (_, index) => ({ ...spec, email: `box${index}@northbeam.example` }));
+  const trouble = { from: 30 * minuteMs, until: 2 * hourMs };
+  return { ...storm, fleet, incidents: [{ kind: 'bounce', mailbox: '*@northbeam.example', rate: 0.3, ...trouble }] };
+}
+
+test('it takes back more mailboxes than a minute of the budget has requests for', async () => {
+  await using stage = await startMovedDaemon({ scenario: twelve(), poll });
+  await stage.run(10 * minuteMs);
+  const ours = () => [...stage.fleet().mailboxes()].filter(({ memory }) => memory?.claim);
+  await stage.until('all acted upon', () => ours().length === 12, 8 * hourMs);
+  await stage.reload((config) => {
+    const { plan: _, ...account } = config.accounts[0] ?? {};
+    config.accounts[0] = { ...account, requests_per_minute: 12 };
+  });
+  await stage.run(2 * minuteMs);
+  const undone = await stage.hand('undo', wish);
+  expect(undone.said.at(-1)).toBe('12 of 12 mailboxes taken back.');
+  expect(ours()).toEqual([]);
+});
+
+test('it ends where somebody took the change back already and nothing can be judged', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(jonas) });
+  await duty.until(() => duty.action(jonas)?.state === 'confirmed');
+  duty.simulator.fleet.resume(jonas);
+  duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 500, body: {} } : 'pass');
+  await duty.restart();
+  await duty.run(10 * minuteMs);
+  const rooms = {
+    fleet: duty.fleet(),
+    store: duty.store(),
+    world: worldOn(duty.clock, { level: 'silent', format: 'json' }),
+  };
+  let said: readonly string[] | null = null;
+  void createHands([duty.watch()], rooms)
+    .undo({ ...wish, by: 'a test', reason: 'to see it' })
+    .then((outcome) => {
+      said = outcome.said;
+    });
+  await duty.run(10 * minuteMs);
+  expect(said).toContain(`${jonas}: nothing to do, it is so already.`);
+  expect(duty.posts()).toHaveLength(1);
+});
