@@ -38,15 +38,17 @@ export async function startHands(storePath: string, hands: DaemonHands, question
   if (existsSync(path)) rmSync(path);
   const answerRecipes = getRequestListener(questions.recipes, { overrideGlobalObjects: false });
   const server = createServer(async (asked, answer) => {
-    const url = new URL(asked.url ?? '/', 'http://hands');
-    if (asked.method === 'GET' && url.pathname === '/fleet') {
-      answer.writeHead(200, { 'content-type': 'application/json' });
-      answer.end(JSON.stringify(questions.fleet(Object.fromEntries(url.searchParams))));
-      return;
-    }
     if (asked.url?.startsWith('/v1/')) return answerRecipes(asked, answer);
-    const outcome = await answerTo(asked, hands).catch(refusal);
-    answer.writeHead(outcome.done ? 200 : 409, { 'content-type': 'application/json' }).end(JSON.stringify(outcome));
+    const say = (status: number, said: object) =>
+      answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+    try {
+      const url = asked.method === 'GET' ? new URL(asked.url ?? '/', 'http://hands') : null;
+      if (url?.pathname === '/fleet') return void say(200, questions.fleet(Object.fromEntries(url.searchParams)));
+      const outcome = await answerTo(asked, hands);
+      say(outcome.done ? 200 : 409, outcome);
+    } catch (error) {
+      say(409, refusal(error));
+    }
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import type { DaemonHands, HandOutcome } from '../model/hand.ts';
 import { warmupModes } from '../model/policy.ts';
+import { dayMs } from '../model/time.ts';
 
 /** Carries a wish out. One that can't be read, or for a hand that there is not, is refused in a sentence. */
 export async function answerWish(hand: string, body: unknown, hands: DaemonHands): Promise<HandOutcome> {
@@ -18,6 +19,9 @@ export function refusal(error: unknown): HandOutcome {
   return { done: false, said: [error instanceof Error ? error.message : String(error)] };
 }
 
+/** Longer than anybody means; what goes beyond has no date any more. */
+const longestMs = 10 * 365 * dayMs;
+const span = z.number().positive().max(longestMs);
 const asker = { by: z.string().default('somebody'), reason: z.string().default('') };
 const globs = z.array(z.string()).optional();
 const match = z.strictObject({
@@ -38,14 +42,14 @@ const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Pro
       off: z.boolean(),
       account: z.string().nullable(),
       mailbox: z.string().nullable(),
-      forMs: z.number().nullable(),
+      forMs: span.nullable(),
     }),
     (wish, hands) => hands.writes(wish),
   ),
   pause: reading(oneMailbox, (wish, hands) => hands.pause(wish)),
   resume: reading(oneMailbox, (wish, hands) => hands.resume(wish)),
   mode: reading(oneMailbox.extend({ mode: z.enum(warmupModes) }), (wish, hands) => hands.mode(wish)),
-  undo: reading(z.object({ ...asker, sinceMs: z.number(), preview: z.boolean().default(false) }), (wish, hands) =>
+  undo: reading(z.object({ ...asker, sinceMs: span, preview: z.boolean().default(false) }), (wish, hands) =>
     hands.undo(wish),
   ),
   reload: reading(
@@ -57,7 +61,7 @@ const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Pro
     (wish, hands) => hands.resend(wish),
   ),
   refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
-  silence: reading(z.object({ ...asker, match, forMs: z.number().positive() }), (wish, hands) => hands.silence(wish)),
+  silence: reading(z.object({ ...asker, match, forMs: span }), (wish, hands) => hands.silence(wish)),
   endSilence: reading(z.object({ ...asker, id: z.string() }), (wish, hands) => hands.endSilence(wish)),
 };
 

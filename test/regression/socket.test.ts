@@ -1,0 +1,44 @@
+// Odd requests at the socket of the hands: refused in a sentence, and the daemon goes on.
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { minuteMs } from '../../src/model/time.ts';
+import { askDaemon, handsPath } from '../../src/serve/hands.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { oliver, stormOf } from '../watch/duty.ts';
+
+const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+
+function ask(store: string, method: string, path: string, body = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath: handsPath(store), method, path }, (answer) => {
+      text(answer).then(resolve, reject);
+    });
+    asking.once('error', reject);
+    asking.end(body);
+  });
+}
+
+test('a path, a body or a span that makes no sense is refused', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(oliver), poll });
+  await stage.run(5 * minuteMs);
+  const store = `${stage.folder}/data/warmwarden.db`;
+  const answers = [
+    await ask(store, 'GET', '//'),
+    await ask(store, 'POST', '/pause', '{"mailbox":'),
+    await ask(store, 'POST', '/pause', '[]'),
+    await ask(store, 'POST', '/__proto__', '{}'),
+    await ask(store, 'POST', '/mode', JSON.stringify({ mailbox: oliver, mode: 'warp' })),
+  ];
+  expect(answers.map((answer) => JSON.parse(answer).done)).toEqual([false, false, false, false, false]);
+  const asker = { by: 'a test', reason: 'odd' };
+  const off = { ...asker, off: true, account: null, mailbox: null };
+  for (const forMs of [-5 * minuteMs, 1e300]) {
+    expect(await askDaemon(store, 'writes', { ...off, forMs })).toMatchObject({ done: false });
+    expect(await askDaemon(store, 'silence', { ...asker, match: { account: ['agency'] }, forMs })).toMatchObject({
+      done: false,
+    });
+  }
+  expect(stage.fleet().writesOff(stage.clock.now())).toEqual([]);
+  expect(stage.fleet().silences(stage.clock.now())).toEqual([]);
+});
