@@ -5,10 +5,12 @@ import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { counted, listText, momentText } from './phrases.ts';
+import { listText, momentText } from './phrases.ts';
 
 /** A change so long before the window's first day may still explain what bounced in it. */
 const leadMs = 2 * dayMs;
+/** So many kinds of bounces are named. */
+const kindsNamed = 3;
 
 /** Others that share something with a mailbox: how many run, and how many of them are over their limit. */
 export interface Others {
@@ -71,18 +73,20 @@ function standing({ dns, blacklist, detail }: MailboxState, near: readonly Chang
   ].filter((sentence) => sentence !== '');
 }
 
-/** `Of the last 5 bounces 4 are hard (invalid_recipient), 1 is soft.` */
+/** `The last bounce was hard.`, `Of the last 5 bounces 4 were hard (invalid_recipient), 1 soft.` */
 function bounceKinds(bounces: readonly RecentBounce[]): readonly string[] {
-  if (bounces.length === 0) return [];
   const counts = new Map<string, number>();
   for (const { type, category } of bounces) {
     const kind = `${type ?? 'of an unknown type'}${category ? ` (${category})` : ''}`;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
-  const kinds = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 3);
-  return [
-    `The last ${counted(bounces.length, 'bounce')}: ${kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')}.`,
-  ];
+  const [most, ...others] = [...counts].sort((a, b) => b[1] - a[1]).slice(0, kindsNamed);
+  if (!most) return [];
+  const [kind, count] = most;
+  if (bounces.length === 1) return [`The last bounce was ${kind}.`];
+  if (others.length === 0) return [`The last ${bounces.length} bounces were ${kind}.`];
+  const rest = others.map(([other, times]) => `, ${times} ${other}`).join('');
+  return [`Of the last ${bounces.length} bounces ${count} ${count === 1 ? 'was' : 'were'} ${kind}${rest}.`];
 }
 
 function othersSentence({ called, running, over }: Others): string {

@@ -43,7 +43,7 @@ test('the kinds of the recent bounces and the others that bounce too are counted
     recentBounces: [hard, hard, { type: 'soft', category: null }],
   };
   expect(causes({ warmup: { at: start, answer } }, 3)).toEqual([
-    'The last 3 bounces: 2 hard (invalid_recipient), 1 soft.',
+    'Of the last 3 bounces 2 were hard (invalid_recipient), 1 soft.',
     '3 of 4 other mailboxes of acme.example are over the limit too.',
   ]);
 });
