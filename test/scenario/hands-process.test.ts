@@ -1,0 +1,51 @@
+// The hands on the command line, on a daemon in a process of its own: the red button through kill -9, and a change of a mailbox.
+import { describe, expect, it } from 'vitest';
+import { Stage } from '../support/guarded.ts';
+import { week } from '../support/other-api.ts';
+import { Running } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+/** A command on the stage's daemon, through to its end. */
+async function command(stage: Stage, ...args: readonly string[]) {
+  await using running = new Running([...args, '--config', stage.config]);
+  const { code } = await running.ended;
+  return { code, said: `${running.stdout}${running.stderr}`.trim() };
+}
+
+describe.concurrent('on the command line', () => {
+  it('writes off stops the next POST and is still off after kill -9; writes on lets it go', async () => {
+    await using stage = await Stage.open();
+    const mailbox = stage.api.add('amelia@a.example', { days: week(40, 0) });
+    stage.start();
+    await stage.daemon.onDuty();
+    await until('it to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 3);
+    const off = await command(stage, 'writes', 'off', '--for', '1h', '--reason', 'a look first');
+    expect(off).toEqual({ code: 0, said: expect.stringMatching(/^Writing is off for everything until /) });
+    mailbox.days = week(40, 4);
+    const told = () => stage.receiver.alerts().map(({ rule }) => rule);
+    await until('the breach to be told', () => told().includes('bounce_over_limit'));
+    await stage.daemon.killNow();
+    stage.start();
+    const before = stage.api.reads('/v1/stats', mailbox).length;
+    await until('more readings', () => stage.api.reads('/v1/stats', mailbox).length >= before + 2);
+    expect(stage.api.posts()).toEqual([]);
+    expect((await command(stage, 'writes', 'on', '--reason', 'it is real')).code).toBe(0);
+    await until('it to act', () => mailbox.mode === 'recovery');
+    expect(stage.api.posts(mailbox)).toHaveLength(1);
+  });
+
+  it('a pause is read back, told with the person, and kept in the ledger', async () => {
+    await using stage = await Stage.open();
+    const mailbox = stage.api.add('bob@a.example', { days: week(40, 0) });
+    stage.start();
+    await stage.daemon.onDuty();
+    await until('it to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
+    const paused = await command(stage, 'pause', mailbox.email, '--yes', '--reason', 'the list is bad');
+    expect(paused).toEqual({ code: 0, said: expect.stringMatching(/Paused the warm-up for \S+ at .*, confirmed/) });
+    expect(mailbox.status).toBe('paused');
+    const explained = await command(stage, 'explain', mailbox.email);
+    expect(explained.said).toContain('said why: the list is bad');
+    const unknown = await command(stage, 'pause', 'nobody@a.example', '--yes');
+    expect(unknown).toEqual({ code: 1, said: 'No guarded mailbox is called nobody@a.example.' });
+  });
+});
