@@ -25,8 +25,9 @@ async function runAll(names: readonly string[]): Promise<boolean> {
     for (const figure of figures) process.stdout.write(`${JSON.stringify(figure)}\n`);
     const missed = figures.filter((figure) => !figure.holds);
     process.stderr.write(`${name}: ${figures.length - missed.length} of ${figures.length} figures hold\n`);
-    for (const { figure, ours, target } of missed) {
-      process.stderr.write(`${name}: missed ${figure}: ${ours}, wanted ${target}\n`);
+    for (const { figure, ours, peer, ratio, target } of missed) {
+      const beside = peer === null ? '' : ` beside ${peer} (ratio ${ratio})`;
+      process.stderr.write(`${name}: missed ${figure}: ${ours}${beside}, wanted ${target}\n`);
     }
     holds &&= figures.length > 0 && missed.length === 0;
   }
