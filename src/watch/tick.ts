@@ -90,10 +90,13 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   };
 }
 
-/** The mailbox with what others changed. Whoever sets another limit has taken the mailbox over: our claim ends. */
+/**
+ * The mailbox with what others changed. Whoever sets another limit has taken the mailbox over: our claim ends. Another
+ * mode or status beside it is for the guard's memory to judge: that may be a reversal.
+ */
 function afterChanges(mailbox: MailboxState, changes: readonly Change[]): MailboxState {
   if (changes.length === 0) return mailbox;
-  const limited = changes.some(({ what }) => what === 'target_daily_limit');
+  const limited = changes.every(({ what }) => what === 'target_daily_limit');
   const memory = limited && mailbox.memory ? { ...mailbox.memory, claim: null } : mailbox.memory;
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesAtHand) };
 }

@@ -21,15 +21,16 @@ function onDuty(mode = 'balanced') {
   let at = now;
   let ids = 0;
   let rows: readonly StatsRow[] = daysUpTo(today, ...quiet);
-  const warmup = { mode, status: 'active' };
+  const warmup = { mode, status: 'active', limit: 40 };
   const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
   let mailbox: MailboxState = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
   const answer = (): WarmupAnswer => {
     const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
+    const { limit, ...told } = warmup;
     return {
-      ...warmup,
+      ...told,
       ...untold,
-      config: { ...config, sendWindowStart: null, sendWindowEnd: null },
+      config: { ...config, targetDailyLimit: limit, sendWindowStart: null, sendWindowEnd: null },
       recentBounces: [],
     };
   };
@@ -241,4 +242,22 @@ test('three interventions in 60 days end with a pause', () => {
     mailbox.set({ mode: 'balanced' });
     mailbox.look();
   }
+});
+
+describe('a limit that others set', () => {
+  test('ends our claim without a quarrel; with another mode beside it, it is a reversal as well', () => {
+    for (const [change, reversals] of [
+      [{ limit: 12 }, 0],
+      [{ limit: 12, mode: 'balanced' }, 1],
+    ] as const) {
+      const mailbox = onDuty();
+      mailbox.bounce(4);
+      expect(mailbox.act()).toBe('recovery');
+      mailbox.later(2 * dayMs);
+      mailbox.set(change);
+      mailbox.look();
+      expect(mailbox.memory()).toMatchObject({ claim: null });
+      expect(mailbox.memory()?.reversals).toHaveLength(reversals);
+    }
+  });
 });
