@@ -81,11 +81,6 @@ export class Store {
     await this.#db.transaction().execute((trx) => writeAction(trx, action));
   }
 
-  /** An action that will not be sent. */
-  async dropIntent(action: Action): Promise<void> {
-    await this.#db.transaction().execute((trx) => writeAction(trx, action));
-  }
-
   /** A person's change, and the guard's that gives way to it. */
   async recordActions(actions: readonly Action[]): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
@@ -115,7 +110,7 @@ export class Store {
     return loadMailboxes(this.#db, { departedFrom: account });
   }
 
-  /** The outcome of an action, the memory after it, and what people are told of it. */
+  /** The outcome of an action, or that it will not be sent; the memory after it, and what people are told of it. */
   async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       await writeMailbox(trx, record.mailbox);

@@ -209,10 +209,16 @@ export class Recorder {
     });
   }
 
-  async #drop(mailbox: MailboxState, action: Action, why: string): Promise<void> {
-    const end = dropped(action, why, this.#rooms.world.clock.now());
-    await this.#rooms.store.dropIntent(end);
-    this.#show({ ...mailbox, action: end }, [end], { changed: [], dropped: [], transitions: [] });
+  /** What was told of an action that failed ends with it: a person's may have taken its place. */
+  async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
+    const now = this.#rooms.world.clock.now();
+    const action = dropped(planned, why, now);
+    const mailbox = { ...before, action };
+    const policy = this.#options.policyFor(mailbox);
+    const actions = [action];
+    const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, told: null, breaker: null });
+    await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+    this.#show(mailbox, actions, alerts);
   }
 
   /** Takes in a mailbox list. */

@@ -108,6 +108,22 @@ test('a person is answered while the API says to wait for an hour, and nothing i
   expect(duty.posts()).toEqual([]);
 });
 
+test('the alert of a failed action ends when a person asks for what is so already', async () => {
+  await using duty = await goOnDuty();
+  const refused = { status: 403, body: { error: 'no' } };
+  duty.between.meddle = (request) => (isPost(request) ? refused : 'pass');
+  await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
+  duty.between.meddle = () => 'pass';
+  duty.simulator.fleet.pause(amelia);
+  const found = duty.mailbox();
+  if (!found) throw new Error('no mailbox');
+  const by = { name: 'a test', reason: 'to see it' };
+  const asked = duty.watch().carryOut(found, { kind: 'pause', targetMode: null, by });
+  await duty.run(2 * hourMs);
+  expect(await asked).toMatchObject({ state: 'dropped', detail: 'it is so already' });
+  expect(duty.alert('guard_action_failed')).toBeUndefined();
+});
+
 test('a wall clock that is set back by hours does not blind the guard', async () => {
   await using duty = await goOnDuty();
   await duty.run(10 * minuteMs);
