@@ -28,8 +28,10 @@ export function demoCommand(): Command {
     .description('a simulated fleet, the daemon guarding it, and what it tells: the whole product in a minute')
     .option('--speed <factor>', 'how many times as fast as real time', Number, defaultSpeed)
     .option('--port <port>', 'where the page is', Number, defaultPort)
-    .action(({ speed, port }: { speed: number; port: number }) => {
-      if (!(speed >= 1 && speed <= 3_600)) throw new Error('--speed is a number from 1 to 3600');
+    .action(({ speed, port }: { speed: number; port: number }, command: Command) => {
+      if (!(speed >= 1 && speed <= 3_600)) command.error('error: --speed is a number from 1 to 3600');
+      if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
+        command.error('error: --port is a whole number from 0 to 65535');
       return demo(speed, port);
     });
 }

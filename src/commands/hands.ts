@@ -73,6 +73,11 @@ async function agreed(effect: HandOutcome['said']): Promise<boolean> {
   try {
     const answer = await terminal.question(`${effect.join('\n')}\nDo it? [y/N] `);
     return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    // Ctrl-C and Ctrl-D are a no.
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    process.stdout.write('\n');
+    return false;
   } finally {
     terminal.close();
   }

@@ -7,8 +7,9 @@ import { daemonListens, handsPath } from '../serve/hands.ts';
 import type { recipeJson, runJson } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { visibleText } from '../serve/visible-text.ts';
+import { Ledger } from '../store/ledger.ts';
 import { systemClock, worldOn } from '../world.ts';
-import { findPlaces } from './loading.ts';
+import { findPlaces, findStore } from './loading.ts';
 import { openLoneBook } from './lone-book.ts';
 
 const exitFailed = 1;
@@ -104,8 +105,15 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);
 }
 
+/** Rows come from a store. The ledger says what is wrong with the store when there is none, or none that can be read. */
+async function sureOfStore(file: string): Promise<void> {
+  const store = findStore(file);
+  if (store !== null) await Ledger.open(store).close();
+}
+
 async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<void> {
   const { param: parameters, apply = false, json = false, csv = false } = options;
+  await sureOfStore(options.config);
   const body = JSON.stringify({ parameters, apply });
   let run = JSON.parse(await ask(`/recipes/${encodeURIComponent(id)}/runs`, { method: 'POST', body })) as RunAnswer;
   const path = `/runs/${run.id}`;

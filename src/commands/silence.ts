@@ -1,11 +1,12 @@
 // `warmwarden silence add|list|end`: a person mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { type AlertMatch, type Severity, severities } from '../model/alert.ts';
+import { momentText } from '../alert/phrases.ts';
+import { type AlertMatch, matchText, type Severity, severities } from '../model/alert.ts';
 import { askDaemon } from '../serve/hands.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world.ts';
 import { duration } from './duration.ts';
-import { loadOrSay } from './loading.ts';
+import { findStore } from './loading.ts';
 import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
 interface AddOptions extends DaemonOptions {
@@ -54,9 +55,9 @@ function listCommand(): Command {
 }
 
 async function list({ config: file, json }: { readonly config: string; readonly json?: boolean }): Promise<void> {
-  const loaded = loadOrSay(file);
-  if (!loaded) return;
-  const ledger = Ledger.open(loaded.config.store.path);
+  const store = findStore(file);
+  if (store === null) return;
+  const ledger = Ledger.open(store);
   const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
   const shown = silences.map(({ id, match, by, reason, from, until }) => ({
     id,
@@ -70,7 +71,7 @@ async function list({ config: file, json }: { readonly config: string; readonly 
   else if (shown.length === 0) process.stdout.write('Nothing is silenced.\n');
   else
     for (const { id, match, by, reason, until } of shown)
-      process.stdout.write(`${id}  until ${until}  ${JSON.stringify(match)}  by ${by}: ${reason}\n`);
+      process.stdout.write(`${id}  until ${momentText(Date.parse(until))}  ${matchText(match)}  by ${by}: ${reason}\n`);
 }
 
 function endCommand(): Command {

@@ -8,20 +8,23 @@ interface WritesOptions extends DaemonOptions {
   readonly account?: string;
   readonly mailbox?: string;
   readonly for?: number;
-  readonly reason: string;
+  readonly reason?: string;
 }
 
 export function writesCommand(): Command {
   return withDaemonOptions(new Command('writes'))
     .description('the red button: stop all writing to the API at once, or allow it again; survives restarts')
     .addArgument(new Argument('<switch>', 'off or on').choices(['off', 'on']))
-    .requiredOption('--reason <text>', 'why, for those who find it off')
+    .option('--reason <text>', 'why, for those who find it off; off needs it')
     .option('--account <name>', 'only this account')
     .option('--mailbox <name>', 'only this mailbox, by address, id or ACCOUNT/ADDRESS')
     .option('--for <duration>', 'on again by itself after this, for example 24h', duration)
-    .action((position: string, options: WritesOptions) => {
-      const { account = null, mailbox = null, for: forMs = null, reason } = options;
+    .action((position: string, options: WritesOptions, command: Command) => {
+      const { account = null, mailbox = null, for: forMs = null, reason = '' } = options;
       const off = position === 'off';
+      if (off && reason.trim() === '')
+        command.error('error: writes off needs --reason TEXT, for those who find it off');
+      if (!off && forMs !== null) command.error('error: --for goes with writes off: on stays on');
       return wish(options, (daemon, by) => askDaemon(daemon, 'writes', { off, account, mailbox, forMs, by, reason }));
     });
 }

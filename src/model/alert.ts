@@ -142,3 +142,9 @@ export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {
     transitions: [...a.transitions, ...b.transitions],
   };
 }
+
+/** `rule stale_data, dns_*; account acme`. */
+export function matchText(match: AlertMatch): string {
+  const parts = Object.entries(match).filter(([, words]) => words !== undefined && words.length > 0);
+  return parts.map(([name, words]) => `${name} ${words.join(', ')}`).join('; ');
+}

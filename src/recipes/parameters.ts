@@ -15,7 +15,7 @@ export function checkParameters(parameters: readonly Parameter[], given: Readonl
   const values: Record<string, ParameterValue> = {};
   for (const parameter of parameters) {
     const read = givenOrDefault(parameter, Object.hasOwn(given, parameter.name) ? given[parameter.name] : undefined);
-    if ('wrong' in read) problems.push(`${parameter.name} ${read.wrong}`);
+    if ('wrong' in read) problems.push(`the parameter ${parameter.name} ${read.wrong}`);
     else values[parameter.name] = read.value;
   }
   return problems.length > 0 ? { problems } : { values };

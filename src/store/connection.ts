@@ -74,6 +74,8 @@ export function connect(path: string): Connection {
 export function connectReadOnly(path: string): Kysely<Tables> {
   try {
     const database = new DatabaseSync(path, { readOnly: true });
+    // SQLite reads nothing until it is asked: a file that is no database shows here.
+    database.exec('PRAGMA schema_version');
     return new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
   } catch (error) {
     throw storeError(path, error);

@@ -1,4 +1,5 @@
 // People's wishes, carried out on the accounts that they are about.
+import { momentText } from '../alert/phrases.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type HandOutcome, type Hands, type ReleaseRequest, scopeOf, type WritesRequest } from '../model/hand.ts';
 import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
@@ -52,7 +53,7 @@ export function createHands(watches: readonly AccountWatch[], rooms: HandsRooms)
     else fleet.removeWritesOff(scope);
     // What waits for its POST is judged again at once: it is dropped, or planned.
     await judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
-    const until = off?.until ? ` until ${new Date(off.until).toISOString()}, then it is on again` : '';
+    const until = off?.until ? ` until ${momentText(off.until)}, then it is on again` : '';
     const others = fleet
       .writesOff(at)
       .filter((one) => one.scope !== scope)

@@ -1,7 +1,8 @@
 // People's silences: begun and ended in the same turns as the ticks, kept with who asked and why.
 import { matches } from '../alert/matching.ts';
+import { momentText } from '../alert/phrases.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { type AlertMatch, alertRules, type Silence } from '../model/alert.ts';
+import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
 import type { HandOutcome, Hands } from '../model/hand.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -53,20 +54,10 @@ function saidOf(silence: Silence, fleet: Fleet): readonly string[] {
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && matches(alert, match)).length;
   const deeds = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
-    `Silence ${id} until ${isoOf(until)}: ${matchText(match)}. It fits ${muted} of the alerts that fire now.`,
+    `Silence ${id} until ${momentText(until)}: ${matchText(match)}. It fits ${muted} of the alerts that fire now.`,
     'Only messages are muted: the guard goes on, the page shows everything, and the end of what was told is still told.',
     ...(deeds ? ['It also mutes what the guard does there. Name the rules (--rule) if you want to hear of that.'] : []),
   ];
-}
-
-/** `rule stale_data, dns_*; account acme`. */
-function matchText(match: AlertMatch): string {
-  const parts = Object.entries(match).filter(([, words]) => words !== undefined && words.length > 0);
-  return parts.map(([name, words]) => `${name} ${words.join(', ')}`).join('; ');
-}
-
-function isoOf(at: EpochMs): string {
-  return new Date(at).toISOString();
 }
 
 /** Short enough to type; unique, since people are slow. */

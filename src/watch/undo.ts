@@ -59,7 +59,14 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
     const since = now - wish.sinceMs;
     const ours = [...fleet.mailboxes()].filter((mailbox) => standing(mailbox, since).length > 0);
     const left = await othersChanged(since, ours);
-    if (ours.length === 0) return { done: true, said: [`Nothing of ours since ${momentText(since)} stands.`, ...left] };
+    if (ours.length === 0)
+      return {
+        done: true,
+        said: [
+          `Nothing that Warmwarden did by itself since ${momentText(since)} still stands: there is nothing to take back.`,
+          ...left,
+        ],
+      };
     if (preview) return { done: true, said: [...ours.flatMap((mailbox) => effects(mailbox, since)), ...left] };
     const outcomes = await undoAll(ours, since, wish);
     const failed = outcomes.filter(({ done }) => !done).length;

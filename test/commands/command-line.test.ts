@@ -48,6 +48,39 @@ describe('an error', () => {
   });
 });
 
+test('a reader that has seen enough ends a command without a word', () => {
+  const line = '"$0" src/bin.js completion bash | true';
+  const asked = spawnSync('bash', ['-c', line, process.execPath], { encoding: 'utf8', cwd: root });
+  expect([asked.status, asked.stderr]).toEqual([0, '']);
+});
+
+test.each([
+  [['writes', 'off'], 'error: writes off needs --reason TEXT, for those who find it off'],
+  [['writes', 'on', '--for', '1h'], 'error: --for goes with writes off: on stays on'],
+  [['demo', '--speed', 'x'], 'error: --speed is a number from 1 to 3600'],
+  [['demo', '--port', '70000'], 'error: --port is a whole number from 0 to 65535'],
+])('%s is a mistake that ends with 2', (args, sentence) => {
+  const { status, stderr } = warmwarden(...args);
+  expect([status, stderr.split('\n')[0]]).toEqual([2, sentence]);
+});
+
+describe('beside no daemon', () => {
+  const config = ['--config', 'test/config/good.yaml'];
+
+  test('`writes on`, as messages name it, asks for nothing more', () => {
+    const { status, stderr } = warmwarden('writes', 'on', ...config);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('No daemon answers')]);
+  });
+
+  test.each([
+    ['silence', 'list'],
+    ['recipes', 'run', 'at-risk'],
+  ])('%s %s says that there is no store', (...args) => {
+    const { status, stderr } = warmwarden(...args, ...config);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^warmwarden: There is no store at .*\?\n$/)]);
+  });
+});
+
 describe('completion', () => {
   const complete = (...words: readonly string[]) => {
     const line = ['warmwarden', ...words].map((word) => `'${word}'`).join(' ');

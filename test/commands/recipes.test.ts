@@ -32,7 +32,7 @@ test('without a daemon it asks the store, as a table, JSON or CSV, and says what
   expect((await warmwarden(...run, '--csv')).stdout).toMatch(/^account,mailbox_id,email,.*\r\nacme,m1,/);
   expect(await warmwarden(...run, '--param', 'minutes=soon')).toMatchObject({
     code: 1,
-    stderr: 'warmwarden: minutes must be a whole number\n',
+    stderr: 'warmwarden: the parameter minutes must be a whole number\n',
   });
   const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--config', config);
   expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('takes the running daemon')]);

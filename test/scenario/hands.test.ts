@@ -81,7 +81,9 @@ describe('undo', () => {
     expect(after.every((post) => post.startsWith(jonas))).toBe(true);
     expect(after).toEqual([`${jonas} resume`]);
     expect(stage.mailbox(jonas)).toMatchObject({ memory: { claim: null, run: 'running' } });
-    expect((await stage.hand('undo', wish)).said[0]).toMatch(/^Nothing of ours since .* stands\.$/);
+    expect((await stage.hand('undo', wish)).said[0]).toMatch(
+      /^Nothing that Warmwarden did by itself since .* still stands: there is nothing to take back\.$/,
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 // The silences in force: what nobody is told at present, by whose wish.
 import { html } from 'hono/html';
-import type { Silence } from '../../model/alert.ts';
+import { matchText, type Silence } from '../../model/alert.ts';
 import { type Markup, text } from './elements.ts';
 
 export function silencesPanel(silences: readonly Silence[]): Markup {
@@ -13,13 +13,6 @@ export function silencesPanel(silences: readonly Silence[]): Markup {
   return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${silences.length}</span></h2>
 <p class="muted">Nobody is told of these. The guard goes on, and this page shows them.</p>
 <ul class="plain">${items}</ul></section>`;
-}
-
-function matchText(match: Silence['match']): string {
-  return Object.entries(match)
-    .filter(([, words]) => words !== undefined)
-    .map(([name, words]) => `${name} ${words?.join(', ')}`)
-    .join('; ');
 }
 
 function isoOf(at: number): string {
