@@ -17,6 +17,11 @@ const exitUsage = 2;
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
 
+interface TestOptions {
+  readonly config: string;
+  readonly json?: boolean;
+}
+
 interface ResendOptions extends DaemonOptions {
   readonly delivery?: string;
   readonly reason: string;
@@ -27,7 +32,8 @@ export function channelsCommand(): Command {
     .description('send a test message through a channel, and say what came back; a recipe is looked up, not started')
     .argument('<name>', "the channel's name")
     .option('--config <file>', 'the configuration file', 'config.yaml')
-    .action((name: string, { config }: { config: string }) => tryOut(name, config));
+    .option('--json', 'for programs')
+    .action(tryOut);
   const resend = withDaemonOptions(new Command('resend'))
     .description('send messages that were given up once more, as they were, through the running daemon')
     .argument('[name]', 'only of this channel')
@@ -45,7 +51,7 @@ export function channelsCommand(): Command {
     .addCommand(resend);
 }
 
-async function tryOut(name: string, file: string): Promise<void> {
+async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
   const loaded = loadOrSay(file);
   if (!loaded) return;
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
@@ -59,8 +65,12 @@ async function tryOut(name: string, file: string): Promise<void> {
   const channel = createChannel(settings, { world, pageUrl: null });
   const began = world.clock.monotonic();
   const result = await testOf(channel, world);
-  const took = spanText(world.clock.monotonic() - began);
-  const lines = [...saidOf(name, result, took), ...bodyOf(result)];
+  const tookMs = Math.round(world.clock.monotonic() - began);
+  const said = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
+  const { kind: outcome, answer } = result;
+  const lines = json
+    ? [JSON.stringify({ channel: name, outcome, status: answer?.status ?? null, tookMs, said })]
+    : said;
   const good = result.kind === 'sent';
   (good ? process.stdout : process.stderr).write(`${lines.join('\n')}\n`);
   if (!good) process.exitCode = exitFailed;

@@ -66,7 +66,7 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
-    this.#firstSweep = new FirstSweep({ fleet, clock: world.clock, over: rooms.onTransitions }, account);
+    this.#firstSweep = new FirstSweep({ fleet, world, over: rooms.onTransitions }, account);
     const gaps = gapsOf(options.schedules, world.clock.now());
     const allowedPerMinute = () => api.budget.allowedPerMinute;
     const earlyMs = options.statsIntervalMinMs;

@@ -2,15 +2,18 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import type { Clock } from '../world.ts';
+import type { World } from '../world.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 
 /** What must be seen twice, or is being done, is waited for at most this long. */
 const secondLooksMs = 2 * minuteMs;
 
+/** A sweep that takes longer says this often how far it is. */
+const progressEveryMs = minuteMs;
+
 interface SweepRooms {
   readonly fleet: Fleet;
-  readonly clock: Clock;
+  readonly world: World;
   /** Called when it is over: what it found can be told. */
   readonly over: () => void;
 }
@@ -22,7 +25,10 @@ export class FirstSweep {
   readonly #newcomers = new Set<string>();
   /** Polls of theirs that did not come to their end yet, by key. */
   readonly #open = new Set<string>();
+  /** How many polls it takes. */
+  #polls = 0;
   #lastEndAt = Number.NEGATIVE_INFINITY;
+  #lastSaidAt = Number.NEGATIVE_INFINITY;
 
   constructor(rooms: SweepRooms, account: string) {
     this.#rooms = rooms;
@@ -35,14 +41,24 @@ export class FirstSweep {
       this.#newcomers.add(mailbox.id);
       for (const key of unanswered(mailbox)) this.#open.add(key);
     }
-    this.#lastEndAt = this.#rooms.clock.monotonic();
+    this.#polls = this.#open.size;
+    this.#lastEndAt = this.#rooms.world.clock.monotonic();
+    this.#lastSaidAt = this.#lastEndAt;
     this.show();
   }
 
   /** A poll came to its end, with an answer or a failure. */
   asked(poll: Poll): void {
-    if (this.#open.delete(pollKey(poll))) this.#lastEndAt = this.#rooms.clock.monotonic();
+    if (this.#open.delete(pollKey(poll))) this.#lastEndAt = this.#rooms.world.clock.monotonic();
     if (this.#open.size === 0) this.show();
+    else this.#sayProgress();
+  }
+
+  #sayProgress(): void {
+    if (this.#lastEndAt - this.#lastSaidAt < progressEveryMs) return;
+    this.#lastSaidAt = this.#lastEndAt;
+    const progress = { mailboxes: this.#newcomers.size, polls: this.#polls, polls_left: this.#open.size };
+    this.#rooms.world.log.info({ account: this.#account, ...progress }, 'first sweep goes on');
   }
 
   /** A mailbox left: nothing more is asked about it. */
@@ -73,7 +89,7 @@ export class FirstSweep {
 
   #isOver(): boolean {
     if (this.#open.size > 0) return false;
-    return this.#rooms.clock.monotonic() - this.#lastEndAt >= secondLooksMs || !this.#isUnsettled();
+    return this.#rooms.world.clock.monotonic() - this.#lastEndAt >= secondLooksMs || !this.#isUnsettled();
   }
 
   /** Something waits for its second look, or is being done. */

@@ -66,6 +66,11 @@ test('a receiver that refuses: its status, why, and how its answer begins', asyn
   expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ type: 'test' });
 });
 
+test('for programs', async () => {
+  const { stdout, code } = await channels('test', 'ops', '--json');
+  expect([JSON.parse(stdout), code]).toMatchObject([{ channel: 'ops', outcome: 'sent', status: 200 }, 0]);
+});
+
 test('every other type has its own test message; a recipe is looked up and not started', async () => {
   expect((await channels('test', 'plain')).code).toBe(0);
   expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject({ version: '4', status: 'resolved' });
