@@ -45,15 +45,22 @@ function between<Answer>(
     .map(({ what, from, to }) => ({ since: before.at, at: observed.at, what, from, to }));
 }
 
-function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, { action }: MailboxState, at: EpochMs): readonly Pair[] {
+function warmupPairs(was: WarmupAnswer, is: WarmupAnswer, before: MailboxState, at: EpochMs): readonly Pair[] {
   const limit = (answer: WarmupAnswer) => answer.config.targetDailyLimit?.toString() ?? null;
-  const modeSetAt = action?.state === 'confirmed' && action.targetMode !== null ? action.settledAt : null;
-  const ownEffect = modeSetAt !== null && at - modeSetAt <= effectWithinMs;
+  const ownEffect = modesSetAt(before).some((setAt) => at - setAt <= effectWithinMs);
   return [
     { what: 'mode', from: was.mode, to: is.mode },
     { what: 'warm-up', from: was.status, to: is.status },
     ...(ownEffect ? [] : [{ what: 'target_daily_limit' as const, from: limit(was), to: limit(is) }]),
   ];
+}
+
+/** When Warmwarden set a mode: its newest action did, or one before it that a claim still tells of. */
+function modesSetAt({ action, memory }: MailboxState): readonly EpochMs[] {
+  const acted =
+    action?.state === 'confirmed' && action.targetMode !== null ? [action.settledAt ?? action.plannedAt] : [];
+  const claims = [memory?.claim, memory?.claim?.under].flatMap((claim) => (claim?.kind === 'recovery' ? [claim] : []));
+  return [...acted, ...claims.map(({ since }) => since)];
 }
 
 function connectionPairs(was: MailboxDetail, is: MailboxDetail): readonly Pair[] {

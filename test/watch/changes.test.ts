@@ -38,6 +38,18 @@ describe('a change of the warm-up', () => {
     expect(look(lowered, switched)).toEqual([]);
     expect(look(lowered, switched, start + dayMs + 1).map(({ what }) => what)).toEqual(['target_daily_limit']);
   });
+
+  test('of the limit is the effect of a recovery of ours also after another action came on top of it', () => {
+    const recovery = { kind: 'recovery', actionId: 'a', since: start, previousMode: 'balanced', under: null } as const;
+    const pause = { ...recovery, kind: 'pause', actionId: 'b', since: start + hourMs, under: recovery } as const;
+    const nothing = { evidence: null, emergencyEvidence: null, interventions: [], pauseWord: null, reversals: [] };
+    const memory = { firstSeenAt: 0, answersJudged: 2, mode: 'recovery', run: 'running', ...nothing } as const;
+    const dropped = sampleAction({ state: 'dropped', targetMode: null });
+    for (const claim of [recovery, pause]) {
+      const mailbox = known({ action: dropped, memory: { ...memory, claim } });
+      expect(look(warmup('balanced', 'active', 15), mailbox)).toEqual([]);
+    }
+  });
 });
 
 test('a DNS record that stops passing or has another text is a change; an inconclusive look is none', () => {
