@@ -36,24 +36,25 @@ export class Duties {
     this.#pageUrl = pageUrl;
   }
 
-  /** Begins the loop of an account of the configuration in force. `earlier` is the one it takes over from. */
-  begin(account: AccountConfig, earlier?: Duty): void {
+  /** Begins the loop of an account of the configuration in force. `retired`: those that ended for it or another. */
+  begin(account: AccountConfig, retired: readonly Duty[] = []): void {
     const { watch, api } = this.#watch(account);
-    // The rate limit belongs to the key: a loop that starts over has not got a fresh one.
-    if (earlier?.apiKey === account.apiKey) api.budget.follow(earlier.api.budget);
+    // The rate limit belongs to the key: a loop that starts over, under whatever name, has not got a fresh one.
+    const earlier = retired.find(({ apiKey }) => apiKey === account.apiKey);
+    if (earlier) api.budget.follow(earlier.api.budget);
     this.#duties.set(account.name, { watch, api, apiKey: account.apiKey });
     this.watches.push(watch);
     watch.start();
   }
 
   /** Ends the loop of an account after what it sent was read back. Returns what another one may take over from. */
-  async retire(name: string): Promise<Duty | undefined> {
+  async retire(name: string): Promise<readonly Duty[]> {
     const duty = this.#duties.get(name);
-    if (!duty) return undefined;
+    if (!duty) return [];
     this.#duties.delete(name);
     await duty.watch.retire();
     this.watches.splice(this.watches.indexOf(duty.watch), 1);
-    return duty;
+    return [duty];
   }
 
   /** Nothing of an account is shown any more, and what was announced of it ends. Its history stays in the store. */

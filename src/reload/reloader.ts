@@ -172,14 +172,12 @@ export class Reloader {
     const added = named(impact.added);
     // What can fail comes first: until here nothing was changed.
     if (added.length > 0) await turns.take(async () => showAccounts(fleet, await store.loadPicture(), added));
-    const restarted = named(impact.restarted);
-    const earlier = await Promise.all(restarted.map(({ name }) => duties.retire(name)));
-    await Promise.all(impact.removed.map((name) => duties.retire(name)));
+    const ending = [...impact.restarted, ...impact.removed];
+    const retired = (await Promise.all(ending.map((name) => duties.retire(name)))).flat();
     // In a turn of its own: no tick sees half of each.
     await turns.take(async () => live.replace(config));
     this.#inForce = loaded;
-    for (const account of added) duties.begin(account);
-    for (const [index, account] of restarted.entries()) duties.begin(account, earlier[index]);
+    for (const account of [...added, ...named(impact.restarted)]) duties.begin(account, retired);
     for (const name of impact.removed) await this.#forget(name);
     if (config.log.level !== before.log.level) world.log.level = config.log.level;
     this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));

@@ -29,3 +29,22 @@ test('a store that can not be written while an account is dropped leaves no othe
   const asked = stage.simulator.requests.filter((one) => one.at > at && one.path.includes(stage.mailbox(oliver).id));
   expect(asked.length).toBeGreaterThan(2);
 });
+
+test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  const slow = (config: { accounts: Record<string, unknown>[] }) => {
+    const { plan: _, ...account } = config.accounts[0] ?? {};
+    config.accounts[0] = { ...account, requests_per_minute: 10 };
+  };
+  await stage.reload(slow);
+  await stage.run(2 * minuteMs);
+  await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { headroom: '0%' }));
+  await stage.run(30_000);
+  const at = stage.clock.now();
+  await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { name: 'renamed' }), { force: true });
+  await stage.run(minuteMs);
+  const starts = stage.simulator.requests.filter((one) => one.at > at - minuteMs).map((one) => one.at);
+  const inMinute = starts.map((from) => starts.filter((one) => one >= from && one < from + minuteMs).length);
+  expect(starts.some((one) => one > at)).toBe(true);
+  expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
+});
