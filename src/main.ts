@@ -24,13 +24,16 @@ import { version } from './version.ts';
 /** Understood anywhere on the line. */
 const debugOption = '--debug';
 
-/** Runs the command line. Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the store belongs to a newer version. */
+const exitCodes = 'Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the store belongs to a newer version.';
+
+/** Runs the command line, and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('warmwarden')
     .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
     .version(version)
     .option('--debug', 'show where in the program an error came from')
     .showHelpAfterError('Try `warmwarden --help`.')
+    .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
   const commands = [
     runCommand(),
@@ -70,8 +73,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** With the parent's settings, also for the commands below it: none of them ends the process by itself. */
-function inheriting(command: Command, parent: Command): Command {
-  command.copyInheritedSettings(parent);
-  for (const inner of command.commands) inheriting(inner, command);
+function inheriting(command: Command, parent: Command, words = `${parent.name()} ${command.name()}`): Command {
+  command.copyInheritedSettings(parent).showHelpAfterError(`Try \`${words} --help\`.`);
+  for (const inner of command.commands) inheriting(inner, command, `${words} ${inner.name()}`);
   return command;
 }

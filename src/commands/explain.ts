@@ -87,5 +87,7 @@ function decisionLines({ since, until, count, verdict }: RecordedDecision): read
 }
 
 function spanOf(since: EpochMs, until: EpochMs, count: number): string {
-  return count === 1 ? momentText(since) : `${momentText(since)} to ${momentText(until)}, ${count} answers`;
+  const [first, last] = [momentText(since), momentText(until)];
+  const span = first === last ? first : `${first} to ${last}`;
+  return count === 1 ? first : `${span}, ${count} answers`;
 }

@@ -1,10 +1,12 @@
 // The configuration of a command, or its problems on stderr with the exit code of DESIGN.md section 4.
+import { existsSync } from 'node:fs';
 import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
 
 /** Usage or configuration is wrong. */
 const exitUsage = 2;
+const beginning = 'Name your file with --config FILE. To begin one: cp config.example.yaml config.yaml';
 
 /** null when the file has problems: each is a line on stderr then, and the exit code is set. */
 export function loadOrSay(file: string): ValidConfig | null {
@@ -15,6 +17,7 @@ export function loadOrSay(file: string): ValidConfig | null {
 
 function complain(file: string, problems: readonly Problem[]): null {
   for (const problem of problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
+  if (!existsSync(file)) process.stderr.write(`${beginning}\n`);
   process.exitCode = exitUsage;
   return null;
 }

@@ -10,6 +10,7 @@ import { answerWish, refusal } from './wishes.ts';
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
+const startIt = 'Start it with `warmwarden run --config FILE`, or name the file of the running one with --config.';
 
 /** Where the hands of a store's daemon are. */
 export function handsPath(storePath: string): string {
@@ -108,7 +109,7 @@ function askSocket(storePath: string, hand: string, wish: unknown): Promise<Hand
     const asking = request({ socketPath, method: 'POST', path: `/${hand}`, headers }, (answer) => {
       void text(answer).then((said) => resolve(JSON.parse(said)), reject);
     });
-    asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}: is it running on this store?`)));
+    asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}. ${startIt}`)));
     asking.end(JSON.stringify(wish));
   });
 }

@@ -20,6 +20,7 @@ const names = [...help.matchAll(/^ {2}([a-z]+)(?: .*)?$/gm)]
 describe('help', () => {
   test('names the commands', () => {
     expect(names).toEqual(expect.arrayContaining(['run', 'check', 'status', 'reload', 'completion']));
+    expect(help).toContain('Exit codes: 0 done; 1 failed; 2 usage or configuration');
   });
 
   test('has examples for every command', () => {
@@ -31,7 +32,7 @@ describe('help', () => {
     const { status, stderr } = warmwarden('status', '--wach');
     expect([status, stderr]).toEqual([
       2,
-      "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `warmwarden --help`.\n",
+      "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `warmwarden status --help`.\n",
     ]);
   });
 });
@@ -64,12 +65,23 @@ test.each([
   expect([status, stderr.split('\n')[0]]).toEqual([2, sentence]);
 });
 
+test('a configuration that is not there ends with how to begin one', () => {
+  const { status, stderr } = warmwarden('check', '--config', 'none.yaml');
+  expect([status, stderr]).toEqual([
+    2,
+    "none.yaml:1:1 the file can't be read: it does not exist\nName your file with --config FILE. To begin one: cp config.example.yaml config.yaml\n",
+  ]);
+});
+
 describe('beside no daemon', () => {
   const config = ['--config', 'test/config/good.yaml'];
 
   test('`writes on`, as messages name it, asks for nothing more', () => {
     const { status, stderr } = warmwarden('writes', 'on', ...config);
-    expect([status, stderr]).toEqual([1, expect.stringContaining('No daemon answers')]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/No daemon answers at .* `warmwarden run --config FILE`/),
+    ]);
   });
 
   test.each([
