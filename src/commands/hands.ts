@@ -62,7 +62,7 @@ function changed<Hand extends ChangingHand>(hand: Hand, options: HandOptions, wi
       askDaemon(daemon, hand, { ...wished, by, reason, preview } as Parameters<typeof askDaemon<Hand>>[2]);
     if (yes || !process.stdin.isTTY) return ask(false);
     const effect = await ask(true);
-    if (!effect.done) return effect;
+    if (!effect.done || effect.needless) return effect;
     return (await agreed(effect.said)) ? ask(false) : { done: false, said: ['Nothing was done.'] };
   });
 }

@@ -88,6 +88,8 @@ export interface SilenceEndRequest extends Asker {
 export interface HandOutcome {
   readonly done: boolean;
   readonly said: readonly string[];
+  /** There is nothing to do, so nobody need be asked. */
+  readonly needless?: boolean;
 }
 
 /** The actions that the daemon hands to whoever takes people's wishes. */

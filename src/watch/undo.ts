@@ -62,6 +62,7 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
     if (ours.length === 0)
       return {
         done: true,
+        needless: true,
         said: [
           `Nothing that Warmwarden did by itself since ${momentText(since)} still stands: there is nothing to take back.`,
           ...left,
