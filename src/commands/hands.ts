@@ -49,7 +49,7 @@ function onMailbox(name: string, description: string): Command {
 function withHandOptions(command: Command): Command {
   return withDaemonOptions(command)
     .option('--reason <text>', 'why, for the ledger', '')
-    .option('--yes', 'do not ask on the terminal');
+    .option('--yes', 'do not ask first; without a terminal nothing is asked');
 }
 
 type ChangingHand = 'pause' | 'resume' | 'mode' | 'undo';
