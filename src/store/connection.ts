@@ -54,6 +54,7 @@ export function connect(path: string): Connection {
     lock = new DatabaseSync(`${file}.lock`);
     holdLock(lock, file);
     const database = new DatabaseSync(file);
+    refuseForeign(database, path);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000');
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
     const held = lock;
@@ -80,6 +81,17 @@ export function connectReadOnly(path: string): Kysely<Tables> {
   } catch (error) {
     throw storeError(path, error);
   }
+}
+
+/** A database of something else is left as it is: nothing of ours is written into it. */
+function refuseForeign(database: DatabaseSync, path: string): void {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const names = tables.map(({ name }) => String(name));
+  if (names.length === 0 || names.includes('meta')) return;
+  database.close();
+  throw new StoreError(
+    `The store ${path} can't be used: it is a database of something else, with a table ${names[0]}. Set store.url to another file.`,
+  );
 }
 
 /** The file itself, in a folder that is there: a link to it must find the same lock. */

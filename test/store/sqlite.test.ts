@@ -148,6 +148,16 @@ const hopeless: readonly [string, (folder: string) => string, RegExp][] = [
     },
     /not a database/,
   ],
+  [
+    'the database of something else',
+    (folder) => {
+      const database = new DatabaseSync(join(folder, 'shop.db'));
+      database.exec('CREATE TABLE orders (id integer)');
+      database.close();
+      return join(folder, 'shop.db');
+    },
+    /a database of something else, with a table orders/,
+  ],
 ];
 
 test.each(hopeless)('%s is no store: one sentence says so, with the path and what to do', async (_name, make, why) => {
