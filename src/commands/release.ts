@@ -1,16 +1,16 @@
 // `warmwarden release`: a person says that what the guard holds is right to be done.
 import { Command } from 'commander';
 import { askDaemon } from '../serve/hands.ts';
-import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
+import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 
 export function releaseCommand(): Command {
-  return withDaemonOptions(new Command('release'))
+  return withAskingOptions(new Command('release'))
     .description('end a hold: of the breaker, so that the held mailboxes are acted on; or of one contested mailbox')
     .argument('[mailbox]', 'a contested mailbox, by address, id or ACCOUNT/ADDRESS; without it, the breaker')
     .option('--reason <text>', 'why, for the ledger', '')
-    .action((mailbox: string | undefined, options: DaemonOptions & { readonly reason: string }) =>
-      wish(options, (daemon, by) =>
-        askDaemon(daemon, 'release', { mailbox: mailbox ?? null, by, reason: options.reason }),
+    .action((mailbox: string | undefined, options: AskingOptions & { readonly reason: string }) =>
+      wishAfterAsking(options, (daemon, by, preview) =>
+        askDaemon(daemon, 'release', { mailbox: mailbox ?? null, by, reason: options.reason, preview }),
       ),
     );
 }

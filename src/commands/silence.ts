@@ -5,11 +5,12 @@ import { type AlertMatch, matchText, type Severity, severities } from '../model/
 import { askDaemon } from '../serve/hands.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world.ts';
+import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 import { duration } from './duration.ts';
 import { findStore } from './loading.ts';
 import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
-interface AddOptions extends DaemonOptions {
+interface AddOptions extends AskingOptions {
   readonly for: number;
   readonly reason: string;
   readonly rule?: string[];
@@ -30,7 +31,7 @@ export function silenceCommand(): Command {
 }
 
 function addCommand(): Command {
-  return withDaemonOptions(new Command('add'))
+  return withAskingOptions(new Command('add'))
     .description('mute the alerts that fit all that is given; * and ? stand for any text and one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
@@ -39,9 +40,9 @@ function addCommand(): Command {
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for those who wonder')
-    .action(({ config, url, json = false, for: forMs, reason, ...match }: AddOptions) =>
-      wish({ config, json, ...(url && { url }) }, (daemon, by) =>
-        askDaemon(daemon, 'silence', { match: match satisfies AlertMatch, forMs, by, reason }),
+    .action(({ config, url, yes = false, json = false, for: forMs, reason, ...match }: AddOptions) =>
+      wishAfterAsking({ config, yes, json, ...(url && { url }) }, (daemon, by, preview) =>
+        askDaemon(daemon, 'silence', { match: match satisfies AlertMatch, forMs, by, reason, preview }),
       ),
     );
 }

@@ -1,10 +1,10 @@
 // `warmwarden writes off|on`: the red button. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
 import { askDaemon } from '../serve/hands.ts';
+import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 import { duration } from './duration.ts';
-import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
-interface WritesOptions extends DaemonOptions {
+interface WritesOptions extends AskingOptions {
   readonly account?: string;
   readonly mailbox?: string;
   readonly for?: number;
@@ -12,7 +12,7 @@ interface WritesOptions extends DaemonOptions {
 }
 
 export function writesCommand(): Command {
-  return withDaemonOptions(new Command('writes'))
+  return withAskingOptions(new Command('writes'))
     .description('the red button: stop all writing to the API at once, or allow it again; survives restarts')
     .addArgument(new Argument('<switch>', 'off or on').choices(['off', 'on']))
     .option('--reason <text>', 'why, for those who find it off; off needs it')
@@ -25,6 +25,7 @@ export function writesCommand(): Command {
       if (off && reason.trim() === '')
         command.error('error: writes off needs --reason TEXT, for those who find it off');
       if (!off && forMs !== null) command.error('error: --for goes with writes off: on stays on');
-      return wish(options, (daemon, by) => askDaemon(daemon, 'writes', { off, account, mailbox, forMs, by, reason }));
+      const wished = { off, account, mailbox, forMs, reason };
+      return wishAfterAsking(options, (daemon, by, preview) => askDaemon(daemon, 'writes', { ...wished, by, preview }));
     });
 }

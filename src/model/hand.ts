@@ -10,7 +10,12 @@ export interface Asker {
   readonly reason: string;
 }
 
-export interface ReleaseRequest extends Asker {
+/** What can be asked for its effect first: with `preview` true nothing is done, and what it would do is said. */
+export interface Previewed {
+  readonly preview?: boolean;
+}
+
+export interface ReleaseRequest extends Asker, Previewed {
   /** A mailbox as people name it (address, id, or ACCOUNT/ADDRESS); null: the breaker, of all accounts. */
   readonly mailbox: string | null;
 }
@@ -41,7 +46,7 @@ export interface RefreshRequest extends Asker {
 }
 
 /** The red button: writing to the API is switched off, or on again, for everything, an account or a mailbox. */
-export interface WritesRequest extends Asker {
+export interface WritesRequest extends Asker, Previewed {
   readonly off: boolean;
   readonly account: string | null;
   readonly mailbox: string | null;
@@ -74,7 +79,7 @@ export function scopeOf(account: string | null, mailboxId: string | null): strin
 }
 
 /** Nobody is told of the alerts that fit, for a while. Something must be given to fit. */
-export interface SilenceRequest extends Asker {
+export interface SilenceRequest extends Asker, Previewed {
   readonly match: AlertMatch;
   readonly forMs: number;
 }

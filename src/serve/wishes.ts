@@ -31,14 +31,18 @@ const match = z.strictObject({
   mailbox: globs,
   domain: globs,
 });
-const oneMailbox = z.object({ ...asker, mailbox: z.string(), preview: z.boolean().default(false) });
+const previewed = { preview: z.boolean().default(false) };
+const oneMailbox = z.object({ ...asker, ...previewed, mailbox: z.string() });
 
 /** What each hand takes. */
 const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Promise<HandOutcome> | null>> = {
-  release: reading(z.object({ ...asker, mailbox: z.string().nullable() }), (wish, hands) => hands.release(wish)),
+  release: reading(z.object({ ...asker, ...previewed, mailbox: z.string().nullable() }), (wish, hands) =>
+    hands.release(wish),
+  ),
   writes: reading(
     z.object({
       ...asker,
+      ...previewed,
       off: z.boolean(),
       account: z.string().nullable(),
       mailbox: z.string().nullable(),
@@ -49,9 +53,7 @@ const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Pro
   pause: reading(oneMailbox, (wish, hands) => hands.pause(wish)),
   resume: reading(oneMailbox, (wish, hands) => hands.resume(wish)),
   mode: reading(oneMailbox.extend({ mode: z.enum(warmupModes) }), (wish, hands) => hands.mode(wish)),
-  undo: reading(z.object({ ...asker, sinceMs: span, preview: z.boolean().default(false) }), (wish, hands) =>
-    hands.undo(wish),
-  ),
+  undo: reading(z.object({ ...asker, ...previewed, sinceMs: span }), (wish, hands) => hands.undo(wish)),
   reload: reading(
     z.object({ by: asker.by, force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
     (wish, hands) => hands.reload(wish),
@@ -61,7 +63,7 @@ const wishes: Readonly<Record<string, (body: unknown, hands: DaemonHands) => Pro
     (wish, hands) => hands.resend(wish),
   ),
   refresh: reading(z.object({ ...asker, mailbox: z.string() }), (wish, hands) => hands.refresh(wish)),
-  silence: reading(z.object({ ...asker, match, forMs: span }), (wish, hands) => hands.silence(wish)),
+  silence: reading(z.object({ ...asker, ...previewed, match, forMs: span }), (wish, hands) => hands.silence(wish)),
   endSilence: reading(z.object({ ...asker, id: z.string() }), (wish, hands) => hands.endSilence(wish)),
 };
 

@@ -11,7 +11,7 @@ import type { HandsRooms } from './hands.ts';
 /** The two hands of silences. */
 export function createSilences({ fleet, store, world }: HandsRooms): Pick<Hands, 'silence' | 'endSilence'> {
   return {
-    async silence({ match, forMs, by, reason }) {
+    async silence({ match, forMs, by, reason, preview }) {
       const wrong = mistakeIn(
         match,
         [...fleet.accounts()].map(({ name }) => name),
@@ -20,9 +20,10 @@ export function createSilences({ fleet, store, world }: HandsRooms): Pick<Hands,
       if (!(forMs > 0)) return refused('A silence needs an end: say for how long.');
       const from = world.clock.now();
       const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
+      if (preview) return { done: true, said: effectOf('A silence', silence, fleet) };
       await store.recordSilence({ silence, at: from, by, reason, wish: `silence ${silence.id}: ${matchText(match)}` });
       fleet.putSilence(silence);
-      return { done: true, said: saidOf(silence, fleet) };
+      return { done: true, said: effectOf(`Silence ${silence.id}`, silence, fleet) };
     },
 
     async endSilence({ id, by, reason }) {
@@ -49,12 +50,11 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
   return account === undefined ? null : `No account is called ${account}.`;
 }
 
-function saidOf(silence: Silence, fleet: Fleet): readonly string[] {
-  const { id, match, until } = silence;
+function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readonly string[] {
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && matches(alert, match)).length;
   const deeds = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
-    `Silence ${id} until ${momentText(until)}: ${matchText(match)}. It fits ${muted} of the alerts that fire now.`,
+    `${name} until ${momentText(until)}: ${matchText(match)}. It fits ${muted} of the alerts that fire now.`,
     'Only messages are muted: the guard goes on, the page shows everything, and the end of what was told is still told.',
     ...(deeds ? ['It also mutes what the guard does there. Name the rules (--rule) if you want to hear of that.'] : []),
   ];

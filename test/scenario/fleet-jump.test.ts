@@ -71,6 +71,11 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(average(second.map(({ email }) => email))).toBeGreaterThan(average(waiting));
     expect(stage.told('guard_held')).toEqual(['firing']);
 
+    const left = held();
+    const effect = await stage.hand('release', { mailbox: null, preview: true });
+    expect(effect.said.join()).toMatch(
+      new RegExp(`^${left} mailboxes acted on at once: \\S+, .* and ${left - 5} more\\.$`),
+    );
     expect((await stage.release()).done).toBe(true);
     await stage.run(10 * minuteMs);
     expect(stage.posts.map(({ change }) => change)).toEqual(Array.from({ length: 60 }, () => 'recovery'));

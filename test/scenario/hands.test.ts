@@ -35,6 +35,21 @@ describe('a hand on a mailbox', () => {
     expect(stage.told('guard_acted')).toEqual([]);
   });
 
+  it('asked for its effect first, changes nothing', async () => {
+    await using stage = await begin(oliver);
+    await stage.run(20 * minuteMs);
+    const off = { off: true, account: null, mailbox: oliver, forMs: hourMs, preview: true };
+    expect((await stage.hand('writes', off)).said.join()).toMatch(
+      /^Writing will be off for oliver\S+ until .*on again\.$/,
+    );
+    const silence = { match: { domain: ['northbeam.example'] }, forMs: hourMs, preview: true };
+    expect((await stage.hand('silence', silence)).said[0]).toMatch(/^A silence until .* It fits 0 of the alerts/);
+    const nothing = await stage.hand('release', { mailbox: null, preview: true });
+    expect(nothing).toEqual({ done: false, said: ['The breaker holds nothing: there is nothing to release.'] });
+    const { fleet, clock } = stage;
+    expect([fleet().writesOff(clock.now()), fleet().silences(clock.now())]).toEqual([[], []]);
+  });
+
   it('is stopped by the red button, and names a mailbox that it does not know', async () => {
     await using stage = await begin(oliver);
     await stage.run(20 * minuteMs);

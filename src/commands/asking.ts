@@ -1,0 +1,43 @@
+// A person is asked once, on a terminal, before a wish is carried out: the daemon says what it would do.
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import type { HandOutcome } from '../model/hand.ts';
+import type { DaemonAddress } from '../serve/hands.ts';
+import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
+
+export interface AskingOptions extends DaemonOptions {
+  readonly yes?: boolean;
+}
+
+export function withAskingOptions(command: Command): Command {
+  return withDaemonOptions(command).option('--yes', 'do not ask first; without a terminal nothing is asked');
+}
+
+/** As `wish`, after a yes to the effect; what can't be done, or need not, is said at once. */
+export function wishAfterAsking(
+  options: AskingOptions,
+  ask: (daemon: DaemonAddress, by: string, preview: boolean) => Promise<HandOutcome>,
+): Promise<void> {
+  return wish(options, async (daemon, by) => {
+    if (options.yes || !process.stdin.isTTY) return ask(daemon, by, false);
+    const effect = await ask(daemon, by, true);
+    if (!effect.done || effect.needless) return effect;
+    return (await agreed(effect.said)) ? ask(daemon, by, false) : { done: false, said: ['Nothing was done.'] };
+  });
+}
+
+/** Whether the person at the terminal says yes to that. */
+async function agreed(effect: HandOutcome['said']): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await terminal.question(`${effect.join('\n')}\nDo it? [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    // Ctrl-C and Ctrl-D are a no.
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    process.stdout.write('\n');
+    return false;
+  } finally {
+    terminal.close();
+  }
+}
