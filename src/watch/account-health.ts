@@ -169,7 +169,7 @@ export class AccountHealth {
     this.#state = { ...this.#state, forecast };
     if (was && sumText(was) === sumText(forecast)) return;
     const { log } = this.#parts.world;
-    const about = { account: this.#state.name, asks_per_minute: Math.ceil(forecast.asksPerMinute) };
+    const about = { account: this.#state.name, asks_per_minute: Math.round(forecast.asksPerMinute) };
     if (forecast.fits) log.info(about, sumText(forecast));
     else log.warn(about, `${sumText(forecast)}. ${mendText(forecast)}`);
   }
