@@ -7,6 +7,7 @@ import { completionCommand } from './commands/completion.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
 import { withExamples } from './commands/examples.ts';
+import { exitDone, exitFailed, exitUsage } from './commands/exit-codes.ts';
 import { explainCommand } from './commands/explain.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/hands.ts';
 import { keysCommand } from './commands/keys.ts';
@@ -63,12 +64,12 @@ export async function main(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv.filter((word) => word !== debugOption));
   } catch (error) {
     if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      process.exitCode = error.exitCode === 0 ? exitDone : exitUsage;
       return;
     }
     const said = error instanceof Error ? error : new Error(String(error));
     process.stderr.write(`warmwarden: ${argv.includes(debugOption) ? said.stack : said.message}\n`);
-    process.exitCode = 1;
+    process.exitCode = exitFailed;
   }
 }
 

@@ -11,10 +11,8 @@ import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
 import { readOtherGuard } from './backtest/other-guard.ts';
 import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
 import { outcomeText } from './backtest/table.ts';
+import { exitDone, exitFailed, exitUsage } from './exit-codes.ts';
 
-const exitDone = 0;
-const exitFailed = 1;
-const exitUsage = 2;
 /** The API gives no more. */
 const maxDays = 90;
 

@@ -9,11 +9,10 @@ import { createChannel } from '../notify/channels.ts';
 import { sendDeadlineMs } from '../notify/sender.ts';
 import { askDaemon } from '../serve/hands.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { exitFailed, exitUsage } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
 import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
-const exitFailed = 1;
-const exitUsage = 2;
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
 

@@ -8,9 +8,8 @@ import { daemonListens } from '../serve/hands.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
 import { askOnline, onlineText } from './check/online.ts';
+import { exitFailed } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
-
-const exitFailed = 1;
 
 interface CheckOptions {
   readonly config: string;

@@ -11,8 +11,7 @@ import { type Policy, warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
 import { systemClock } from '../world.ts';
 import { decideCases } from './decide-cases.ts';
-
-const exitUsage = 2;
+import { exitUsage } from './exit-codes.ts';
 
 interface DecideOptions {
   readonly mode?: string;

@@ -9,9 +9,9 @@ import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { Ledger, type LedgerEntries } from '../store/ledger.ts';
 import { systemClock } from '../world.ts';
+import { exitUsage } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 
-const exitUsage = 2;
 const entriesShown = 20;
 
 interface ExplainOptions {

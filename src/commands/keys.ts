@@ -1,6 +1,7 @@
 // `warmwarden keys new`: a key for the recipe API, and the lines that let it in.
 import { createHash, randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { exitUsage } from './exit-codes.ts';
 
 interface KeyOptions {
   readonly plan: string;
@@ -24,7 +25,7 @@ export function keysCommand(): Command {
 function newKey(name: string, { plan, role, json = false }: KeyOptions): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
     process.stderr.write(`warmwarden: "${name}" must be 1 to 64 letters, digits, dots, dashes or underscores\n`);
-    process.exitCode = 2;
+    process.exitCode = exitUsage;
     return;
   }
   const key = `ww_${randomBytes(keyBytes).toString('base64url')}`;

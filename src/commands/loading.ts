@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs';
 import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
+import { exitUsage } from './exit-codes.ts';
 
-/** Usage or configuration is wrong. */
-const exitUsage = 2;
 const beginning = 'Name your file with --config FILE. To begin one: cp config.example.yaml config.yaml';
 
 /** null when the file has problems: each is a line on stderr then, and the exit code is set. */

@@ -12,10 +12,10 @@ import type { ToolSource } from '../serve/mcp/source.ts';
 import { serveTools } from '../serve/mcp/tool-server.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { exitUsage } from './exit-codes.ts';
 import { findPlaces } from './loading.ts';
 import { openLoneBook } from './lone-book.ts';
 
-const exitUsage = 2;
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;
 /** Files and the daemon's socket are at hand. */

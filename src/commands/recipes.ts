@@ -9,10 +9,10 @@ import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { visibleText } from '../serve/visible-text.ts';
 import { Ledger } from '../store/ledger.ts';
 import { systemClock, worldOn } from '../world.ts';
+import { exitFailed } from './exit-codes.ts';
 import { findPlaces, findStore } from './loading.ts';
 import { openLoneBook } from './lone-book.ts';
 
-const exitFailed = 1;
 const lookEveryMs = 250;
 /** A longer text in a cell is cut on the terminal; --json and --csv have all of it. */
 const cellLetters = 60;

@@ -6,10 +6,8 @@ import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { NewerStoreError } from '../store/migrations.ts';
 import { systemClock, worldOn } from '../world.ts';
+import { exitFailed, exitNewerStore } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
-
-const exitFailed = 1;
-const exitNewerStore = 3;
 
 export function runCommand(): Command {
   return new Command('run')

@@ -10,6 +10,7 @@ import { fromError, readScenario } from '../simulator/scenario-file.ts';
 import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type Clock, movedClock, systemClock, worldOn } from '../world.ts';
+import { exitFailed } from './exit-codes.ts';
 
 interface Flags {
   readonly port: number;
@@ -74,7 +75,7 @@ async function run(flags: Flags): Promise<void> {
     stop.abort();
     await pacing;
     process.stderr.write(`${refusal(error, flags)}\n`);
-    process.exitCode = 1;
+    process.exitCode = exitFailed;
     return;
   }
   process.stdout.write(story(simulator, { ...flags, scenario }, clock.now()));

@@ -4,10 +4,9 @@ import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
 import type { HandOutcome } from '../model/hand.ts';
 import type { DaemonAddress } from '../serve/hands.ts';
+import { exitFailed, exitUsage } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 
-const exitFailed = 1;
-const exitUsage = 2;
 const tokenVariable = 'WARMWARDEN_TOKEN';
 
 /** How a command finds the daemon. */

@@ -3,22 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
-
-const domains = ['northbeam.example', 'brightpath.example', 'cedarlane.example'];
-const poll = {
-  health: '7 * * * *',
-  mailboxes: '3 * * * *',
-  stats: '*/15 * * * *',
-  warmup: '*/30 * * * *',
-  mailbox: '20 15 * * *',
-  dns: '25 19 * * *',
-  blacklist: '35 15 * * *',
-};
-
-/** Settled mailboxes that send 40 mails a working day from 9 to 17: about five an hour. */
-function settled(number: number, mode: MailboxSpec['mode'] = 'balanced'): MailboxSpec {
-  return { email: `m${number}@${domains[number % 3]}`, provider: 'google', mode, startedDaysAgo: 60 };
-}
+import { domains, poll, settled } from './three-domains.ts';
 
 const sixty = Array.from({ length: 60 }, (_, number) => settled(number));
 

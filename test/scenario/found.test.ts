@@ -4,21 +4,7 @@ import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
 import type { Told } from '../support/receiver.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
-
-const domains = ['northbeam.example', 'brightpath.example', 'cedarlane.example'];
-const poll = {
-  health: '7 * * * *',
-  mailboxes: '3 * * * *',
-  stats: '*/15 * * * *',
-  warmup: '*/30 * * * *',
-  mailbox: '20 15 * * *',
-  dns: '25 19 * * *',
-  blacklist: '35 15 * * *',
-};
-
-function settled(number: number, mode: MailboxSpec['mode'] = 'balanced'): MailboxSpec {
-  return { email: `m${number}@${domains[number % 3]}`, provider: 'google', mode, startedDaysAgo: 60 };
-}
+import { poll, settled } from './three-domains.ts';
 
 const badDay = (mailbox: string): Incident => ({
   kind: 'bounce',
