@@ -1,24 +1,25 @@
 // The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
 import { userInfo } from 'node:os';
 import { storeSubject } from './alert/store-rule.ts';
-import { explainVerdict } from './alert/wording.ts';
 import type { ChannelConfig, Config } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
+import type { MetricsSettings } from './metrics/fleet-series.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { fingerprintOf } from './model/alert.ts';
 import type { DaemonHands, HandOutcome, ReloadRequest } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
 import type { RecipeService } from './model/recipe.ts';
 import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
+import { createHands } from './operator/hands.ts';
+import { type HandsServer, startHands } from './operator/socket.ts';
 import { openRecipes } from './recipes/open.ts';
+import { Turns } from './record/turns.ts';
 import { Duties, endForgotten, fleetOf } from './reload/duties.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
 import { SecretRotation } from './reload/secret-rotation.ts';
-import type { MetricsSettings } from './serve/fleet-series.ts';
-import { type HandsServer, startHands } from './serve/hands.ts';
-import { createMetrics } from './serve/metrics.ts';
 import { callersOf } from './serve/recipes/callers.ts';
 import { createRecipeRoutes } from './serve/recipes/recipe-routes.ts';
 import { fleetAnswer, type PictureParts, type Readiness } from './serve/routes.ts';
@@ -26,8 +27,7 @@ import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
 import { Teardowns } from './teardowns.ts';
 import { version } from './version.ts';
-import { createHands } from './watch/hands.ts';
-import { Turns } from './watch/turns.ts';
+import { explainVerdict } from './wording/explain.ts';
 import type { World } from './world.ts';
 
 export interface Daemon {

@@ -17,9 +17,9 @@ describe('the layers', () => {
     const faults: readonly [string, string][] = [
       ['guard/verdict.ts', "import { Store } from '../store/store.ts';"],
       ['model/time.ts', "import { readFileSync } from 'node:fs';"],
-      ['watch/actor.ts', "import { createNotifier } from '../notify/notifier.ts';"],
+      ['act/actor.ts', "import { createNotifier } from '../notify/notifier.ts';"],
       ['simulator/http.ts', "import { readStats } from '../mailbox-api/answers.ts';"],
-      ['serve/routes.ts', "const late = await import('../watch/actor.ts');"],
+      ['serve/routes.ts', "const late = await import('../act/actor.ts');"],
       ['mailbox-api/client.ts', "export * from '../guard/verdict.ts';"],
       ['unknown-room/file.ts', "import { World } from '../world.ts';"],
     ];

@@ -2,10 +2,10 @@
 import type { AlertRule, Subject } from '../model/alert.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { sentence } from '../wording/explain.ts';
+import { counted, momentText } from '../wording/phrases.ts';
 import { budgetTooSmall } from './budget-rule.ts';
 import type { Condition } from './condition.ts';
-import { counted, momentText } from './phrases.ts';
-import { sentence } from './wording.ts';
 
 /** How long no request may succeed before people are told. */
 const apiDownForMs = 3 * minuteMs;

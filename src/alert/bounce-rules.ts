@@ -2,10 +2,10 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
-import { causeSentences } from './causes.ts';
+import { causeSentences } from '../wording/causes.ts';
+import { dataAgeText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
+import { percentText } from '../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
-import { percentText } from './phrases.ts';
-import { dataAgeText, explainVerdict, rateText, verdictNumbers } from './wording.ts';
 
 /** How long the guard may be unable to judge before people are told. */
 const blindForMs = hourMs;

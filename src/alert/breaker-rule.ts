@@ -1,8 +1,8 @@
 // guard_held: the breaker holds every action under one base_url. One message with the list.
 import { type BreakerState, heldEntries } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
+import { counted, momentText, spanText } from '../wording/phrases.ts';
 import type { Condition } from './condition.ts';
-import { counted, momentText, spanText } from './phrases.ts';
 
 /** Mailboxes that the message names; the page has them all. */
 const namedMailboxes = 10;

@@ -2,9 +2,9 @@
 import { type Alert, noAccount } from '../model/alert.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
+import { sentence } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
 import type { Condition } from './condition.ts';
-import { momentText } from './phrases.ts';
-import { sentence } from './wording.ts';
 
 /** What of a channel matters here. */
 export interface ChannelHealth {

@@ -1,9 +1,9 @@
 // The rules about our own changes over time: contested, without effect, overdue to end.
 import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs, hourMs } from '../model/time.ts';
+import { explainVerdict } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
-import { momentText } from './phrases.ts';
-import { explainVerdict } from './wording.ts';
 
 /** Recovery lowers the daily limit to at most this (api/mailbox-api.md, warm-up modes)... */
 const recoveryMaxPerDay = 15;

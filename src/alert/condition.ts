@@ -5,7 +5,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Others } from './causes.ts';
+import type { Others } from '../wording/causes.ts';
 
 /** What one answer, or the time, says about one subject. */
 export interface Condition {

@@ -5,9 +5,9 @@ import { fitsGlob } from '../model/glob.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, secondMs } from '../model/time.ts';
+import { sentence } from '../wording/explain.ts';
+import { counted, listText } from '../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
-import { counted, listText } from './phrases.ts';
-import { sentence } from './wording.ts';
 
 /** Names of lists that a sentence carries at most. */
 const listsNamed = 10;

@@ -4,8 +4,8 @@ import { dailyRows, inboxRatio, lastDays, sumOf } from '../model/daily-counts.ts
 import type { MailboxState } from '../model/mailbox.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
 import { addDays, utcDate } from '../model/time.ts';
+import { counted, datesText, percentText } from '../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
-import { counted, datesText, percentText } from './phrases.ts';
 
 /** Both look at so many calendar days. */
 const days = 7;

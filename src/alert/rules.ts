@@ -6,13 +6,6 @@ import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
-import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
-import { claimConditions } from './claim-rules.ts';
-import { type Condition, type MailboxContext, pageLink } from './condition.ts';
-import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
-import { momentText } from './phrases.ts';
-import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
-import { staleData } from './stale-rule.ts';
 import {
   actionText,
   campaignsUntouched,
@@ -21,7 +14,14 @@ import {
   rateText,
   undoText,
   verdictNumbers,
-} from './wording.ts';
+} from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
+import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
+import { claimConditions } from './claim-rules.ts';
+import { type Condition, type MailboxContext, pageLink } from './condition.ts';
+import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
+import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
+import { staleData } from './stale-rule.ts';
 
 /** What the answer just taken into `mailbox` (or the passing of time) says. Only the rules that it speaks about. */
 export function conditionsAfter(

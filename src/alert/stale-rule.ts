@@ -1,9 +1,9 @@
 // stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
 import type { MailboxState } from '../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../model/time.ts';
+import { explainVerdict } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
-import { momentText } from './phrases.ts';
-import { explainVerdict } from './wording.ts';
 
 /** A day is over everywhere when it is over in UTC for so long. */
 const lastTimeZoneMs = 12 * hourMs;

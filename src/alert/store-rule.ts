@@ -1,8 +1,8 @@
 // store_failing: what is decided can't be recorded, so nothing is done or told until it can.
 import { type AlertChanges, noAccount, type Subject } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
+import { sentence } from '../wording/explain.ts';
 import type { Condition } from './condition.ts';
-import { sentence } from './wording.ts';
 
 export const storeSubject: Subject = {
   rule: 'store_failing',

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { HandOutcome } from '../model/hand.ts';
-import type { DaemonAddress } from '../serve/hands.ts';
+import type { DaemonAddress } from '../operator/socket.ts';
 import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
 export interface AskingOptions extends DaemonOptions {

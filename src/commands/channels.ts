@@ -1,13 +1,13 @@
 // `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import { spanText } from '../alert/phrases.ts';
-import { sentence } from '../alert/wording.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Channel, Notice, SendResult } from '../notify/channel.ts';
 import { createChannel } from '../notify/channels.ts';
 import { sendDeadlineMs } from '../notify/sender.ts';
-import { askDaemon } from '../serve/hands.ts';
+import { askDaemon } from '../operator/socket.ts';
+import { sentence } from '../wording/explain.ts';
+import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { exitFailed, exitUsage } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';

@@ -1,7 +1,6 @@
 // `warmwarden decide`: the guard's verdict for a stats answer, or for a file of cases, without any daemon.
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { explainVerdict } from '../alert/wording.ts';
 import { loadConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { formatProblem } from '../config/problem.ts';
@@ -9,6 +8,7 @@ import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
 import { type Policy, warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
+import { explainVerdict } from '../wording/explain.ts';
 import { systemClock } from '../world.ts';
 import { decideCases } from './decide-cases.ts';
 import { exitUsage } from './exit-codes.ts';

@@ -1,13 +1,13 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
-import { changeSentence } from '../alert/causes.ts';
-import { momentText } from '../alert/phrases.ts';
-import { actionText, explainVerdict, sentence } from '../alert/wording.ts';
 import type { Action } from '../model/action.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { Ledger, type LedgerEntries } from '../store/ledger.ts';
+import { changeSentence } from '../wording/causes.ts';
+import { actionText, explainVerdict, sentence } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { exitUsage } from './exit-codes.ts';
 import { findStore } from './loading.ts';

@@ -2,7 +2,7 @@
 // and the outcome when it was read back.
 import { Argument, Command } from 'commander';
 import { type WarmupMode, warmupModes } from '../model/policy.ts';
-import { askDaemon } from '../serve/hands.ts';
+import { askDaemon } from '../operator/socket.ts';
 import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 import { duration } from './duration.ts';
 

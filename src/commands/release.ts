@@ -1,6 +1,6 @@
 // `warmwarden release`: a person says that what the guard holds is right to be done.
 import { Command } from 'commander';
-import { askDaemon } from '../serve/hands.ts';
+import { askDaemon } from '../operator/socket.ts';
 import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 
 export function releaseCommand(): Command {

@@ -1,6 +1,6 @@
 // `warmwarden reload`: the running daemon takes its configuration anew, or only says what would change.
 import { Command } from 'commander';
-import { askDaemon } from '../serve/hands.ts';
+import { askDaemon } from '../operator/socket.ts';
 import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
 
 interface ReloadOptions extends DaemonOptions {

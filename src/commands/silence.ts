@@ -1,9 +1,9 @@
 // `warmwarden silence add|list|end`: a person mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { momentText } from '../alert/phrases.ts';
 import { type AlertMatch, matchText, type Severity, severities } from '../model/alert.ts';
-import { askDaemon } from '../serve/hands.ts';
+import { askDaemon } from '../operator/socket.ts';
 import { Ledger } from '../store/ledger.ts';
+import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 import { duration } from './duration.ts';

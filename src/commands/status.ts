@@ -1,12 +1,12 @@
 // `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import { explainVerdict } from '../alert/wording.ts';
 import { defaultPolicy } from '../model/policy.ts';
+import { askFleet, type DaemonAddress } from '../operator/socket.ts';
 import { fleetOf } from '../reload/duties.ts';
-import { askFleet, type DaemonAddress } from '../serve/hands.ts';
 import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
 import { Ledger } from '../store/ledger.ts';
+import { explainVerdict } from '../wording/explain.ts';
 import { createLog, systemClock } from '../world.ts';
 import { type Screen, statusText } from './status/table.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './wish.ts';

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
 import type { HandOutcome } from '../model/hand.ts';
-import type { DaemonAddress } from '../serve/hands.ts';
+import type { DaemonAddress } from '../operator/socket.ts';
 import { exitFailed, exitUsage } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 

@@ -1,6 +1,6 @@
 // `warmwarden writes off|on`: the red button. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
-import { askDaemon } from '../serve/hands.ts';
+import { askDaemon } from '../operator/socket.ts';
 import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
 import { duration } from './duration.ts';
 

@@ -1,11 +1,12 @@
 // The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
-import { counted, timeText } from '../alert/phrases.ts';
-import { actionText } from '../alert/wording.ts';
+
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertRule, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { actionText } from '../wording/explain.ts';
+import { counted, timeText } from '../wording/phrases.ts';
 import type { Notice } from './channel.ts';
 
 /** What the store remembers of the time since the last digest. */

@@ -11,8 +11,8 @@ import type {
   SectionBlock,
 } from '@slack/types';
 import type { GroupMessage } from '../alert/grouping.ts';
-import { momentText, spanText } from '../alert/phrases.ts';
 import type { Alert, Transition } from '../model/alert.ts';
+import { momentText, spanText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
 import { countsText, messageTitle } from './message-title.ts';

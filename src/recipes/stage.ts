@@ -1,7 +1,6 @@
 // A connection on which a recipe's SELECT can do nothing but read the views: their SQL, its functions, the authorizer.
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync } from 'node:sqlite';
-import { explainVerdict } from '../alert/wording.ts';
 import { guardStateOf } from '../guard/state.ts';
 import type { StatsAnswer } from '../model/answers.ts';
 import { dailyRows } from '../model/daily-counts.ts';
@@ -9,6 +8,7 @@ import { domainOf, mailboxKey } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { GuardMemory, Verdict } from '../model/verdict.ts';
+import { explainVerdict } from '../wording/explain.ts';
 import { baseTables, views } from './views.ts';
 
 /** What only the running program knows, for the views. Travels as JSON. */

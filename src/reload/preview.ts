@@ -5,7 +5,7 @@ import { resolvePolicy } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { judgeMailbox } from '../watch/observe.ts';
+import { judgeMailbox } from '../record/observe.ts';
 import { droppedBy } from './impact.ts';
 
 /** More than this of a kind are counted, not named. */

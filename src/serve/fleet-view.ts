@@ -1,5 +1,7 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
 import type { Fleet } from '../fleet/fleet.ts';
+import { mailboxLabels } from '../fleet/mailbox-labels.ts';
+import { healthScoreOf } from '../fleet/newest-value.ts';
 import { guardStateOf } from '../guard/state.ts';
 import type { Alert, Severity } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
@@ -8,8 +10,6 @@ import type { Ppm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { mailboxLabels } from './mailbox-labels.ts';
-import { healthScoreOf } from './newest-value.ts';
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 

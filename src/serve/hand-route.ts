@@ -1,8 +1,8 @@
 // POST /api/hands/HAND: what the socket beside the store takes, for a token that may operate.
 import type { Hono } from 'hono';
 import type { DaemonHands } from '../model/hand.ts';
+import { answerWish, refusal } from '../operator/wishes.ts';
 import { type Auth, operatorOf } from './auth.ts';
-import { answerWish, refusal } from './wishes.ts';
 
 export interface HandRouteParts {
   /** In force at present: a reload may change it. */

@@ -2,6 +2,8 @@
 import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { addMetrics } from '../metrics/metrics-route.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -19,8 +21,6 @@ import {
 import { addHands, type HandRouteParts } from './hand-route.ts';
 import { headlineOf } from './headline.ts';
 import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
-import type { Metrics } from './metrics.ts';
-import { addMetrics } from './metrics-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
 import { mailboxPage } from './page/mailbox-page.ts';

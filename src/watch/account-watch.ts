@@ -1,24 +1,24 @@
 // The loop of one account: what is due is polled, every answer becomes a tick, and what a verdict wants is done.
 
+import { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Action } from '../model/action.ts';
 import type { MailboxList, Observed, Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
+import { Lane } from '../poll/lane.ts';
+import { mailboxRoutes, type Poll, pollKey } from '../poll/poll.ts';
+import { PollQueue } from '../poll/queue.ts';
+import { riskOf } from '../poll/risk.ts';
+import type { Observation } from '../record/observe.ts';
+import { type PersonsChange, planForPerson } from '../record/persons.ts';
+import { type GuardedAccount, Recorder, type RecorderRooms } from '../record/recorder.ts';
+import { type Releaser, releaseBreaker, releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
-import { Actor } from './actor.ts';
 import { FirstSweep, readAt } from './first-sweep.ts';
-import { cadenceOf, forecastOf, gapsOf } from './forecast.ts';
-import { Lane } from './lane.ts';
-import type { Observation } from './observe.ts';
-import { type PersonsChange, planForPerson } from './persons.ts';
-import { mailboxRoutes, type Poll, pollKey } from './poll.ts';
-import { PollQueue } from './queue.ts';
-import { type GuardedAccount, Recorder, type RecorderRooms } from './recorder.ts';
-import { type Releaser, releaseBreaker, releaseContest } from './releases.ts';
-import { riskOf } from './risk.ts';
 import { wantsSecondLook } from './second-look.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */

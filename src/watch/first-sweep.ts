@@ -2,8 +2,8 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../poll/poll.ts';
 import type { World } from '../world.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 
 /** What must be seen twice, or is being done, is waited for at most this long. */
 const secondLooksMs = 2 * minuteMs;

@@ -8,8 +8,8 @@ import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/model/time.ts';
 import type { GuardMemory } from '../../src/model/verdict.ts';
-import { newMailbox } from '../../src/watch/observe.ts';
-import { confirm, tick } from '../../src/watch/tick.ts';
+import { newMailbox } from '../../src/record/observe.ts';
+import { confirm, tick } from '../../src/record/tick.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };

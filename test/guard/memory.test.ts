@@ -7,7 +7,7 @@ import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { addDays, dayMs, minuteMs } from '../../src/model/time.ts';
 import type { GuardMemory, RunState, Verdict } from '../../src/model/verdict.ts';
-import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/watch/observe.ts';
+import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/record/observe.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };

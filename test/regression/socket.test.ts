@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/model/time.ts';
-import { askDaemon, handsPath } from '../../src/serve/hands.ts';
+import { askDaemon, handsPath } from '../../src/operator/socket.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { oliver, stormOf } from '../watch/duty.ts';
 

@@ -1,8 +1,8 @@
 // `undo` where the budget is small, and where the API can't show what was taken back.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { createHands } from '../../src/operator/hands.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
-import { createHands } from '../../src/watch/hands.ts';
 import { worldOn } from '../../src/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, goOnDuty, jonas, stormOf } from '../watch/duty.ts';

@@ -7,7 +7,7 @@ import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import type { HandOutcome, Hands } from '../../src/model/hand.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { secondMs } from '../../src/model/time.ts';
-import { askDaemon } from '../../src/serve/hands.ts';
+import { askDaemon } from '../../src/operator/socket.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';

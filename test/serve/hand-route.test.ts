@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { DaemonHands, HandOutcome } from '../../src/model/hand.ts';
-import { askDaemon } from '../../src/serve/hands.ts';
+import { askDaemon } from '../../src/operator/socket.ts';
 import { serve } from './running-server.ts';
 
 const token = (name: string, role: 'operator' | 'viewer') => {

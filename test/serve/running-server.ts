@@ -1,9 +1,9 @@
 // Starts the real server on a free loopback port over a fleet filled by hand, with everything else that it is handed.
 import { request } from 'node:http';
 import type { Fleet } from '../../src/fleet/fleet.ts';
+import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import type { MetricsSettings } from '../../src/serve/fleet-series.ts';
-import { createMetrics, type Metrics } from '../../src/serve/metrics.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { bookOf } from '../support/recipe-book.ts';

@@ -12,13 +12,13 @@ import type { MailboxState, RequestCount } from '../../src/model/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { Turns } from '../../src/record/turns.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
 import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
 import { AccountWatch } from '../../src/watch/account-watch.ts';
-import { Turns } from '../../src/watch/turns.ts';
 import { cronSchedule, movedClock } from '../../src/world.ts';
 import { startGoBetween } from './go-between.ts';
 

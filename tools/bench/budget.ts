@@ -2,9 +2,9 @@
 // how often the API says 429, and how soon actions start. The daemon's own budget, lane and queue; the simulator's limiters.
 import { Budget } from '../../src/mailbox-api/budget.ts';
 import { type Route, routes } from '../../src/model/answers.ts';
+import { Lane } from '../../src/poll/lane.ts';
+import { PollQueue } from '../../src/poll/queue.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
-import { Lane } from '../../src/watch/lane.ts';
-import { PollQueue } from '../../src/watch/queue.ts';
 import { movedClock } from '../../src/world.ts';
 import { type Figure, rounded } from './figure.ts';
 import { seededChance, seedOf } from './guard/chance.ts';

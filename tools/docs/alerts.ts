@@ -1,7 +1,7 @@
 // docs/alerts.md: how people are told, and a runbook for each rule.
 import { alertRules } from '../../src/model/alert.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { runbooks } from '../../src/model/runbooks.ts';
+import { runbooks } from '../../src/wording/runbooks.ts';
 
 const intro = `# Alerts
 

@@ -1,6 +1,7 @@
 // What a backtest found: each mailbox under each guard, the totals, and the same as JSON.
-import { explainVerdict } from '../../alert/wording.ts';
+
 import { type Replay, recoveryMailsPerDay } from '../../guard/replay.ts';
+import { explainVerdict } from '../../wording/explain.ts';
 import type { MailboxHistory } from './fleet-history.ts';
 
 /** One mailbox under every guard, in the order of the outcome's guards. */

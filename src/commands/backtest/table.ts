@@ -1,7 +1,8 @@
 // A backtest as a table for the terminal, with the story of every mailbox that was stepped in for.
-import { counted } from '../../alert/phrases.ts';
-import { explainVerdict } from '../../alert/wording.ts';
+
 import type { GuardActionKind } from '../../model/action.ts';
+import { explainVerdict } from '../../wording/explain.ts';
+import { counted } from '../../wording/phrases.ts';
 import { assumptions, type BacktestedMailbox, type Outcome, type Totals, totalsOf } from './outcome.ts';
 
 const deeds: Readonly<Record<GuardActionKind, string>> = {

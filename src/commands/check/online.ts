@@ -7,7 +7,7 @@ import { type MailboxEntry, routes } from '../../model/answers.ts';
 import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.ts';
 import { namesMailbox } from '../../model/glob.ts';
 import type { Tally } from '../../model/tally.ts';
-import { forecastOf, type Gaps, gapsOf } from '../../watch/forecast.ts';
+import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule, type World } from '../../world.ts';
 
 /** Requests that the check makes to an account. */

@@ -1,7 +1,8 @@
 // The demo's story in the terminal: what the daemon sees, does and tells, in the order in which it happens.
-import { explainVerdict } from '../../alert/wording.ts';
+
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Action } from '../../model/action.ts';
+import { explainVerdict } from '../../wording/explain.ts';
 import type { Clock } from '../../world.ts';
 import type { Received } from './receiver.ts';
 

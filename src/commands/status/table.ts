@@ -1,10 +1,10 @@
 // The fleet as a table that a person reads in a glance. Pure.
 import type { styleText } from 'node:util';
-import { counted } from '../../alert/phrases.ts';
 import type { GuardState } from '../../model/mailbox.ts';
 import { minuteMs, secondMs } from '../../model/time.ts';
 import type { FleetAnswer } from '../../serve/routes.ts';
-import { visibleText } from '../../serve/visible-text.ts';
+import { counted } from '../../wording/phrases.ts';
+import { visibleText } from '../../wording/visible-text.ts';
 
 export interface Screen {
   readonly columns: number;

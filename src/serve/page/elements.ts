@@ -3,8 +3,8 @@ import { html } from 'hono/html';
 import type { Severity } from '../../model/alert.ts';
 import type { GuardState, MailboxState } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { visibleText } from '../../wording/visible-text.ts';
 import type { MailboxRow } from '../fleet-view.ts';
-import { visibleText } from '../visible-text.ts';
 import { duration, number } from '../wording.ts';
 
 export type Markup = ReturnType<typeof html>;

@@ -1,12 +1,12 @@
 // A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
 import { html } from 'hono/html';
 import type { Fleet } from '../../fleet/fleet.ts';
+import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../../fleet/newest-value.ts';
 import { dailyRows } from '../../model/daily-counts.ts';
 import type { RecordedDecision } from '../../model/decision.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import type { MailboxRow } from '../fleet-view.ts';
-import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../newest-value.ts';
 import { count, number } from '../wording.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';

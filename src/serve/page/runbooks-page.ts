@@ -1,7 +1,7 @@
 // What each alert means and what to do: where the links of the messages lead.
 import { html } from 'hono/html';
 import { alertRules } from '../../model/alert.ts';
-import { runbooks } from '../../model/runbooks.ts';
+import { runbooks } from '../../wording/runbooks.ts';
 import type { Markup } from './elements.ts';
 import { layout } from './layout.ts';
 

@@ -1,6 +1,6 @@
 // Rows as CSV (RFC 4180) that a spreadsheet shows and never computes.
 import type { Cell, Row } from '../../model/recipe.ts';
-import { visibleText } from '../visible-text.ts';
+import { visibleText } from '../../wording/visible-text.ts';
 
 /** How a text begins that a spreadsheet takes for a formula. Numbers of ours come as numbers and stay. */
 const formulaStart = /^\s*[=+\-@|%]|^[\t\r\n]/;

@@ -1,7 +1,7 @@
 // The two ways of asking: round robin of four endpoints, and the queue that the daemon uses, on the same fleet and slots.
 import type { Route } from '../../../src/model/answers.ts';
-import { PollQueue } from '../../../src/watch/queue.ts';
-import { armedBounces } from '../../../src/watch/risk.ts';
+import { PollQueue } from '../../../src/poll/queue.ts';
+import { armedBounces } from '../../../src/poll/risk.ts';
 import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
 
 const minuteMs = 60_000;

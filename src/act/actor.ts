@@ -1,0 +1,307 @@
+// Acting on one account: look, intent, POST, read back, try again. POLICY.md, "Acting"; DESIGN.md section 1, promises 1 to 4.
+
+import type { Fleet } from '../fleet/fleet.ts';
+import type { StatusWords } from '../guard/run-state.ts';
+import type { Failure } from '../http/failure.ts';
+import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { Action } from '../model/action.ts';
+import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
+import type { Lane } from '../poll/lane.ts';
+import type { Poll } from '../poll/poll.ts';
+import { actionKind, isActive, type Settlement, showsChange } from '../record/plan.ts';
+import type { Recorder } from '../record/recorder.ts';
+import type { World } from '../world.ts';
+
+/** Waits between the looks after a POST; the change may show only seconds later (FAULTS.md H8). */
+const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
+/** Waits between looks that fail before the POST, the last one repeated. */
+const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
+/** Nothing is written on statistics that are older than this: they are read again first. */
+const statsMaxAgeMs = hourMs;
+/** A person's change that could not be sent within this is dropped, and the person told. */
+const personWaitsMs = minuteMs;
+/** What is said of a change that was there before anything was sent. */
+export const alreadySo = 'it is so already';
+/** After an error of our own (the store, say) the action is taken up again after this. */
+const ownFaultWaitMs = minuteMs;
+/** An intent that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
+const intentKeepsMs = 2 * minuteMs;
+/** What is said of a person's change that the budget had no turn for. */
+const notInTime = 'the API did not let it through in time: nothing was sent';
+/** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
+const wrapUpDeadlineMs = 2 * minuteMs;
+
+export interface ActorRooms {
+  readonly world: World;
+  readonly api: MailboxApi;
+  readonly lane: Lane;
+  readonly fleet: Fleet;
+  readonly recorder: Recorder;
+}
+
+export interface ActorOptions {
+  readonly account: string;
+  readonly words: StatusWords;
+  /** A POST was refused for want of permission, or one succeeded. */
+  readonly onWritable: (writable: boolean) => void;
+  /** A look failed: that may say something about the account. */
+  readonly onFailure: (failure: Failure, poll: Poll) => void;
+}
+
+/** Works on the actions that verdicts plan: one at a time a mailbox, as many mailboxes as there are. */
+export class Actor {
+  readonly #rooms: ActorRooms;
+  readonly #options: ActorOptions;
+  readonly #working = new Map<string, Promise<void>>();
+  /** Intents that are being sent and read back. */
+  readonly #sending = new Set<Promise<void>>();
+  #wrappingUp = false;
+
+  constructor(rooms: ActorRooms, options: ActorOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+  }
+
+  /** Takes up the mailbox's action, unless that is being done already or there is none. */
+  attend(mailboxId: string, signal: AbortSignal): void {
+    if (this.#wrappingUp || this.#working.has(mailboxId) || !this.#pending(mailboxId)) return;
+    const done = this.#work(mailboxId, signal).finally(() => {
+      this.#working.delete(mailboxId);
+      // A verdict that came while the last step ended would otherwise wait for the next one.
+      if (!signal.aborted) this.attend(mailboxId, signal);
+    });
+    this.#working.set(mailboxId, done);
+  }
+
+  /**
+   * Carries a person's action out. Resolves when nothing more is to be done about it, or when they have waited long
+   * enough: what was not sent by then is not sent any more, what was sent goes on being looked for.
+   */
+  async finish(action: Action, signal: AbortSignal): Promise<void> {
+    const { recorder } = this.#rooms;
+    if (!(await this.#attendFor(action, personWaitsMs, signal))) await recorder.dropPlanned(action, notInTime);
+    await this.#attendFor(action, wrapUpDeadlineMs, signal);
+    if (this.#wrappingUp) await recorder.dropPlanned(action, 'its account is being taken over: ask again in a minute');
+  }
+
+  /** Works on an action for so long; true when nothing more is to be done about it, or not here. */
+  async #attendFor(action: Action, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    const waiting = new AbortController();
+    let late = false;
+    const lateness = this.#rooms.world.clock.sleep(waitMs, waiting.signal).then(() => {
+      late = true;
+    });
+    const over = () => !this.#isCurrent(action) || signal.aborted || this.#wrappingUp;
+    while (!over() && !late) {
+      this.attend(action.mailboxId, signal);
+      await Promise.race([this.#working.get(action.mailboxId), lateness]);
+    }
+    waiting.abort();
+    return over();
+  }
+
+  /**
+   * Opens no intent any more. Resolves when those that are open are settled, or at a deadline: what is not settled by
+   * then stays open in the store, for whoever comes next.
+   */
+  async wrapUp(): Promise<void> {
+    this.#wrappingUp = true;
+    const waiting = new AbortController();
+    const late = this.#rooms.world.clock.sleep(wrapUpDeadlineMs, waiting.signal);
+    await Promise.race([Promise.all(this.#sending), late]);
+    waiting.abort();
+  }
+
+  /** Resolves when nothing is under way any more; the signal given to attend ends it. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#working.values());
+  }
+
+  /** The action that still has something to be done; a failed one without a further try has not. */
+  #pending(mailboxId: string): Action | null {
+    const action = this.#rooms.fleet.mailbox(this.#options.account, mailboxId)?.action ?? null;
+    if (!isActive(action)) return null;
+    const exhausted = (action.state === 'unconfirmed' || action.state === 'refused') && action.nextTryAt === null;
+    return exhausted ? null : action;
+  }
+
+  async #work(mailboxId: string, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#rooms.world;
+    const first = this.#pending(mailboxId);
+    for (let action = first; action && !signal.aborted; action = this.#pending(mailboxId)) {
+      if (action.id !== first?.id) return;
+      if (this.#wrappingUp && action.state !== 'open') return;
+      try {
+        await this.#step(action, signal);
+      } catch (error) {
+        log.error(
+          { account: action.account, mailbox: action.email, action: action.id, err: error },
+          'an action stopped',
+        );
+        await clock.sleep(ownFaultWaitMs, signal);
+      }
+    }
+  }
+
+  /** One try of an action, or the look for an intent that a restart found open. */
+  async #step(action: Action, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#rooms.world;
+    if (action.state === 'open') return this.#lookFor(action, signal);
+    if (action.nextTryAt !== null && action.nextTryAt > clock.now()) {
+      await this.#sleepUntil(action, action.nextTryAt, signal);
+      return;
+    }
+    if (this.#isLate(action)) {
+      await this.#rooms.recorder.dropPlanned(action, notInTime);
+      return;
+    }
+    if (!(await this.#looked(action, signal))) {
+      await clock.sleep(secondMs, signal);
+      return;
+    }
+    if (this.#isSoAlready(action)) {
+      await this.#rooms.recorder.dropPlanned(action, alreadySo);
+      return;
+    }
+    if (this.#wrappingUp) return;
+    const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+    await sending;
+  }
+
+  async #lookFor(open: Action, signal: AbortSignal): Promise<void> {
+    const detail = 'found open after a restart, and not to be seen';
+    const settlement = await this.#readBack(open, detail, signal);
+    if (!settlement) return;
+    const unseen = settlement.kind === 'unconfirmed';
+    await this.#settle(open, unseen ? { kind: 'unseen', detail } : settlement);
+  }
+
+  async #carryOut(action: Action, signal: AbortSignal): Promise<void> {
+    const open = await this.#rooms.recorder.opened(action.mailboxId, action.id);
+    if (!open) return;
+    this.#say(open, `sending: ${open.kind}`);
+    const settlement = await this.#post(open, signal);
+    if (settlement) await this.#settle(open, settlement);
+  }
+
+  /** Sleeps in short steps, so that an action that was dropped or confirmed meanwhile ends the wait. */
+  async #sleepUntil(action: Action, until: EpochMs, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#rooms.world;
+    while (!signal.aborted && clock.now() < until && this.#isCurrent(action)) {
+      await clock.sleep(Math.min(until - clock.now(), 2 * secondMs), signal);
+    }
+  }
+
+  /** A person who waits for an answer gets one: their change is not sent much later, unasked. */
+  #isLate({ by, plannedAt }: Action): boolean {
+    return Boolean(by) && this.#rooms.world.clock.now() - plannedAt > personWaitsMs;
+  }
+
+  /** What a person asks for may be there already; what the guard wants is judged on the same look. */
+  #isSoAlready(action: Action): boolean {
+    const warmup = this.#rooms.fleet.mailbox(action.account, action.mailboxId)?.warmup;
+    return Boolean(action.by) && Boolean(warmup && showsChange(action, warmup.answer, this.#options.words));
+  }
+
+  #isCurrent(action: Action): boolean {
+    return this.#pending(action.mailboxId)?.id === action.id;
+  }
+
+  /**
+   * The look before a POST. Its answer is judged like any other, so a mailbox that changed since the verdict is judged
+   * again. True when the action is still wanted on what was just seen.
+   */
+  async #looked(action: Action, signal: AbortSignal): Promise<boolean> {
+    const { api, lane, recorder, fleet, world } = this.#rooms;
+    for (let tries = 0; !signal.aborted && this.#isCurrent(action) && !this.#isLate(action); tries += 1) {
+      await lane.actionSlot(signal);
+      if (signal.aborted) return false;
+      const look = await api.warmup(action.mailboxId);
+      if (look.ok) {
+        await recorder.observed(action.mailboxId, { route: 'warmup', observed: look.value });
+        const stats = fleet.mailbox(action.account, action.mailboxId)?.stats;
+        const known = stats && recorder.hasRead(action.mailboxId, 'stats');
+        if (!this.#isCurrent(action)) return false;
+        if (action.by) return true;
+        if (known && world.clock.now() - stats.at <= statsMaxAgeMs) return this.#isWanted(action);
+        await lane.actionSlot(signal);
+        if (signal.aborted) return false;
+        const fresh = await api.stats(action.mailboxId);
+        if (fresh.ok) {
+          await recorder.observed(action.mailboxId, { route: 'stats', observed: fresh.value });
+          return this.#isWanted(action);
+        }
+        this.#options.onFailure(fresh.failure, { route: 'stats', mailboxId: action.mailboxId });
+      } else {
+        this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: action.mailboxId });
+      }
+      await world.clock.sleep(lookWaitsMs[Math.min(tries, lookWaitsMs.length - 1)] ?? minuteMs, signal);
+    }
+    return false;
+  }
+
+  #isWanted(action: Action): boolean {
+    const mailbox = this.#rooms.fleet.mailbox(action.account, action.mailboxId);
+    const verdict = mailbox?.verdict?.answer;
+    return verdict !== undefined && this.#isCurrent(action) && actionKind(verdict) === action.kind;
+  }
+
+  async #post(open: Action, signal: AbortSignal): Promise<Settlement | null> {
+    await this.#rooms.lane.actionSlot(signal, 'post');
+    // Nothing was sent: the open intent is looked at after the restart.
+    if (signal.aborted) return null;
+    // The turn may have come long after the intent, with a 429 in between, and somebody may have said stop meanwhile.
+    const age = this.#rooms.world.clock.now() - (open.openedAt ?? 0);
+    if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) {
+      return { kind: 'throttled', detail: 'its turn in the budget came too late: nothing was sent' };
+    }
+    const sent = await this.#send(open);
+    if (sent.ok) {
+      this.#options.onWritable(true);
+      return this.#readBack(open, 'the API said yes, but the change is not to be seen', signal);
+    }
+    const { kind, detail } = sent.failure;
+    this.#say(open, `the POST failed: ${detail}`);
+    if (kind === 'throttled') return { kind: 'throttled', detail };
+    // A 5xx or a lost answer says nothing about whether the change was made (FAULTS.md H7, H9).
+    if (kind === 'unavailable' || kind === 'malformed') return this.#readBack(open, detail, signal);
+    if (sent.failure.status === 403) this.#options.onWritable(false);
+    return { kind: 'refused', detail };
+  }
+
+  #send({ kind, mailboxId, targetMode }: Action) {
+    const { api } = this.#rooms;
+    if (targetMode !== null) return api.setMode(mailboxId, targetMode);
+    return kind === 'resume' ? api.resume(mailboxId) : api.pause(mailboxId);
+  }
+
+  /** Looks until the change shows or the deadline has passed. null when the daemon stops meanwhile. */
+  async #readBack(open: Action, otherwise: string, signal: AbortSignal): Promise<Settlement | null> {
+    const { api, lane, world } = this.#rooms;
+    for (const wait of readBackWaitsMs) {
+      await world.clock.sleep(wait, signal);
+      await lane.actionSlot(signal);
+      if (signal.aborted) return null;
+      const look = await api.warmup(open.mailboxId);
+      if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
+      else if (showsChange(open, look.value.answer, this.#options.words)) {
+        return { kind: 'confirmed', observed: look.value };
+      }
+      if (!this.#isCurrent(open)) return null;
+    }
+    return { kind: 'unconfirmed', detail: otherwise };
+  }
+
+  async #settle(action: Action, settlement: Settlement): Promise<void> {
+    await this.#rooms.recorder.settled(action.mailboxId, action.id, settlement);
+    const now = this.#rooms.fleet.mailbox(action.account, action.mailboxId)?.action;
+    if (now?.id === action.id) this.#say(now, `${now.kind}: ${now.state}`);
+  }
+
+  #say(action: Action, text: string): void {
+    const { id, account, email, kind, state, attempts, detail } = action;
+    const counts = { sent: action.verdict.sent, bounced: action.verdict.bounced, reason: action.verdict.reason };
+    this.#rooms.world.log.warn({ account, mailbox: email, action: id, kind, state, attempts, detail, ...counts }, text);
+  }
+}

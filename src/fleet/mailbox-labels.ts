@@ -1,0 +1,36 @@
+// How a mailbox is called in metrics and on the page: by its address, and by its id too where the address is taken twice.
+import { type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { visibleText } from '../wording/visible-text.ts';
+
+/**
+ * Names for mailboxes, unique within an account. Two of one address are both `email (id)`; an address that itself ends
+ * in a parenthesis gets its id too, so that it can't take another one's name.
+ */
+export class MailboxNames {
+  readonly #once = new Set<string>();
+  readonly #twice = new Set<string>();
+
+  /** Every mailbox must have been noted before one is named. */
+  note(mailbox: MailboxState): void {
+    const place = placeOf(mailbox);
+    (this.#once.has(place) ? this.#twice : this.#once).add(place);
+  }
+
+  nameOf(mailbox: MailboxState): string {
+    const email = visibleText(mailbox.email);
+    const alone = !this.#twice.has(placeOf(mailbox)) && !email.endsWith(')');
+    return alone ? email : `${email} (${visibleText(mailbox.id)})`;
+  }
+}
+
+function placeOf({ account, email }: MailboxState): string {
+  return `${account}\n${visibleText(email)}`;
+}
+
+/** The name of every mailbox. */
+export function mailboxLabels(mailboxes: Iterable<MailboxState>): ReadonlyMap<MailboxKey, string> {
+  const all = [...mailboxes];
+  const names = new MailboxNames();
+  for (const mailbox of all) names.note(mailbox);
+  return new Map(all.map((mailbox) => [mailboxKey(mailbox.account, mailbox.id), names.nameOf(mailbox)]));
+}

@@ -1,0 +1,224 @@
+// The MCP server: every recipe is a tool. Old and new protocol versions, over a pair of streams.
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { World } from '../world.ts';
+import { refusedResult, runResult } from './results.ts';
+import type { ToolList, ToolRecipe, ToolRun, ToolSource } from './source.ts';
+import { cancelTool, dataNote, followTool, maxRows, recipeTool, rowsByDefault, runTools, toolName } from './tools.ts';
+
+export interface ToolServerOptions {
+  readonly source: ToolSource;
+  readonly version: string;
+  /** How often recipes are looked at for changes while a client is there. */
+  readonly lookEveryMs: number;
+  /** Takes what people should know; it must not write to standard output. */
+  readonly note: (text: string) => void;
+}
+
+export interface ToolServer {
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+}
+
+const instructions = `Each tool is a saved recipe: a question about a fleet of email mailboxes that are being warmed up. \
+A tool with the parameter apply can act; without apply: true it only shows what it would do. An answer holds one page of \
+rows; ${followTool} with next_cursor gives the next, and follows a run that has not ended. ${dataNote}`;
+
+/** What was asked before the input ended is still answered, for this long. */
+const lastAnswersMs = 1_000;
+/** Real time for what was read last to reach its handler. */
+const lastTurnMs = 50;
+
+export interface Wire {
+  readonly input: Readable;
+  /** Takes protocol messages and nothing else. */
+  readonly output: Writable;
+}
+
+/** Serves one connection until its input ends. */
+export function serveTools(wire: Wire, options: ToolServerOptions, world: World): ToolServer {
+  const session = new Session(options, world);
+  const stopping = new AbortController();
+  // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
+  const input = new PassThrough();
+  wire.input.pipe(input, { end: false });
+  const finish = async () => {
+    await world.clock.sleep(lastTurnMs);
+    await Promise.race([session.idle(), world.clock.sleep(lastAnswersMs)]);
+    input.end();
+  };
+  for (const event of ['end', 'close', 'error']) wire.input.once(event, () => void finish());
+  const transport = new StdioServerTransport(input, wire.output);
+  const closed = new Promise<void>((resolve) => {
+    const close = transport.close.bind(transport);
+    // serveStdio takes `onclose` for itself.
+    transport.close = async () => {
+      await close();
+      stopping.abort();
+      resolve();
+    };
+  });
+  const onerror = (error: Error) => options.note(error.message);
+  serveStdio(({ era }) => session.newServer(era), { transport, onerror });
+  void session.watch(stopping.signal);
+  return { closed };
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** What the servers of one connection share: an old and a new protocol version may each begin with one of its own. */
+class Session {
+  readonly #options: ToolServerOptions;
+  readonly #source: ToolSource;
+  readonly #world: World;
+  /** Servers whose client may be told that the list changed. */
+  readonly #listening = new Set<Server>();
+  /** The newest list that could be read. */
+  #known: ToolList | null = null;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #saidProblems = '';
+
+  constructor(options: ToolServerOptions, world: World) {
+    this.#options = options;
+    this.#source = options.source;
+    this.#world = world;
+  }
+
+  newServer(era: 'legacy' | 'modern'): Server {
+    const info = { name: 'warmwarden', title: 'Warmwarden', version: this.#options.version };
+    const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions });
+    server.setRequestHandler('tools/list', () => this.#counted(async () => ({ tools: [...(await this.#tools())] })));
+    server.setRequestHandler('tools/call', ({ params }, context) =>
+      this.#counted(() => this.#call(params.name, params.arguments ?? {}, context)),
+    );
+    if (era === 'modern') this.#listening.add(server);
+    else server.oninitialized = () => this.#listening.add(server);
+    server.onclose = () => this.#listening.delete(server);
+    return server;
+  }
+
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
+  }
+
+  /** Tells the clients when the tools have changed, until the signal. */
+  async watch(signal: AbortSignal): Promise<void> {
+    let before: string | null = null;
+    while (!signal.aborted) {
+      await this.#world.clock.sleep(this.#options.lookEveryMs, signal);
+      if (signal.aborted || this.#listening.size === 0) continue;
+      const shown: string | null = this.#known && JSON.stringify(this.#toolsOf(this.#known));
+      const now = await this.#tools().then(JSON.stringify, () => null);
+      const changed = now !== null && (before ?? shown) !== null && now !== (before ?? shown);
+      before = now ?? before;
+      if (changed) for (const server of this.#listening) await server.sendToolListChanged().catch(() => {});
+    }
+  }
+
+  #counted<Answer>(answer: () => Promise<Answer>): Promise<Answer> {
+    const under = answer().finally(() => this.#underWay.delete(under));
+    this.#underWay.add(under);
+    return under;
+  }
+
+  /** Read anew; while that fails, what was read last. */
+  async #tools(): Promise<readonly Tool[]> {
+    const list = await this.#source.list();
+    if (list.ok) {
+      this.#known = list.value;
+      this.#sayProblems(list.value.problems);
+      return this.#toolsOf(list.value);
+    }
+    if (!this.#known) throw new ProtocolError(ProtocolErrorCode.InternalError, list.said.join(' '));
+    this.#sayProblems(list.said);
+    return this.#toolsOf(this.#known);
+  }
+
+  #toolsOf({ recipes }: ToolList): readonly Tool[] {
+    return [...recipes.map((recipe) => recipeTool(recipe, this.#source.foreign)), ...runTools];
+  }
+
+  #sayProblems(problems: readonly string[]): void {
+    const said = problems.join('\n');
+    if (said !== '' && said !== this.#saidProblems) this.#options.note(said);
+    this.#saidProblems = said;
+  }
+
+  async #call(name: string, given: Arguments, context: ServerContext): Promise<CallToolResult> {
+    if (name === followTool) return this.#follow(given, context);
+    if (name === cancelTool) return this.#cancel(given);
+    const recipe = await this.#recipeOf(name);
+    if (!recipe)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}: list the tools again.`);
+    const { apply = false, ...others } = given;
+    const acts = recipe.deed !== null;
+    if (acts && typeof apply !== 'boolean') return refusedResult(['apply must be true or false.']);
+    const started = await this.#source.start(recipe.id, acts ? others : given, acts && apply === true);
+    if (!started.ok) return refusedResult(started.said);
+    return this.#outcome(started.value.id, { cursor: null, limit: rowsByDefault, ours: true }, context);
+  }
+
+  async #recipeOf(name: string): Promise<ToolRecipe | undefined> {
+    const called = () => this.#known?.recipes.find(({ id }) => toolName(id) === name);
+    const known = called();
+    if (known) return known;
+    await this.#tools();
+    return called();
+  }
+
+  async #follow(given: Arguments, context: ServerContext): Promise<CallToolResult> {
+    const { run_id: run, cursor = null, limit = rowsByDefault } = given;
+    if (typeof run !== 'string' || run === '')
+      return refusedResult(['run_id must be the run_id of an earlier answer.']);
+    if (cursor !== null && typeof cursor !== 'string') return refusedResult(['cursor must be a next_cursor.']);
+    if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > maxRows) {
+      return refusedResult([`limit must be a whole number from 1 to ${maxRows}.`]);
+    }
+    return this.#outcome(run, { cursor, limit, ours: false }, context);
+  }
+
+  async #cancel(given: Arguments): Promise<CallToolResult> {
+    const { run_id: run } = given;
+    if (typeof run !== 'string' || run === '')
+      return refusedResult(['run_id must be the run_id of an earlier answer.']);
+    const cancelled = await this.#source.cancel(run);
+    return cancelled.ok ? runResult(cancelled.value, null) : refusedResult(cancelled.said);
+  }
+
+  /** Waits for a run and shows a page of its rows. A run of this very call (`ours`) ends with the call. */
+  async #outcome(
+    run: string,
+    page: { readonly cursor: string | null; readonly limit: number; readonly ours: boolean },
+    context: ServerContext,
+  ): Promise<CallToolResult> {
+    const { signal } = context.mcpReq;
+    const ended = await this.#source.ended(run, { signal, told: progressOf(context) });
+    if (signal.aborted && page.ours) await this.#source.cancel(run);
+    if (!ended.ok) return refusedResult(ended.said);
+    if (ended.value.status === 'queued' || ended.value.status === 'running') return runResult(ended.value, null);
+    const rows = await this.#source.rows(run, page.cursor, page.limit);
+    return rows.ok ? runResult(rows.value.run, rows.value) : refusedResult(rows.said);
+  }
+}
+
+/** Progress for those who asked for it; its number only grows. */
+function progressOf({ mcpReq }: ServerContext): (run: ToolRun) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  let progress = 0;
+  return ({ status, rowCount }) => {
+    progress += 1;
+    const message = rowCount === null ? status : `${status}, ${rowCount} rows so far`;
+    const params = { progressToken, progress, message };
+    void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+}

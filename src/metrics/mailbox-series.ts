@@ -1,0 +1,168 @@
+// The metric series of one mailbox, as a pure function of its state. Unknown values give no sample.
+
+import { dailyLimitOf, healthScoreOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
+import { dnsRecords } from '../model/answers.ts';
+import {
+  type DailyRow,
+  dailyRows,
+  inboxCount,
+  inboxRatio,
+  lastDays,
+  rowsBetween,
+  sumOf,
+} from '../model/daily-counts.ts';
+import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
+import { isWarmupMode, warmupModes } from '../model/policy.ts';
+import { ratePpm } from '../model/rate.ts';
+import type { EpochMs } from '../model/time.ts';
+import { visibleText } from '../wording/visible-text.ts';
+import type { Gauge, ItemSample } from './exposition/block-cache.ts';
+import type { Labels } from './exposition/text.ts';
+import { prefix } from './prefix.ts';
+
+const cached = 'A cached value: warmwarden_observation_timestamp_seconds says when it was read. Absent while unknown.';
+
+const helps = {
+  mailbox_info: `Always 1; labels describe the mailbox. ${cached}`,
+  mailbox_status: `1 for the status of the mailbox, 0 for the others. ${cached}`,
+  warmup_mode: `1 for the warm-up mode, 0 for the others; unknown is a word that the guard has no limit for. ${cached}`,
+  guard_state: 'What the guard makes of the mailbox: 1 for its state, 0 for the others. It rests on cached values.',
+  mailbox_health_score: `Health score, 0 to 100 points, as the API gives it. ${cached}`,
+  mailbox_daily_limit: `Daily sending limit, mails a day. ${cached}`,
+  mailbox_warmup_day: `Day of the warm-up, counted in days. ${cached}`,
+  mailbox_connected: `1 when the mailbox is connected, 0 when the API reports a connection error. ${cached}`,
+  warmup_running: `1 when the warm-up runs, 0 when it is paused or does not run. ${cached}`,
+  window_sent: `Mails sent in the guard's evidence window. ${cached}`,
+  window_bounced: `Mails bounced in the guard's evidence window. ${cached}`,
+  window_delivered: `Mails delivered in the days of the guard's evidence window. ${cached}`,
+  window_replied: `Replies in the days of the guard's evidence window. ${cached}`,
+  window_inbox: `Mails that landed in the inbox in the days of the guard's evidence window. ${cached}`,
+  window_spam_landed: `Mails that landed in spam in the days of the guard's evidence window. ${cached}`,
+  bounce_ratio: `Bounced by sent in the guard's evidence window, a ratio from 0 to 1. ${cached}`,
+  bounce_limit_ratio: `The bounce limit of the warm-up mode, a ratio from 0 to 1. ${cached}`,
+  bounces_until_breach: `Further bounces that would breach the limit; 0 when it is breached. ${cached}`,
+  inbox_ratio: `Inbox rate over the last 7 days weighted by delivered mails, a ratio from 0 to 1. ${cached}`,
+  reply_ratio: `Replies by delivered mails over the last 7 days, a ratio from 0 to 1. ${cached}`,
+  spam_ratio: `Landed in spam by delivered mails over the last 7 days, a ratio from 0 to 1. ${cached}`,
+  dns_pass: `1 when the DNS record passes, 0 when it fails; absent when inconclusive. ${cached}`,
+  blacklist_listed: `1 when the sending address or domain is on a blacklist, 0 when not; absent when inconclusive. ${cached}`,
+  blacklists_found: `Number of blacklists it is on. ${cached}`,
+  blacklists_checked: `Number of blacklists that were checked. ${cached}`,
+  observation_timestamp_seconds: 'When the route was last read successfully, seconds since the Unix epoch.',
+} as const;
+export type MailboxMetric = keyof typeof helps;
+
+/** Every metric of a mailbox. All are gauges. */
+export const mailboxMetrics = Object.fromEntries(
+  Object.entries(helps).map(([metric, help]) => [metric, { name: `${prefix}${metric}`, help }]),
+) as Readonly<Record<MailboxMetric, Gauge>>;
+
+/** What a mailbox of which everything is known has. */
+export const maxSeriesOfMailbox = 44;
+
+export interface SeriesContext {
+  readonly state: GuardState;
+  readonly now: EpochMs;
+}
+
+type MailboxSample = ItemSample<MailboxMetric>;
+
+const noLabels: Labels = {};
+
+/** Days of the inbox, reply and spam ratios. */
+const ratioDays = 7;
+
+/** All samples of a mailbox, without its name. */
+export function mailboxSamples(mailbox: MailboxState, context: SeriesContext): readonly MailboxSample[] {
+  const samples: MailboxSample[] = [];
+  const add = (metric: MailboxMetric, value: number | null | undefined, labels: Labels = noLabels) => {
+    if (typeof value === 'number' && Number.isFinite(value)) samples.push({ gauge: metric, value, labels });
+  };
+  const rows = dailyRows(mailbox.stats?.answer, context.now);
+  addState(mailbox, context.state, add);
+  addWindow(mailbox, rows, add);
+  addRatios(lastDays(rows, ratioDays), add);
+  addChecks(mailbox, add);
+  return samples;
+}
+
+type Add = (metric: MailboxMetric, value: number | null | undefined, labels?: Labels) => void;
+
+function addState(mailbox: MailboxState, state: GuardState, add: Add): void {
+  add('mailbox_info', 1, {
+    mailbox_id: mailbox.id,
+    domain: visibleText(domainOf(mailbox.email)),
+    provider: visibleText(mailbox.entry.answer.provider ?? ''),
+  });
+  const status = statusWord(mailboxStatusOf(mailbox));
+  for (const one of ['active', 'other', 'unknown'] as const)
+    add('mailbox_status', flag(one === status), { status: one });
+  if (mailbox.warmup) {
+    const { mode } = mailbox.warmup.answer;
+    const known = isWarmupMode(mode) ? mode : 'unknown';
+    for (const one of [...warmupModes, 'unknown']) add('warmup_mode', flag(one === known), { mode: one });
+  }
+  for (const one of guardStates) add('guard_state', flag(one === state), { state: one });
+  add('mailbox_health_score', healthScoreOf(mailbox));
+  add('mailbox_daily_limit', dailyLimitOf(mailbox));
+  add('mailbox_warmup_day', warmupDayOf(mailbox));
+  const connection = mailbox.detail?.answer.connection ?? 'unclear';
+  if (connection !== 'unclear') add('mailbox_connected', flag(connection === 'connected'));
+  const run = mailbox.verdict?.answer.run ?? 'unknown';
+  if (run !== 'unknown') add('warmup_running', flag(run === 'running'));
+}
+
+function statusWord(status: string | null): 'active' | 'other' | 'unknown' {
+  if (status === null) return 'unknown';
+  return status.trim().toLowerCase() === 'active' ? 'active' : 'other';
+}
+
+function addWindow(mailbox: MailboxState, rows: readonly DailyRow[], add: Add): void {
+  const verdict = mailbox.verdict?.answer;
+  if (!verdict) return;
+  if (verdict.limitPpm !== null) add('bounce_limit_ratio', verdict.limitPpm / 1e6);
+  // Without a window the counts of a verdict are 0 because nothing was counted.
+  if (verdict.windowFrom === null || verdict.windowTo === null) return;
+  add('window_sent', verdict.sent);
+  add('window_bounced', verdict.bounced);
+  const rate = ratePpm(verdict);
+  if (rate !== null) add('bounce_ratio', rate / 1e6);
+  add('bounces_until_breach', verdict.bouncesUntilBreach);
+  const window = rowsBetween(rows, verdict.windowFrom, verdict.windowTo);
+  add('window_delivered', sumOf(window, 'delivered'));
+  add('window_replied', sumOf(window, 'replied'));
+  const inbox = inboxCount(window);
+  if (inbox !== null) add('window_inbox', Math.round(inbox));
+  add('window_spam_landed', sumOf(window, 'spamLanded'));
+}
+
+function addRatios(rows: readonly DailyRow[], add: Add): void {
+  add('inbox_ratio', inboxRatio(rows));
+  const delivered = sumOf(rows, 'delivered');
+  if (delivered === null || delivered === 0) return;
+  const replied = sumOf(rows, 'replied');
+  const spam = sumOf(rows, 'spamLanded');
+  if (replied !== null) add('reply_ratio', replied / delivered);
+  if (spam !== null) add('spam_ratio', spam / delivered);
+}
+
+function addChecks(mailbox: MailboxState, add: Add): void {
+  for (const record of dnsRecords) {
+    const pass = mailbox.dns?.answer.records[record].pass ?? null;
+    if (pass !== null) add('dns_pass', flag(pass), { record });
+  }
+  const blacklist = mailbox.blacklist?.answer;
+  if (blacklist) {
+    if (blacklist.listed !== null) add('blacklist_listed', flag(blacklist.listed));
+    add('blacklists_found', blacklist.found);
+    add('blacklists_checked', blacklist.checked);
+  }
+  const read = { stats: mailbox.stats, warmup: mailbox.warmup, mailbox: mailbox.detail };
+  for (const [route, observed] of Object.entries({ ...read, dns: mailbox.dns, blacklist: mailbox.blacklist })) {
+    if (observed) add('observation_timestamp_seconds', observed.at / 1_000, { route });
+  }
+}
+
+function flag(condition: boolean): number {
+  return condition ? 1 : 0;
+}

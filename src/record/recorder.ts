@@ -1,0 +1,330 @@
+// Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
+
+import type { Fleet } from '../fleet/fleet.ts';
+import { withdraw } from '../guard/breaker.ts';
+import type { StatusWords } from '../guard/run-state.ts';
+import { type Action, isGuardActionKind, type Outcome } from '../model/action.ts';
+import type { AlertChanges } from '../model/alert.ts';
+import type { MailboxList, Observed } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
+import type { Tally } from '../model/tally.ts';
+import type { EpochMs } from '../model/time.ts';
+import { pollKey } from '../poll/poll.ts';
+import type { Store } from '../store/store.ts';
+import type { Others } from '../wording/causes.ts';
+import type { World } from '../world.ts';
+import { AccountAlerts } from './account-alerts.ts';
+import type { Observation } from './observe.ts';
+import { othersOf } from './others.ts';
+import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
+import { withHistory } from './returning.ts';
+import { compareRoster, type RosterChanges } from './roster.ts';
+import { confirm, type TickContext, tick } from './tick.ts';
+import type { Turns } from './turns.ts';
+
+/** The rooms that a recorder works with. */
+export interface RecorderRooms {
+  readonly world: World;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly tally: Tally;
+  readonly turns: Turns;
+  /** Called after a commit that people may be told of. */
+  readonly onTransitions: () => void;
+}
+
+/** An account as the configuration has it, without what it takes to talk to its API. */
+export interface GuardedAccount {
+  readonly account: string;
+  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
+  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  readonly words: StatusWords;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
+  /** The settings of the alert rules in force. */
+  readonly rules: () => RuleSettings;
+  /** The base_url: its breaker admits the actions of all accounts under it. */
+  readonly api: string;
+  /** The accounts under it now, in the order of the configuration; the first one's name stands in the breaker's alert. */
+  readonly accountsOfApi: () => readonly string[];
+}
+
+export interface RecorderOptions extends GuardedAccount {
+  /** The key may write, as far as is known. */
+  readonly writable: () => boolean;
+  /** Statistics from before this moment are stale; -Infinity while that can't be said. */
+  readonly staleBefore: () => EpochMs;
+  /** The mailbox is new to everybody, and the first sweep that looks at it goes on. */
+  readonly sweeps: (mailboxId: string) => boolean;
+  /** What was believed at the start was asked for again: a pending alert from before may fire now. */
+  readonly seenAgain: () => boolean;
+}
+
+export class Recorder {
+  readonly #rooms: RecorderRooms;
+  readonly #options: RecorderOptions;
+  /** Writes to a mailbox so far: opened and settled ones. */
+  readonly #writes = new Map<string, number>();
+  /** By pollKey: what this process has read. */
+  readonly #read = new Set<string>();
+  readonly #alerts: AccountAlerts;
+  readonly #absentSince = new Map<string, EpochMs>();
+
+  constructor(rooms: RecorderRooms, options: RecorderOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+    this.#alerts = new AccountAlerts(rooms.fleet, options);
+  }
+
+  /** Takes in an answer about a mailbox. null when the mailbox has left. Rejects when the store can't be written. */
+  observed(mailboxId: string, observation: Observation): Promise<MailboxState | null> {
+    return this.#rooms.turns.take(async () => {
+      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      if (!before) return null;
+      this.#read.add(pollKey({ route: observation.route, mailboxId }));
+      return this.#record(before, observation, observation.route);
+    });
+  }
+
+  /**
+   * Judges a mailbox on what is believed at its turn. Not before this process has read both answers, and not while a
+   * POST may be under way: the believed answer may be from before it.
+   */
+  judgedAgain(mailboxId: string): Promise<void> {
+    return this.#rooms.turns.take(async () => {
+      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
+      if (!before?.warmup || !known || before.action?.state === 'open') return;
+      await this.#record(before, { route: 'warmup', observed: before.warmup }, null);
+    });
+  }
+
+  async #record(before: MailboxState, observation: Observation, answered: Observation['route'] | null) {
+    const { fleet, store, tally, world } = this.#rooms;
+    const { api } = this.#options;
+    const now = world.clock.now();
+    const policy = this.#options.policyFor(before);
+    const context = this.#tickContext(before.id, policy, now);
+    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
+    const told = confirmed?.by ? null : confirmed;
+    const { route } = observation;
+    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, told, breaker });
+    const moved = breaker && { api, state: breaker };
+    await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
+    if (breaker) fleet.putBreaker(api, breaker);
+    if (confirmed) {
+      this.#wrote(before.id);
+      this.#count(confirmed, 'confirmed');
+    }
+    if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+    this.#show(mailbox, actions, alerts);
+    return mailbox;
+  }
+
+  /** Whether this process, not an earlier one, has read that answer of the mailbox. */
+  hasRead(mailboxId: string, route: 'stats' | 'warmup'): boolean {
+    return this.#read.has(pollKey({ route, mailboxId }));
+  }
+
+  /**
+   * A number that changes with every write to the mailbox. A warm-up answer that was asked for under another number
+   * may show the time before the write, and must not pass for somebody's change.
+   */
+  writeMark(mailboxId: string): number {
+    return this.#writes.get(mailboxId) ?? 0;
+  }
+
+  #wrote(mailboxId: string): void {
+    this.#writes.set(mailboxId, this.writeMark(mailboxId) + 1);
+  }
+
+  /** Records the intent to POST. null when the action is no longer the one to be done. */
+  opened(mailboxId: string, actionId: string): Promise<Action | null> {
+    return this.#rooms.turns.take(async () => {
+      const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const action = mailbox?.action;
+      if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
+      const warmup = mailbox.warmup?.answer;
+      const status = warmup?.status ?? null;
+      const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
+      const now = this.#rooms.world.clock.now();
+      if (!this.maySend(action)) {
+        await this.#drop(mailbox, action, notEnforced);
+        return null;
+      }
+      const open: Action = {
+        ...action,
+        before,
+        state: 'open',
+        openedAt: now,
+        nextTryAt: null,
+        attempts: action.attempts + 1,
+      };
+      await this.#rooms.store.openIntent(open);
+      this.#wrote(mailboxId);
+      this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
+      this.#rooms.fleet.putAction(open);
+      return open;
+    });
+  }
+
+  /** Whether the action may be sent at this moment. `enforce: false` is about the guard; the red button stops persons too. */
+  maySend({ mailboxId, email, by }: Action): boolean {
+    const policy = this.#options.policyFor({ email, id: mailboxId });
+    return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
+  }
+
+  /** Records what came of a POST. Does nothing when a poll has settled it in the meantime. */
+  settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<void> {
+    return this.#rooms.turns.take(async () => {
+      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const open = before?.action;
+      if (!before || !open || open.id !== actionId || open.state !== 'open') return;
+      const now = this.#rooms.world.clock.now();
+      const policy = this.#options.policyFor(before);
+      const mailbox =
+        settlement.kind === 'confirmed'
+          ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
+          : { ...before, action: unsuccessful(open, settlement, now) };
+      const action = mailbox.action ?? open;
+      const told =
+        !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
+      const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null };
+      const alerts = this.#alerts.after({ ...happening, told: told && isOutcome(settlement) ? action : null });
+      await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+      this.#wrote(mailboxId);
+      if (isOutcome(settlement)) this.#count(action, settlement.kind);
+      this.#show(mailbox, [action], alerts);
+    });
+  }
+
+  /** What was planned and not sent is not sent any more. */
+  dropPlanned({ id, mailboxId }: Pick<Action, 'id' | 'mailboxId'>, why: string): Promise<void> {
+    return this.#rooms.turns.take(async () => {
+      const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      if (mailbox?.action?.state !== 'planned' || mailbox.action.id !== id) return;
+      await this.#drop(mailbox, mailbox.action, why);
+    });
+  }
+
+  /** What was told of an action that failed ends with it: a person's may have taken its place. */
+  async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
+    const now = this.#rooms.world.clock.now();
+    const action = dropped(planned, why, now);
+    const mailbox = { ...before, action };
+    const policy = this.#options.policyFor(mailbox);
+    const actions = [action];
+    const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, told: null, breaker: null });
+    await this.#rooms.store.settleIntent({ action, mailbox, alerts });
+    this.#show(mailbox, actions, alerts);
+  }
+
+  /** Takes in a mailbox list. */
+  listed(list: Observed<MailboxList>): Promise<RosterChanges> {
+    return this.#rooms.turns.take(async () => {
+      const { fleet, store } = this.#rooms;
+      const { account, selects } = this.#options;
+      const known = [...fleet.mailboxesOf(account)];
+      const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
+      const { changed, absent, left } = changes;
+      const arrived = await this.#remembering(changes);
+      const breaker = this.#withoutLeft(left);
+      const alerts = this.#alerts.listed(changes, breaker, list.at);
+      const moves = alerts.changed.length + alerts.dropped.length;
+      if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
+        const present = [...arrived, ...changed];
+        const { api } = this.#options;
+        const moved = breaker && { api, state: breaker };
+        await store.recordList({ account, present, absent, left, leftAt: list.at, alerts, breaker: moved });
+        if (breaker) fleet.putBreaker(api, breaker);
+      }
+      for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
+      for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
+      for (const mailbox of [...arrived, ...changed, ...absent]) fleet.putMailbox(mailbox);
+      for (const { id } of left) {
+        fleet.removeMailbox(account, id);
+        for (const route of ['stats', 'warmup'] as const) this.#read.delete(pollKey({ route, mailboxId: id }));
+      }
+      this.#showAlerts(alerts);
+      return { ...changes, arrived };
+    });
+  }
+
+  /** Nothing that a person undid, and nothing that we did, is forgotten of those who come back. */
+  async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
+    if (arrived.length === 0) return arrived;
+    return withHistory(arrived, [...(await this.#rooms.store.departed(this.#options.account)), ...absent, ...gone]);
+  }
+
+  /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
+  timePassed(): Promise<void> {
+    return this.#rooms.turns.take(async () => {
+      const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
+      if (alerts.changed.length + alerts.dropped.length === 0) return;
+      await this.#rooms.store.recordAlerts(alerts);
+      this.#showAlerts(alerts);
+    });
+  }
+
+  #tickContext(mailboxId: string, policy: Policy, now: EpochMs): TickContext {
+    const { words, writable, api } = this.#options;
+    return {
+      policy,
+      enforce: this.#enforces(mailboxId, policy, now),
+      words,
+      now,
+      hasRead: (route) => this.hasRead(mailboxId, route),
+      writable: writable(),
+      breaker: this.#rooms.fleet.breaker(api),
+      running: () => this.#running(),
+      newId: () => actionId(now, this.#rooms.world.random()),
+      others: (mailbox) => this.#others(mailbox, now),
+    };
+  }
+
+  #others(mailbox: MailboxState, now: EpochMs): readonly Others[] {
+    return othersOf(mailbox, this.#rooms.fleet.mailboxes(), now);
+  }
+
+  /** Running mailboxes under the same base_url. */
+  #running(): number {
+    let running = 0;
+    for (const account of this.#options.accountsOfApi()) {
+      for (const { verdict } of this.#rooms.fleet.mailboxesOf(account))
+        if (verdict?.answer.run === 'running') running += 1;
+    }
+    return running;
+  }
+
+  /** Neither the configuration nor a person's red button says to write nothing to the mailbox. */
+  #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
+    return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
+  }
+
+  /** The breaker without those who left; null when that changes nothing. */
+  #withoutLeft(left: readonly MailboxState[]): BreakerState | null {
+    const before = this.#rooms.fleet.breaker(this.#options.api);
+    const after = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    return after === before ? null : after;
+  }
+
+  /** The guard's own actions are counted; a person's are theirs. */
+  #count({ account, kind, by }: Action, outcome: Outcome): void {
+    if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
+  }
+
+  #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {
+    this.#rooms.fleet.putMailbox(mailbox);
+    for (const action of actions) this.#rooms.fleet.putAction(action);
+    this.#showAlerts(alerts);
+  }
+
+  #showAlerts(alerts: AlertChanges): void {
+    for (const alert of alerts.changed) this.#rooms.fleet.putAlert(alert);
+    for (const fingerprint of alerts.dropped) this.#rooms.fleet.removeAlert(fingerprint);
+    if (alerts.transitions.length > 0) this.#rooms.onTransitions();
+  }
+}

@@ -1,0 +1,138 @@
+// The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
+// actions. Pure: the recorder commits what comes out.
+
+import { afterConfirmed, afterHand, firstSight } from '../guard/memory.ts';
+import { runStateOf, type StatusWords } from '../guard/run-state.ts';
+import { type Action, isGuardActionKind } from '../model/action.ts';
+import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import { type Change, changesAtHand } from '../model/change.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { DecisionRecord } from '../store/records.ts';
+import { causeSentences, type Others } from '../wording/causes.ts';
+import { askBreaker } from './admission.ts';
+import { changesIn } from './changes.ts';
+import { judgeMailbox, type Observation, observe, sameVerdict } from './observe.ts';
+import { isOurs, planAfter, showsChange } from './plan.ts';
+
+export interface TickContext {
+  readonly policy: Policy;
+  /** Neither the configuration nor a person has switched writing off. */
+  readonly enforce: boolean;
+  readonly words: StatusWords;
+  readonly now: EpochMs;
+  /** Whether this process has read that answer of the mailbox: what an earlier one read is shown but not judged. */
+  readonly hasRead: (route: 'stats' | 'warmup') => boolean;
+  /** The key may write, as far as is known. */
+  readonly writable: boolean;
+  readonly breaker: BreakerState;
+  /** Counts the running mailboxes under the breaker; asked only when it matters. */
+  readonly running: () => number;
+  readonly newId: () => string;
+  /** Those who share something with it; asked only when something is planned. */
+  readonly others: (mailbox: MailboxState) => readonly Others[];
+}
+
+export interface Tick {
+  readonly mailbox: MailboxState;
+  /** What others changed since the look before. */
+  readonly changes: readonly Change[];
+  /** null when nothing was judged. */
+  readonly verdict: Verdict | null;
+  readonly decision: DecisionRecord | null;
+  /** Actions that it confirmed, dropped or planned, in this order. */
+  readonly actions: readonly Action[];
+  /** The action whose POST the answer proves. */
+  readonly confirmed: Action | null;
+  /** The breaker after the verdict, when it moved. */
+  readonly breaker: BreakerState | null;
+}
+
+export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
+  const proof = proofIn(before, observation, context);
+  const changes = proof ? [] : changesIn(before, observation);
+  const seen = proof ? confirm(before, proof, context) : afterChanges(observe(before, observation), changes);
+  const confirmed = proof ? seen.action : null;
+  const settled = confirmed ? [confirmed] : [];
+  const judgeable = observation.route === 'stats' || observation.route === 'warmup';
+  const { policy, enforce, words, now, hasRead, writable, newId } = context;
+  const freshStats = observation.route === 'stats';
+  const readable = judgeable && hasRead('stats') && hasRead('warmup');
+  const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
+  if (!judgement) {
+    return { mailbox: seen, changes, verdict: null, decision: null, actions: settled, confirmed, breaker: null };
+  }
+  const { memory } = judgement;
+  const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, {
+    ...context,
+    mayWrite: enforce && writable,
+  });
+  const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
+  const planned = planAfter({ mailbox: judged, verdict, enforce, writable, now, newId }).map((action) =>
+    action.state === 'planned' && action.kind !== 'restore'
+      ? { ...action, causes: causeSentences(judged, verdict, context.others(judged)) }
+      : action,
+  );
+  return {
+    mailbox: { ...judged, action: planned.at(-1) ?? judged.action },
+    changes,
+    verdict,
+    decision: {
+      verdict,
+      unchanged: before.verdict !== null && sameVerdict(before.verdict.answer, verdict),
+      days: daysOf(verdict, seen.stats?.answer.rows ?? []),
+    },
+    actions: [...settled, ...planned],
+    confirmed,
+    breaker: breaker === context.breaker ? null : breaker,
+  };
+}
+
+/**
+ * The mailbox with what others changed. Whoever sets another limit has taken the mailbox over: our claim ends. Another
+ * mode or status beside it is for the guard's memory to judge: that may be a reversal.
+ */
+function afterChanges(mailbox: MailboxState, changes: readonly Change[]): MailboxState {
+  if (changes.length === 0) return mailbox;
+  const limited = changes.every(({ what }) => what === 'target_daily_limit');
+  const memory = limited && mailbox.memory ? { ...mailbox.memory, claim: null } : mailbox.memory;
+  return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesAtHand) };
+}
+
+/** The warm-up answer that proves our POST, when this is one. */
+function proofIn(before: MailboxState, observation: Observation, context: TickContext): Observed<WarmupAnswer> | null {
+  if (observation.route !== 'warmup' || !isOurs(before.action, context.now)) return null;
+  return showsChange(before.action, observation.observed.answer, context.words) ? observation.observed : null;
+}
+
+/** The mailbox after its action was read back: what we changed is claimed, and the evidence restarts. */
+export function confirm(
+  before: MailboxState,
+  warmup: Observed<WarmupAnswer>,
+  context: Pick<TickContext, 'policy' | 'words' | 'now'>,
+): MailboxState {
+  if (!before.action) return before;
+  const { policy, words, now } = context;
+  const { status, mode } = warmup.answer;
+  const rows = before.stats?.answer.rows ?? null;
+  const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
+  const { kind, by, targetMode } = before.action;
+  const detail = targetMode === null ? `read back: status ${status}` : `read back: mode ${mode}`;
+  const action: Action = { ...before.action, state: 'confirmed', settledAt: now, nextTryAt: null, detail };
+  const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
+  const known = before.memory ?? firstSight(policy, sight);
+  const own = !by && isGuardActionKind(kind);
+  const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterHand(known, done, sight);
+  return { ...before, warmup, memory, action };
+}
+
+function daysOf(verdict: Verdict, rows: readonly StatsRow[]): DecisionRecord['days'] {
+  const { windowFrom, windowTo } = verdict;
+  if (windowFrom === null || windowTo === null) return [];
+  return rows.flatMap(({ date, sent, bounced }) =>
+    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
+  );
+}

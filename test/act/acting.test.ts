@@ -1,0 +1,196 @@
+// One account from the bounce to the confirmed change, over HTTP, with a store on disk. DESIGN.md section 1, promises 1 to 5.
+import { expect, test } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+import type { Meddling } from '../watch/go-between.ts';
+
+const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
+
+const isPost = ({ method }: { readonly method: string }) => method === 'POST';
+
+/** Meddles with POSTs only. */
+function withPosts(duty: Duty, meddle: (count: number) => Meddling): void {
+  let count = 0;
+  duty.between.meddle = (request) => {
+    if (!isPost(request)) return 'pass';
+    count += 1;
+    return meddle(count);
+  };
+}
+
+const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
+
+test('a breach is answered with one switch to recovery mode, read back, within a stats poll', async () => {
+  await using duty = await goOnDuty();
+  await settled(duty);
+  expect(duty.posts()).toMatchObject([{ mailbox_id: duty.mailbox()?.id, ...switched }]);
+  const posted = duty.between.requests.findIndex(isPost);
+  const [stats, look] = duty.between.requests.slice(posted - 2, posted);
+  expect([stats?.path.slice(0, 9), look?.path.slice(0, 10)]).toEqual(['/v1/stats', '/v1/warmup']);
+  expect((duty.between.requests[posted]?.at ?? 0) - (stats?.at ?? 0)).toBeLessThan(3_000);
+  expect(duty.action()).toMatchObject({ kind: 'recovery', attempts: 1, detail: expect.stringMatching(/^read back/) });
+  expect(duty.mailbox()?.memory).toMatchObject({
+    mode: 'recovery',
+    interventions: [duty.action()?.settledAt],
+    claim: { kind: 'recovery', previousMode: 'balanced' },
+  });
+  expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('recovery');
+  expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+});
+
+test('old bounces do not act a second time over the following days: the evidence begins anew', async () => {
+  await using duty = await goOnDuty({ poll: rarePoll });
+  await settled(duty);
+  await duty.run(6 * dayMs);
+  expect(duty.posts()).toHaveLength(1);
+  expect(duty.mailbox()?.memory?.claim?.kind).toBe('recovery');
+  expect(duty.reason()).toBe('ok');
+});
+
+test('an emergency is answered with one pause', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(jonas), poll: rarePoll });
+  await duty.until(() => duty.action(jonas)?.state === 'confirmed');
+  await duty.run(2 * dayMs);
+  expect(duty.posts()).toEqual([{ mailbox_id: duty.mailbox(jonas)?.id, action: 'pause' }]);
+  expect([duty.simulator.fleet.find(jonas)?.running, duty.reason(jonas)]).toEqual([false, 'already_paused']);
+});
+
+test('a breach found at first sight waits for the second fresh answer, a minute later', async () => {
+  await using duty = await goOnDuty({ afterMs: 3 * hourMs });
+  await duty.until(() => duty.reason() === 'first_sight', 5 * minuteMs);
+  expect(duty.posts()).toEqual([]);
+  const first = duty.clock.now();
+  await duty.until(() => duty.posts().length > 0, 5 * minuteMs);
+  expect([duty.asked('/v1/stats'), duty.clock.now() - first < 2 * minuteMs]).toEqual([2, true]);
+});
+
+test('an emergency found at first sight acts at once', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(jonas), afterMs: 5 * hourMs });
+  await duty.until(() => duty.posts().length > 0, minuteMs);
+  expect([duty.asked('/v1/stats'), duty.posts()[0].action]).toEqual([1, 'pause']);
+});
+
+test('with enforce: false nothing is written, and the breach is told as NOT ACTED', async () => {
+  await using duty = await goOnDuty({ policy: { enforce: false } });
+  await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
+  await duty.run(12 * hourMs);
+  expect([duty.posts(), duty.action()]).toEqual([[], null]);
+  expect(await duty.told()).toEqual(['firing bounce_over_limit']);
+});
+
+test('a person who pauses between verdict and POST is not overruled', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
+  expect(duty.action()?.state).toBe('planned');
+  duty.simulator.fleet.pause(amelia);
+  await duty.run(12 * hourMs);
+  expect([duty.posts(), duty.action()?.state, duty.reason()]).toEqual([[], 'dropped', 'already_paused']);
+  expect(await duty.told()).toEqual([]);
+});
+
+test('a person who switches to recovery between verdict and POST is not doubled, nor is the switch claimed', async () => {
+  await using duty = await goOnDuty();
+  await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
+  duty.simulator.fleet.setMode(amelia, 'recovery');
+  await duty.run(12 * hourMs);
+  expect([duty.posts(), duty.action()?.state, duty.mailbox()?.memory?.claim]).toEqual([[], 'dropped', null]);
+});
+
+test('a person who takes a switch back ends our claim, and old bounces do not switch again', async () => {
+  await using duty = await goOnDuty({ poll: rarePoll });
+  await settled(duty);
+  duty.simulator.fleet.setMode(amelia, 'balanced');
+  await duty.run(3 * dayMs);
+  expect([duty.posts().length, duty.mailbox()?.memory?.claim]).toEqual([1, null]);
+  expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('balanced');
+});
+
+test('a change that is promised and never made is tried after 1, 5, 15 and 60 minutes, then it has failed', async () => {
+  await using duty = await goOnDuty();
+  withPosts(duty, () => 'swallow');
+  await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
+  const times = duty.between.requests.filter(isPost).map(({ at }) => at);
+  const waits = times.slice(1).map((at, index) => Math.floor((at - (times[index] ?? 0)) / minuteMs));
+  expect(waits).toEqual([1, 5, 15, 60]);
+  expect(duty.action()).toMatchObject({ state: 'unconfirmed', attempts: 5, nextTryAt: null });
+  await duty.run(10 * hourMs);
+  expect(duty.posts()).toHaveLength(5);
+  expect(await duty.told()).toEqual(['event guard_acted unconfirmed', 'firing guard_action_failed']);
+});
+
+test('before each further try it looks, so a person who helped meanwhile is not doubled', async () => {
+  await using duty = await goOnDuty();
+  withPosts(duty, () => 'swallow');
+  await duty.until(() => duty.action()?.state === 'unconfirmed');
+  duty.simulator.fleet.setMode(amelia, 'recovery');
+  await duty.run(3 * hourMs);
+  expect([duty.posts().length, duty.action()?.state]).toEqual([1, 'confirmed']);
+});
+
+test('a failed action that the mailbox shows after all is confirmed, and the alarm ends', async () => {
+  await using duty = await goOnDuty();
+  withPosts(duty, () => 'swallow');
+  await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
+  duty.simulator.fleet.setMode(amelia, 'recovery');
+  await duty.run(hourMs);
+  expect(duty.action()?.state).toBe('confirmed');
+  expect((await duty.told()).slice(2)).toEqual(['event guard_acted confirmed', 'resolved guard_action_failed']);
+});
+
+test.each(['applied-500', 'applied-cut'] as const)(
+  'a POST that was applied but answered with %s is read back, not repeated',
+  async (meddling) => {
+    await using duty = await goOnDuty();
+    withPosts(duty, () => meddling);
+    await settled(duty);
+    await duty.run(2 * hourMs);
+    expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
+    expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+  },
+);
+
+test('a POST that never arrived is repeated after a look, and counts as one intervention', async () => {
+  await using duty = await goOnDuty();
+  withPosts(duty, (count) => (count === 1 ? 'cut' : 'pass'));
+  await settled(duty);
+  await duty.run(2 * hourMs);
+  expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 2]);
+  expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
+});
+
+test('a POST that meets a 429 is sent again after Retry-After, and nothing else is asked meanwhile', async () => {
+  await using duty = await goOnDuty();
+  withPosts(duty, (count) =>
+    count === 1 ? { status: 429, body: { error: 'slow' }, headers: { 'retry-after': '90' } } : 'pass',
+  );
+  await settled(duty);
+  const times = duty.between.requests.map(({ at }) => at);
+  const first = duty.between.requests.findIndex(isPost);
+  expect((times[first + 1] ?? 0) - (times[first] ?? 0)).toBeGreaterThanOrEqual(90_000);
+  expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 1]);
+  expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+});
+
+test('a key that may not write is tried hourly, not hammered, and the failure is told once', async () => {
+  await using duty = await goOnDuty();
+  withPosts(duty, () => ({ status: 403, body: { error: 'the API key lacks the write permission' } }));
+  await duty.until(() => duty.action()?.state === 'refused');
+  await duty.run(4 * hourMs + 10 * minuteMs);
+  expect(duty.posts()).toHaveLength(5);
+  expect([...duty.fleet().accounts()][0]?.writable).toBe(false);
+  expect((await duty.told()).filter((told) => told.includes('guard_action_failed'))).toEqual([
+    'firing guard_action_failed',
+  ]);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.action()?.state === 'confirmed', 2 * hourMs);
+  expect([...duty.fleet().accounts()][0]?.writable).toBe(true);
+});
+
+test('one mailbox that can not be read does not keep another from its action', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+  await duty.until(() => duty.mailbox(oliver)?.verdict !== null && duty.mailbox(oliver) !== undefined, hourMs);
+  const sick = duty.mailbox(oliver)?.id ?? '';
+  duty.between.meddle = ({ path }) => (path.includes(sick) ? { status: 500, body: { error: 'oops' } } : 'pass');
+  await settled(duty);
+  expect(duty.posts()).toHaveLength(1);
+});

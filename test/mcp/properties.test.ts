@@ -1,0 +1,109 @@
+// Whatever a service says of its recipes, runs and rows: tools that every client takes, and results that are inert.
+import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { inertRow, inertText } from '../../src/mcp/inert.ts';
+import { inputSchemaOf } from '../../src/mcp/input-schema.ts';
+import { runResult } from '../../src/mcp/results.ts';
+import type { ToolRun } from '../../src/mcp/source.ts';
+import { recipeTool, runTools, toolName } from '../../src/mcp/tools.ts';
+import { readRecipes, readRun } from '../../src/recipe-api/answers.ts';
+
+const deceptive = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\p{Cs}]/u;
+/** Ordinary letters, and what hides, reorders or breaks text. */
+const unit = fc.constantFrom('a', 'é', '<', '"', '\u0007', '\n', '\u202e', '\u200b', '\ufeff', '\u2028', '\ud83d');
+const words = fc.constantFrom('id', 'name', 'type', 'properties', 'required', 'enum', 'description', 'rows', 'data');
+const json = fc.anything({
+  key: fc.oneof(words, fc.string({ unit })),
+  maxDepth: 4,
+  withNullPrototype: false,
+});
+const parameters = fc.oneof(
+  json,
+  fc.array(fc.record({ name: fc.string(), type: json, required: json, default: json })),
+);
+
+/** As it would come over the wire: anything that JSON can't say is gone. */
+function wired(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value) ?? 'null');
+}
+
+describe('any parameters', () => {
+  it('make a tool that the strictest client takes', () => {
+    fc.assert(
+      fc.property(parameters, fc.string({ minLength: 1, unit }), fc.boolean(), (raw, id, foreign) => {
+        const recipe = { id, title: id, description: id, parameters: wired(raw), deed: 'unknown' as const };
+        const tool = recipeTool(recipe, foreign);
+        expect(ListToolsResultSchema.safeParse({ tools: [wired(tool), ...runTools] }).success).toBe(true);
+        expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+        expect(runTools.map(({ name }) => name)).not.toContain(tool.name);
+        expect(JSON.stringify([tool.title, tool.description])).not.toMatch(deceptive);
+      }),
+    );
+  });
+
+  it('require only what they describe', () => {
+    fc.assert(
+      fc.property(parameters, (raw) => {
+        const { properties, required } = inputSchemaOf(wired(raw));
+        for (const name of required) expect(Object.keys(properties)).toContain(name);
+      }),
+    );
+  });
+});
+
+describe('any two ids', () => {
+  it('have two names, and each always the same', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (one, other) => {
+        expect(toolName(one)).toBe(toolName(one));
+        if (one !== other) expect(toolName(one)).not.toBe(toolName(other));
+      }),
+    );
+  });
+});
+
+describe('any answer of a service', () => {
+  it('is read without an exception', () => {
+    fc.assert(
+      fc.property(json, (raw) => {
+        readRecipes(wired(raw));
+        readRun(wired(raw));
+        readRun({ id: 'r', ...(wired({ ...(raw as object) }) as object) });
+      }),
+    );
+  });
+});
+
+describe('any rows', () => {
+  const run: ToolRun = { id: 'r', recipe: null, status: 'succeeded', rowCount: null, truncated: false, error: null };
+
+  it('come out inert and of bounded size, with a cursor for what did not fit', () => {
+    const long = fc.string({ unit, minLength: 2_000, maxLength: 6_000 });
+    const rows = fc.array(fc.oneof(json, fc.record({ a: long, b: long })), { maxLength: 60 });
+    fc.assert(
+      fc.property(rows, (raw) => {
+        const given = wired(raw) as readonly unknown[];
+        let taken = -1;
+        const cursorAfter = (count: number) => {
+          taken = count;
+          return count < given.length ? `${count}` : null;
+        };
+        const { structuredContent, content } = runResult(run, { run, rows: given, cursorAfter });
+        const { rows: shown } = structuredContent as { readonly rows: readonly object[] };
+        expect(taken).toBe(shown.length);
+        expect(shown.length > 0 || given.length === 0).toBe(true);
+        expect(shown.every((row) => typeof row === 'object' && row !== null && !Array.isArray(row))).toBe(true);
+        expect(content[0]?.type === 'text' && content[0].text).not.toMatch(deceptive);
+        if (shown.length > 1) expect(JSON.stringify(shown).length).toBeLessThan(210_000);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('that are ordinary come out as they are', () => {
+    const row = { email: 'ana@kestrel.example', sent: 136, share: 0.0147, none: null, name: 'Zoë 👩‍👩‍👧 & <co>' };
+    expect(inertRow(row)).toEqual(row);
+    expect(inertText('a\tb')).toBe('a[U+0009]b');
+  });
+});

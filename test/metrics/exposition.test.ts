@@ -1,0 +1,196 @@
+// The exposition writer against prom-client: the same samples, byte for byte, whatever changes between two scrapes.
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { Gauge, Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import { BlockCache, type ItemSample } from '../../src/metrics/exposition/block-cache.ts';
+import {
+  crcWith,
+  gzipHead,
+  gzipTail,
+  inflate,
+  joined,
+  type Piece,
+  pieceOf,
+  pieceOrSame,
+} from '../../src/metrics/exposition/piece.ts';
+import { type Family, familyText } from '../../src/metrics/family.ts';
+
+const gauges = {
+  size: { name: 'thing_size_bytes', help: 'How big it is, \\ and "so" on\nbytes.' },
+  state: { name: 'thing_state', help: 'One series a state.' },
+};
+type Name = keyof typeof gauges;
+
+interface Thing {
+  readonly key: string;
+  readonly label: string;
+  readonly size: number | null;
+  readonly state: string;
+}
+
+function samplesOf({ size, state }: Thing): readonly ItemSample<Name>[] {
+  const states = ['a', state].map((one) => ({ gauge: 'state', labels: { state: one }, value: 1 }) as const);
+  return [...(state === 'a' ? states.slice(1) : states), ...(size === null ? [] : [sizeSample(size)])];
+}
+
+function sizeSample(value: number): ItemSample<Name> {
+  return { gauge: 'size', labels: {}, value };
+}
+
+function cacheOf(things: Map<string, Thing>): BlockCache<Thing, Name> {
+  return new BlockCache<Thing, Name>({
+    gauges,
+    items: () => things.values(),
+    keyOf: ({ key }) => key,
+    regrouped: async () => {},
+    identityOf: ({ label, key }) => ({ label, key }),
+    samplesOf,
+  });
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return inflate(pieces).toString();
+}
+
+/** The same by prom-client, without the families that have no sample. */
+async function byPromClient(things: Iterable<Thing>): Promise<string> {
+  const registry = new Registry();
+  const registers = [registry];
+  const size = new Gauge({ ...gauges.size, labelNames: ['label', 'key'], registers });
+  const state = new Gauge({ ...gauges.state, labelNames: ['label', 'key', 'state'], registers });
+  const filled = new Set<string>();
+  for (const thing of things) {
+    for (const { gauge, labels, value } of samplesOf(thing)) {
+      (gauge === 'size' ? size : state).set({ label: thing.label, key: thing.key, ...labels }, value);
+      filled.add(gauges[gauge].name);
+    }
+  }
+  for (const { name } of Object.values(gauges)) if (!filled.has(name)) registry.removeSingleMetric(name);
+  return registry.metrics();
+}
+
+const lines = (text: string) => text.split('\n').filter(Boolean).sort();
+const label = fc.string({ unit: 'binary', maxLength: 12 });
+const number = fc.double().filter((value) => !Number.isNaN(value));
+const thing = fc.record({
+  key: fc.integer({ min: 0, max: 150 }).map(String),
+  label: fc.oneof(label, fc.constantFrom('"', '\\', '\n', '\\n"', 'пошта@приклад.example')),
+  size: fc.option(number),
+  state: fc.constantFrom('a', 'b'),
+});
+/** Between two scrapes: things that are put, things that leave. */
+const round = fc.record({
+  put: fc.array(thing, { maxLength: 100 }),
+  leave: fc.array(fc.integer({ min: 0, max: 150 }).map(String), { maxLength: 100 }),
+});
+
+describe('the block cache', () => {
+  test('writes what prom-client writes, scrape after scrape', async () => {
+    const rounds = fc.array(round, { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(rounds, async (all) => {
+        const things = new Map<string, Thing>();
+        const cache = cacheOf(things);
+        for (const { put, leave } of all) {
+          // A label is part of the name: one thing of a key keeps it.
+          for (const one of put) things.set(one.key, { ...one, label: things.get(one.key)?.label ?? one.label });
+          for (const key of leave) things.delete(key);
+          expect(lines(textOf(await cache.pieces()))).toEqual(lines(await byPromClient(things.values())));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('renders again only what stands beside a change, and nothing when nothing changed', async () => {
+    const things = new Map<string, Thing>();
+    for (let n = 0; n < 1_000; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: n, state: 'a' });
+    const cache = cacheOf(things);
+    const first = await cache.pieces();
+    const again = (await cache.pieces()).filter((piece) => !textOf([piece]).startsWith('#'));
+    expect(again.every((piece) => first.includes(piece))).toBe(true);
+    things.set('500', { key: '500', label: 'l500', size: 7, state: 'a' });
+    const known = new Set(first);
+    const fresh = (await cache.pieces()).filter((piece) => !known.has(piece) && !textOf([piece]).startsWith('#'));
+    expect(fresh).toHaveLength(1);
+    expect(textOf(fresh)).toContain('thing_size_bytes{label="l500",key="500"} 7\n');
+  });
+
+  test('lays its blocks out as things are polled: an order that comes again becomes cheap', async () => {
+    const things = new Map<string, Thing>();
+    const put = (n: number, size: number) => things.set(`${n}`, { key: `${n}`, label: `l${n}`, size, state: 'a' });
+    for (let n = 0; n < 1_024; n += 1) put(n, 0);
+    const cache = cacheOf(things);
+    await cache.pieces();
+    /** Every eighth, beginning with `offset`: all blocks have some of them at first. */
+    const poll = async (offset: number, size: number) => {
+      for (let n = offset; n < 1_024; n += 8) put(n, size);
+      const before = new Set(pieces);
+      pieces = await cache.pieces();
+      return pieces.filter((piece) => !before.has(piece) && textOf([piece]).startsWith('thing_size')).length;
+    };
+    let pieces = await cache.pieces();
+    const rendered: number[] = [];
+    for (let cycle = 1; cycle <= 4; cycle += 1) {
+      let blocks = 0;
+      for (let offset = 0; offset < 8; offset += 1) blocks += await poll(offset, cycle);
+      rendered.push(blocks);
+    }
+    expect(rendered[0]).toBeGreaterThan(64);
+    expect(rendered[3]).toBe(16);
+    expect(lines(textOf(pieces))).toEqual(lines(await byPromClient(things.values())));
+  });
+});
+
+describe('pieces', () => {
+  test('put one behind the other are one gzip file of their texts', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 3_000 })), (texts) => {
+        const pieces = texts.map(pieceOf);
+        const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
+        const tail = gzipTail(crcWith(0, pieces), bytes);
+        const file = Buffer.concat([gzipHead, joined(pieces), tail]);
+        expect(gunzipSync(file).equals(Buffer.from(texts.join('')))).toBe(true);
+      }),
+    );
+  });
+
+  test('are kept while their text is the same', () => {
+    const piece = pieceOf('warmwarden_up 1\n');
+    expect(pieceOrSame('warmwarden_up 1\n', piece)).toBe(piece);
+    expect(inflate([pieceOrSame('warmwarden_up 0\n', piece)]).toString()).toBe('warmwarden_up 0\n');
+    // The same length and the same CRC-32, but not the same text.
+    expect(inflate([pieceOrSame('plumless', pieceOf('buckeroo'))]).toString()).toBe('plumless');
+  });
+});
+
+describe('a family', () => {
+  const histogram: Family = {
+    name: 'took_seconds',
+    type: 'histogram',
+    help: 'Says "how long".',
+    samples: [
+      { suffix: '_bucket', labels: { le: 1 }, value: 2 },
+      { suffix: '_bucket', labels: { le: '+Inf' }, value: 3 },
+      { suffix: '_count', labels: {}, value: 3 },
+    ],
+  };
+
+  test('is written for each format as that one wants it', () => {
+    expect(familyText(histogram, 'text')).toBe(
+      '# HELP took_seconds Says "how long".\n# TYPE took_seconds histogram\n' +
+        'took_seconds_bucket{le="1"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
+    );
+    expect(familyText(histogram, 'openmetrics')).toBe(
+      '# HELP took_seconds Says \\"how long\\".\n# TYPE took_seconds histogram\n' +
+        'took_seconds_bucket{le="1.0"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
+    );
+    const counter: Family = { name: 'a_total', type: 'counter', help: 'All.', samples: [{ labels: {}, value: 1 }] };
+    expect(familyText(counter, 'openmetrics')).toBe('# HELP a All.\n# TYPE a counter\na_total 1\n');
+  });
+
+  test('without a sample is not there', () => {
+    expect(familyText({ ...histogram, samples: [] }, 'text')).toBe('');
+  });
+});

@@ -1,0 +1,297 @@
+// What a scraper reads: values, absences, labels, formats.
+import { spawnSync } from 'node:child_process';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { mailboxMetrics } from '../../src/metrics/mailbox-series.ts';
+import {
+  account,
+  alert,
+  bareMailbox,
+  exampleFleet,
+  mailbox,
+  now,
+  row,
+  rows,
+  today,
+  verdict,
+} from '../serve/example-fleet.ts';
+import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
+import { isInstalled } from '../support/debian.ts';
+
+/** Prometheus' own checker, where it is installed. */
+const promtool = 'promtool';
+
+interface Series {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Reads text 0.0.4; a line that is none of its forms fails the test. */
+function parse(body: string): readonly Series[] {
+  const series: Series[] = [];
+  for (const line of body.split('\n')) {
+    if (line === '' || /^# (HELP|TYPE) |^# EOF$/.test(line)) continue;
+    const [, name, inner, value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (name === undefined) throw new Error(`not a sample: ${line}`);
+    const labels: Record<string, string> = {};
+    for (const [, key = '', text = ''] of (inner ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)",?/g)) {
+      labels[key] = text.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character));
+    }
+    series.push({ name, labels, value: value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value) });
+  }
+  return series;
+}
+
+async function scrape(fleet: Fleet, changes: Parameters<typeof metricsOf>[2] = {}): Promise<readonly Series[]> {
+  return parse(await textOf(metricsOf(fleet, stillWorld(), changes)));
+}
+
+/** The one value of warmwarden_NAME whose labels include these; undefined when absent. */
+function sampleOf(series: readonly Series[], name: string, labels: Record<string, string> = {}): number | undefined {
+  const found = series.filter(
+    (one) =>
+      one.name === `warmwarden_${name}` && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
+  );
+  if (found.length > 1) throw new Error(`${found.length} series of ${name} fit ${JSON.stringify(labels)}`);
+  return found[0]?.value;
+}
+
+describe('the series of a mailbox', () => {
+  test('carry the verdict, the checks and the age of each answer', async () => {
+    const series = await scrape(exampleFleet());
+    const of = { mailbox: 'team@northwind.example', account: 'northwind' };
+    expect(sampleOf(series, 'window_sent', of)).toBe(214);
+    expect(sampleOf(series, 'window_bounced', of)).toBe(2);
+    expect(sampleOf(series, 'window_inbox', of)).toBe(194);
+    expect(sampleOf(series, 'bounce_ratio', of)).toBeCloseTo(2 / 214, 12);
+    expect(sampleOf(series, 'bounce_limit_ratio', of)).toBe(0.01);
+    expect(sampleOf(series, 'bounces_until_breach', of)).toBe(1);
+    expect(sampleOf(series, 'inbox_ratio', of)).toBeCloseTo(0.95, 12);
+    expect(sampleOf(series, 'mailbox_health_score', of)).toBe(92);
+    expect(sampleOf(series, 'dns_pass', { ...of, record: 'spf' })).toBe(1);
+    expect(sampleOf(series, 'blacklists_checked', of)).toBe(40);
+    expect(sampleOf(series, 'guard_state', { ...of, state: 'near_limit' })).toBe(1);
+    expect(sampleOf(series, 'guard_state', { ...of, state: 'watching' })).toBe(0);
+    expect(sampleOf(series, 'warmup_mode', { ...of, mode: 'balanced' })).toBe(1);
+    expect(sampleOf(series, 'observation_timestamp_seconds', { ...of, route: 'stats' })).toBe((now - 240_000) / 1_000);
+    expect(sampleOf(series, 'mailbox_info', of)).toBe(1);
+  });
+
+  test('are absent, not 0, while unknown', async () => {
+    const fleet = new Fleet();
+    fleet.putMailbox(bareMailbox('m1', 'new@acme.example'));
+    const names = (await scrape(fleet)).filter((one) => one.labels['mailbox']).map((one) => one.name);
+    expect([...new Set(names)].sort()).toEqual([
+      'warmwarden_guard_state',
+      'warmwarden_mailbox_info',
+      'warmwarden_mailbox_status',
+    ]);
+  });
+
+  test('are absent one by one where an answer is inconclusive', async () => {
+    const fleet = new Fleet();
+    const whole = mailbox('m1', 'a@acme.example');
+    const unclear = { status: 'temperror', pass: null, record: null };
+    const fails = { status: 'fail', pass: false, record: null };
+    fleet.putMailbox({
+      ...whole,
+      stats: {
+        at: now,
+        answer: { rows: [...rows(7).slice(0, -1), row(today, { replied: null, inboxRatePercent: null })] },
+      },
+      detail: whole.detail && { ...whole.detail, answer: { ...whole.detail.answer, connection: 'unclear' } },
+      dns: whole.dns && {
+        ...whole.dns,
+        answer: { ...whole.dns.answer, records: { spf: unclear, dkim: fails, dmarc: fails } },
+      },
+      blacklist: whole.blacklist && {
+        ...whole.blacklist,
+        answer: { ...whole.blacklist.answer, listed: null, found: null },
+      },
+    });
+    const series = await scrape(fleet);
+    expect(sampleOf(series, 'dns_pass', { record: 'spf' })).toBeUndefined();
+    expect(sampleOf(series, 'dns_pass', { record: 'dkim' })).toBe(0);
+    expect(sampleOf(series, 'blacklist_listed')).toBeUndefined();
+    expect(sampleOf(series, 'blacklists_found')).toBeUndefined();
+    expect(sampleOf(series, 'mailbox_connected')).toBeUndefined();
+    expect(sampleOf(series, 'window_replied')).toBeUndefined();
+    expect(sampleOf(series, 'reply_ratio')).toBeUndefined();
+    expect(sampleOf(series, 'inbox_ratio')).toBeUndefined();
+    expect(sampleOf(series, 'spam_ratio')).toBeGreaterThan(0);
+  });
+
+  test('have no counts when the verdict counted nothing', async () => {
+    const fleet = new Fleet();
+    const nothing = verdict({ reason: 'no_data', sent: 0, windowFrom: null, windowTo: null, bouncesUntilBreach: null });
+    fleet.putMailbox(mailbox('m1', 'a@acme.example', { verdict: { at: now, answer: nothing } }));
+    const series = await scrape(fleet);
+    for (const name of ['window_sent', 'window_bounced', 'bounce_ratio', 'bounces_until_breach'])
+      expect(sampleOf(series, name)).toBeUndefined();
+  });
+
+  test('are gone at the scrape after the mailbox left', async () => {
+    const fleet = exampleFleet();
+    const metrics = metricsOf(fleet, stillWorld());
+    expect(await textOf(metrics)).toContain('sales@acme.example');
+    fleet.removeMailbox('acme', 'm1');
+    const body = await textOf(metrics);
+    expect(body).not.toContain('sales@acme.example');
+    expect(body).toContain('hello@acme.example');
+  });
+});
+
+describe('labels', () => {
+  test('survive quotes, backslashes and other scripts, and show what hides', async () => {
+    const fleet = new Fleet();
+    const odd = ['"quo\\ted"@acme.example', 'пошта@приклад.example', '😀@acme.example'];
+    for (const [index, email] of odd.entries()) fleet.putMailbox(mailbox(`m${index}`, email));
+    fleet.putMailbox(mailbox('hidden', 'a\u202eb\nc\u0000@acme.example'));
+    const series = await scrape(fleet);
+    for (const email of odd) expect(sampleOf(series, 'window_sent', { mailbox: email })).toBe(190);
+    expect(sampleOf(series, 'window_sent', { mailbox: 'a[U+202E]b[U+000A]c[U+0000]@acme.example' })).toBe(190);
+  });
+
+  test('tell two mailboxes of one address apart by their ids, within an account', async () => {
+    const fleet = new Fleet();
+    fleet.putMailbox(mailbox('m1', 'twin@acme.example'));
+    fleet.putMailbox(mailbox('m2', 'twin@acme.example'));
+    fleet.putMailbox(mailbox('m3', 'twin@acme.example', { account: 'other' }));
+    fleet.putMailbox(mailbox('m4', 'twin@acme.example (m1)'));
+    const series = await scrape(fleet);
+    const names = series.filter((one) => one.name === 'warmwarden_window_sent').map((one) => one.labels['mailbox']);
+    expect(names.sort()).toEqual([
+      'twin@acme.example',
+      'twin@acme.example (m1)',
+      'twin@acme.example (m1) (m4)',
+      'twin@acme.example (m2)',
+    ]);
+    const byId = await scrape(fleet, { mailboxLabel: 'id' });
+    expect(sampleOf(byId, 'window_sent', { mailbox: 'm2' })).toBe(190);
+  });
+});
+
+describe('the series of the daemon', () => {
+  test('tell the accounts, the alerts and the outbox', async () => {
+    const fleet = exampleFleet();
+    fleet.putAccount(account('acme', { failingSince: now - 60_000, writable: false }));
+    fleet.putAccount(account('unasked', { lastSuccessAt: null, listed: false }));
+    fleet.putAlert(alert({ rule: 'stale_data', status: 'pending' }));
+    const series = await scrape(fleet, { enforcing: (name) => name === 'acme' });
+    expect(sampleOf(series, 'api_up', { account: 'acme' })).toBe(0);
+    expect(sampleOf(series, 'api_up', { account: 'northwind' })).toBe(1);
+    expect(sampleOf(series, 'api_up', { account: 'unasked' })).toBeUndefined();
+    expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'watching' })).toBeUndefined();
+    expect(sampleOf(series, 'mailboxes', { account: 'acme', state: 'watching' })).toBe(8);
+    expect(sampleOf(series, 'account_writable', { account: 'acme' })).toBe(0);
+    expect(sampleOf(series, 'guard_enforcing', { account: 'acme' })).toBe(1);
+    expect(sampleOf(series, 'guard_enforcing', { account: 'northwind' })).toBe(0);
+    expect(sampleOf(series, 'poll_oldest_due_seconds', { account: 'acme' })).toBe(12);
+    expect(sampleOf(series, 'alerts_firing', { account: 'acme', rule: 'dns_failing', severity: 'critical' })).toBe(1);
+    expect(sampleOf(series, 'alerts_firing', { rule: 'stale_data' })).toBeUndefined();
+    expect(sampleOf(series, 'outbox_pending', { channel: 'ops' })).toBe(0);
+    expect(sampleOf(series, 'outbox_oldest_timestamp_seconds')).toBeUndefined();
+    expect(sampleOf(series, 'build_info', { version: '0.1.0' })).toBe(1);
+  });
+
+  test('forget an account that a reload took away', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    for (const account of ['acme', 'former']) metrics.tally.request({ account, route: 'stats', code: '503' }, 0.2);
+    const series = parse(await textOf(metrics));
+    expect(sampleOf(series, 'api_requests_total', { account: 'acme', code: '503' })).toBe(1);
+    expect(series.filter(({ labels }) => labels['account'] === 'former')).toEqual([]);
+  });
+
+  test('count from 0 what did not happen yet, and then what happens', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    const { tally } = metrics;
+    const paused = { account: 'acme', action: 'pause', outcome: 'confirmed' };
+    const before = parse(await textOf(metrics));
+    expect(sampleOf(before, 'guard_actions_total', paused)).toBe(0);
+    expect(sampleOf(before, 'notifications_total', { channel: 'ops', outcome: 'given_up' })).toBe(0);
+    tally.action('acme', 'pause', 'confirmed');
+    tally.decision('acme', 'hold', 'stale_data');
+    tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);
+    tally.notification('ops', 'sent');
+    const after = parse(await textOf(metrics));
+    expect(sampleOf(after, 'guard_actions_total', paused)).toBe(1);
+    expect(sampleOf(after, 'guard_decisions_total', { account: 'acme', action: 'hold', reason: 'stale_data' })).toBe(1);
+    expect(sampleOf(after, 'api_requests_total', { account: 'acme', route: 'stats', code: '200' })).toBe(1);
+    expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.25' })).toBe(1);
+    expect(sampleOf(after, 'api_request_duration_seconds_bucket', { le: '0.1' })).toBe(0);
+    expect(sampleOf(after, 'notifications_total', { outcome: 'sent' })).toBe(1);
+  });
+});
+
+describe('the series of the configuration', () => {
+  test('tell whether the newest one was taken, and when the one in force was', async () => {
+    const world = stillWorld();
+    const metrics = metricsOf(exampleFleet(), world);
+    const read = async () => parse(await textOf(metrics));
+    const successful = 'config_last_reload_successful';
+    const takenAt = 'config_last_reload_success_timestamp_seconds';
+    expect(sampleOf(await read(), successful)).toBe(1);
+    await world.clock.advance(60_000);
+    metrics.configRefused();
+    expect(sampleOf(await read(), successful)).toBe(0);
+    expect(sampleOf(await read(), takenAt)).toBe(now / 1_000);
+    metrics.configured({ ...metricsSettings, mailboxLabel: 'id', enforcing: () => false });
+    const after = await read();
+    expect(sampleOf(after, successful)).toBe(1);
+    expect(sampleOf(after, takenAt)).toBe(now / 1_000 + 60);
+    expect(sampleOf(after, 'mailbox_info', { mailbox: 'm3' })).toBe(1);
+    expect(sampleOf(after, 'guard_enforcing', { account: 'acme' })).toBe(0);
+    expect(sampleOf(after, 'leases_held')).toBe(2);
+  });
+});
+
+describe('the answer to a scrape', () => {
+  const openmetrics = 'application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
+
+  test('is OpenMetrics for those who ask for it, and text again for the next', async () => {
+    await using server = await serve(exampleFleet());
+    const open = await ask(`${server.url}/metrics`, { accept: openmetrics });
+    expect(open.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(open.body.toString()).toMatch(/# TYPE warmwarden_guard_actions counter\nwarmwarden_guard_actions_total\{/);
+    expect(open.body.toString()).toMatch(/\n# EOF\n$/);
+    const text = await ask(`${server.url}/metrics`);
+    expect(text.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(text.body.toString()).toContain('# TYPE warmwarden_guard_actions_total counter\n');
+    expect(text.body.toString()).not.toContain('# EOF');
+  });
+
+  test('is compressed for those who can read it, and empty for HEAD', async () => {
+    await using server = await serve(exampleFleet());
+    const zipped = await ask(`${server.url}/metrics`, { 'accept-encoding': 'gzip' });
+    expect(zipped.headers['content-encoding']).toBe('gzip');
+    expect(parse(gunzipSync(zipped.body).toString()).length).toBeGreaterThan(300);
+    const head = await ask(`${server.url}/metrics`, {}, 'HEAD');
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+  });
+
+  test('has a help and a type before every family, each family once, and no series twice', async () => {
+    const body = await textOf(metricsOf(exampleFleet(), stillWorld()));
+    const types = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+    expect(new Set(types).size).toBe(types.length);
+    for (const { name } of Object.values(mailboxMetrics)) expect(types).toContain(name);
+    const samples = body.split('\n').filter((line) => line && !line.startsWith('#'));
+    expect(new Set(samples.map((line) => line.replace(/ \S+$/, ''))).size).toBe(samples.length);
+  });
+
+  test.skipIf(!isInstalled(promtool))('pleases promtool', async () => {
+    const metrics = metricsOf(exampleFleet(), stillWorld());
+    const { tally } = metrics;
+    tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);
+    tally.decision('acme', 'none', 'ok');
+    const body = await textOf(metrics);
+    const check = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
+    expect([check.status, check.stdout, check.stderr]).toEqual([0, '', '']);
+    const planted = spawnSync(promtool, ['check', 'metrics'], {
+      input: '# TYPE a_total gauge\na_total 1\n',
+      encoding: 'utf8',
+    });
+    expect(planted.status).not.toBe(0);
+  });
+});

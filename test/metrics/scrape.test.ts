@@ -1,0 +1,177 @@
+// A scrape as a scraper meets it: encodings, HEAD, many at once, what leaves meanwhile, and the series limit.
+import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
+import { createLog } from '../../src/world.ts';
+import { exampleFleet, mailbox, now } from '../serve/example-fleet.ts';
+import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
+
+function fleetOf(size: number): Fleet {
+  const fleet = new Fleet();
+  for (let n = 0; n < size; n += 1) fleet.putMailbox(mailbox(`m${n}`, `box${n}@acme.example`));
+  return fleet;
+}
+
+const mailboxesIn = (text: string) => text.match(/^warmwarden_mailbox_info\{/gm)?.length ?? 0;
+/** Without what the process measures of itself, which is another value each time. */
+const lasting = (text: string) => text.split('\n').filter((line) => !/^(# \w+ )?(process|nodejs)_/.test(line));
+
+describe('the encoding', () => {
+  test.each([
+    ['gzip', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['*;q=0.5', 'gzip'],
+    ['br, gzip;q=0, *', undefined],
+    ['br', undefined],
+    ['', undefined],
+    ['deflate, GZIP;q=0.5', 'gzip'],
+  ])('of a scraper that accepts "%s" is %s', async (accepted, encoding) => {
+    await using server = await serve(exampleFleet());
+    const answer = await ask(`${server.url}/metrics`, { 'accept-encoding': accepted });
+    expect(answer.headers['content-encoding']).toBe(encoding);
+    expect(answer.headers['vary']).toBe('Accept, Accept-Encoding');
+    expect(answer.headers['content-length']).toBe(String(answer.body.length));
+    const text = (encoding ? gunzipSync(answer.body) : answer.body).toString();
+    expect(lasting(text)).toEqual(lasting(await textOf(server.metrics)));
+  });
+
+  test('of HEAD is told as for GET, without a body', async () => {
+    await using server = await serve(fleetOf(3));
+    const head = await ask(`${server.url}/metrics`, { 'accept-encoding': 'gzip' }, 'HEAD');
+    expect([head.status, head.body.length, head.headers['content-encoding']]).toEqual([200, 0, 'gzip']);
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(1_000);
+  });
+});
+
+describe('many scrapers', () => {
+  test('at once each get a whole answer', async () => {
+    await using server = await serve(fleetOf(2_000));
+    const asked = Array.from({ length: 8 }, (_, n) =>
+      ask(`${server.url}/metrics`, n % 2 === 0 ? { 'accept-encoding': 'gzip' } : {}),
+    );
+    for (const { headers, body } of await Promise.all(asked)) {
+      const text = (headers['content-encoding'] ? gunzipSync(body) : body).toString();
+      expect(mailboxesIn(text)).toBe(2_000);
+    }
+  });
+
+  test('who ask after a mailbox left do not get it from a scrape that was under way', async () => {
+    const fleet = fleetOf(2_000);
+    const metrics = metricsOf(fleet, stillWorld());
+    const underWay = textOf(metrics);
+    await new Promise((resolve) => setImmediate(resolve));
+    fleet.removeMailbox('acme', 'm1999');
+    fleet.putMailbox(mailbox('late', 'late@acme.example'));
+    const [after, alsoAfter] = await Promise.all([textOf(metrics), textOf(metrics)]);
+    await underWay;
+    for (const text of [after, alsoAfter]) {
+      expect(text).not.toContain('"box1999@acme.example"');
+      expect(text).toContain('"late@acme.example"');
+      expect(mailboxesIn(text)).toBe(2_000);
+    }
+  });
+
+  test('who leave in the middle or read nothing hold up nobody', async () => {
+    await using server = await serve(fleetOf(3_000));
+    const lazy = connect(server.port, '127.0.0.1');
+    lazy.on('error', () => {});
+    lazy.write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    const leaver = connect(server.port, '127.0.0.1');
+    leaver.write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await new Promise((resolve) => leaver.once('data', resolve));
+    leaver.destroy();
+    const { body } = await ask(`${server.url}/metrics`);
+    expect(mailboxesIn(body.toString())).toBe(3_000);
+    lazy.destroy();
+  });
+});
+
+describe('a name', () => {
+  test('follows an address that changes under the same id', async () => {
+    const fleet = fleetOf(3);
+    const metrics = metricsOf(fleet, stillWorld());
+    await textOf(metrics);
+    fleet.putMailbox(mailbox('m1', 'renamed@acme.example'));
+    const text = await textOf(metrics);
+    expect(text).toContain('mailbox="renamed@acme.example"');
+    expect(text).not.toContain('mailbox="box1@acme.example"');
+  });
+
+  test('of a mailbox changes when a twin comes, and comes back when that one leaves', async () => {
+    const fleet = fleetOf(200);
+    const metrics = metricsOf(fleet, stillWorld());
+    await textOf(metrics);
+    fleet.putMailbox(mailbox('twin', 'box3@acme.example'));
+    const both = await textOf(metrics);
+    expect(both).toContain('mailbox="box3@acme.example (m3)"');
+    expect(both).toContain('mailbox="box3@acme.example (twin)"');
+    expect(both).not.toContain('mailbox="box3@acme.example"');
+    fleet.removeMailbox('acme', 'twin');
+    expect(await textOf(metrics)).toContain('mailbox="box3@acme.example"');
+  });
+});
+
+describe('other settings', () => {
+  test('that come while a scrape is under way hold from the next one on', async () => {
+    const metrics = metricsOf(fleetOf(2_000), stillWorld());
+    const underWay = textOf(metrics);
+    await new Promise((resolve) => setImmediate(resolve));
+    metrics.configured({ ...metricsSettings, mailboxLabel: 'id' });
+    expect(mailboxesIn(await underWay)).toBe(2_000);
+    const text = await textOf(metrics);
+    expect(mailboxesIn(text)).toBe(2_000);
+    expect(text).not.toContain('@acme.example"');
+  });
+});
+
+describe('a day later', () => {
+  test('the same answer is read anew: a row is no longer too far ahead', async () => {
+    const fleet = new Fleet();
+    const odd = mailbox('m1', 'a@acme.example');
+    const rows = odd.stats?.answer.rows?.map((row, index, all) =>
+      index === all.length - 1 ? { ...row, date: '2026-03-14', spamLanded: 20 } : row,
+    );
+    fleet.putMailbox({ ...odd, stats: { at: now, answer: { rows: rows ?? null } } });
+    const world = stillWorld();
+    const metrics = metricsOf(fleet, world);
+    const spam = async () => /^warmwarden_spam_ratio\{.*\} (.*)$/m.exec(await textOf(metrics))?.[1];
+    const before = await spam();
+    await world.clock.advance(24 * 3_600_000);
+    expect(Number(await spam())).toBeGreaterThan(Number(before));
+  });
+});
+
+describe('the series limit', () => {
+  test('keeps whole mailboxes, those known longest, says how many it leaves out, and says it once', async () => {
+    const lines: string[] = [];
+    const world = stillWorld();
+    const log = createLog({ level: 'info', format: 'json' }, world.clock);
+    const told = (_: object, text: string) => void lines.push(text);
+    const watched = { ...world, log: Object.assign(Object.create(log), { warn: told, info: told }) };
+    const fleet = fleetOf(30);
+    const metrics = metricsOf(fleet, watched, { seriesLimit: 25 * maxSeriesOfMailbox });
+    for (let scrape = 0; scrape < 2; scrape += 1) {
+      const text = await textOf(metrics);
+      expect(mailboxesIn(text)).toBe(25);
+      expect(text).toContain('mailbox="box24@acme.example"');
+      expect(text).not.toContain('mailbox="box25@acme.example"');
+      expect(text).toContain('\nwarmwarden_mailboxes_omitted 5\n');
+    }
+    for (let n = 0; n < 5; n += 1) fleet.removeMailbox('acme', `m${n}`);
+    const whole = await textOf(metrics);
+    expect(mailboxesIn(whole)).toBe(25);
+    expect(whole).toContain('\nwarmwarden_mailboxes_omitted 0\n');
+    expect(lines).toEqual([
+      'metrics.series_limit leaves mailboxes out of /metrics; the guard watches them all',
+      'every mailbox is in /metrics again',
+    ]);
+  });
+
+  test('counts what a mailbox has of which everything is known', () => {
+    expect(mailboxSamples(mailbox('m1', 'a@acme.example'), { state: 'watching', now })).toHaveLength(
+      maxSeriesOfMailbox,
+    );
+  });
+});

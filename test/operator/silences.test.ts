@@ -1,0 +1,100 @@
+// A person's silence over the socket: what it refuses, what it says, that it survives, and how the command line shows it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { main } from '../../src/main.ts';
+import { hourMs } from '../../src/model/time.ts';
+import { createHands } from '../../src/operator/hands.ts';
+import { askDaemon, type HandsServer, startHands } from '../../src/operator/socket.ts';
+import { Store } from '../../src/store/store.ts';
+import { systemClock } from '../../src/world.ts';
+import { sampleAlert } from '../alert/samples.ts';
+
+const asker = { by: 'ann', reason: 'the provider moves' };
+let folder: string;
+let path: string;
+let store: Store;
+let fleet: Fleet;
+let hands: HandsServer;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warmwarden-silences-'));
+  path = join(folder, 'w.db');
+  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }) };
+  store = await Store.open(path, world.clock.now());
+  fleet = new Fleet();
+  fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
+  fleet.putAlert(sampleAlert(1));
+  fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
+  const none = async () => ({ done: false, said: [] });
+  hands = await startHands(
+    path,
+    { ...createHands([], { fleet, store, world }), reload: none, resend: none },
+    { fleet: () => ({}), recipes: () => new Response(null, { status: 404 }) },
+  );
+  writeFileSync(
+    join(folder, 'config.yaml'),
+    JSON.stringify({
+      accounts: [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }],
+      store: { url: 'sqlite:./w.db' },
+    }),
+  );
+});
+
+afterEach(async () => {
+  await hands.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+  process.exitCode = 0;
+});
+
+/** What the command line writes. */
+async function said(...argv: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const write = (text: unknown) => lines.push(String(text)) > 0;
+  const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockImplementation(write));
+  await main(['node', 'warmwarden', 'silence', ...argv, '--config', join(folder, 'config.yaml')]);
+  for (const spy of spies) spy.mockRestore();
+  return lines.join('');
+}
+
+test('a silence that fits nothing, or everything, is refused with what there is', async () => {
+  const ask = (match: object) => askDaemon(path, 'silence', { match, forMs: hourMs, ...asker });
+  expect(await ask({})).toEqual({
+    done: false,
+    said: ['A silence must say what it is about: a rule, an account, a mailbox, a domain or a severity.'],
+  });
+  expect((await ask({ rule: ['dns_fialing'] })).said[0]).toMatch(
+    /^No alert rule is called dns_fialing; there are api_down/,
+  );
+  expect((await ask({ account: ['acne'] })).said).toEqual(['No account is called acne.']);
+  expect((await ask({ colour: ['red'] })).done).toBe(false);
+  expect(fleet.silences(systemClock().now())).toEqual([]);
+});
+
+test('a silence says how many it mutes and that it mutes deeds too, survives a restart, and ends by its id', async () => {
+  const outcome = await askDaemon(path, 'silence', { match: { domain: ['acme.*'] }, forMs: hourMs, ...asker });
+  expect(outcome.done).toBe(true);
+  expect(outcome.said[0]).toMatch(/It fits 2 of the alerts that fire now\.$/);
+  expect(outcome.said[2]).toMatch(/also mutes what the guard does/);
+  const [silence] = (await store.loadPicture()).silences;
+  expect(silence).toMatchObject({ match: { domain: ['acme.*'] }, ...asker });
+  const listed = JSON.parse(await said('list', '--json'));
+  expect(listed.silences).toMatchObject([{ id: silence?.id, by: 'ann', reason: 'the provider moves' }]);
+  expect(await said('end', silence?.id ?? '')).toContain(`The silence ${silence?.id} is over`);
+  expect(await said('list')).toBe('Nothing is silenced.\n');
+  expect(await said('end', silence?.id ?? '')).toContain('No silence in force is called');
+  expect(process.exitCode).toBe(1);
+});
+
+test('the command line begins one, and wants an end and a reason', async () => {
+  expect(await said('add', '--rule', 'stale_*', '--severity', 'warning', '--for', '2h', '--reason', 'known')).toMatch(
+    /^Silence \S+ until \d+ \w+ \d\d:\d\d UTC: severity warning; rule stale_\*\. It fits 1 of the alerts/,
+  );
+  expect(await said('list')).toMatch(/severity warning; rule stale_\* {2}by \S+: known\n$/);
+  expect(await said('add', '--rule', 'stale_*', '--reason', 'known')).toContain("required option '--for <duration>'");
+  expect(process.exitCode).toBe(2);
+});

@@ -1,0 +1,81 @@
+// The honest plan: how old each kind of data gets with a cadence and a budget.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mendText, sumText } from '../../src/model/forecast.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { type ForecastInput, forecastOf, type Gaps } from '../../src/poll/forecast.ts';
+
+const every = (ms: number) => ({ shortestMs: ms, longestMs: ms });
+/** The default cadence of config.example.yaml. */
+const gaps: Gaps = {
+  health: every(minuteMs),
+  mailboxes: every(minuteMs),
+  stats: every(15 * minuteMs),
+  warmup: every(30 * minuteMs),
+  mailbox: every(6 * hourMs),
+  dns: every(6 * hourMs),
+  blacklist: every(6 * hourMs),
+};
+const input = (mailboxes: number, change: Partial<ForecastInput> = {}): ForecastInput => ({
+  mailboxes,
+  allowedPerMinute: 90,
+  headroomPpm: 100_000,
+  gaps,
+  early: false,
+  ...change,
+});
+
+test('says by how much a cadence is too much, how old statistics get, and what would mend it', () => {
+  const forecast = forecastOf(input(1_000));
+  expect(sumText(forecast)).toBe(
+    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old',
+  );
+  expect(mendText(forecast)).toBe(
+    'A key with 123 requests a minute would hold it (plan enterprise: 500); or a cadence with stats every 20 min and warm-up every 60 min.',
+  );
+});
+
+test('where the riskier mailboxes are read first, the calmest wait longer, and that is said', () => {
+  expect(sumText(forecastOf(input(1_000, { early: true })))).toBe(
+    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old, those of the calmest mailboxes up to 23 min',
+  );
+});
+
+test('a cadence that fits gives the ages that it says, or better ones by risk, and nothing is to be mended', () => {
+  const [plain, early] = [forecastOf(input(100)), forecastOf(input(100, { early: true }))];
+  expect([plain.fits, plain.oldestMs.stats, plain.oldestMs.dns, mendText(plain)]).toEqual([
+    true,
+    15 * minuteMs,
+    6 * hourMs,
+    '',
+  ]);
+  expect(early.oldestMs.stats).toBeLessThan(2 * minuteMs);
+});
+
+test('more than any plan gives is said so', () => {
+  expect(mendText(forecastOf(input(20_000)))).toMatch(/^It would take 2,\d{3} requests a minute, more than any plan/);
+});
+
+test('what it proposes does fit, whatever the fleet and the budget', () => {
+  const budgets = fc.record({
+    mailboxes: fc.integer({ min: 1, max: 20_000 }),
+    allowedPerMinute: fc.integer({ min: 10, max: 500 }),
+    headroomPpm: fc.integer({ min: 0, max: 500_000 }),
+    early: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(budgets, (budget) => {
+      const forecast = forecastOf({ ...budget, gaps });
+      expect(forecast.fits).toBe(forecast.mend === null);
+      expect(forecast.calmestMs).toBeGreaterThanOrEqual(forecast.oldestMs.stats);
+      if (!forecast.mend) return;
+      const { requestsPerMinute, statsMs, warmupMs } = forecast.mend;
+      const allowedPerMinute = Math.floor((requestsPerMinute * (1e6 - budget.headroomPpm)) / 1e6);
+      expect(forecastOf({ ...budget, gaps, allowedPerMinute: allowedPerMinute + 1 }).fits).toBe(true);
+      const slower = { ...gaps, stats: every(statsMs), warmup: every(warmupMs) };
+      const slow = { mailbox: every(hourMs * 1e6), dns: every(hourMs * 1e6), blacklist: every(hourMs * 1e6) };
+      expect(forecastOf({ ...budget, gaps: { ...slower, ...slow } }).fits).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});

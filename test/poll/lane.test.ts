@@ -1,0 +1,129 @@
+// The lane: even starts, actions first, several polls in flight, and an end.
+import { expect, test } from 'vitest';
+import { Budget } from '../../src/mailbox-api/budget.ts';
+import { type Route, routes } from '../../src/model/answers.ts';
+import { hourMs } from '../../src/model/time.ts';
+import { Lane, type LaneOptions } from '../../src/poll/lane.ts';
+import type { Poll } from '../../src/poll/poll.ts';
+import { PollQueue } from '../../src/poll/queue.ts';
+import { movedClock } from '../../src/world.ts';
+
+const hourly = Object.fromEntries(routes.map((route) => [route, hourMs])) as Record<Route, number>;
+
+/** A queue whose mailboxes a, b, c and m0 to m19 have been read once, and how to ask for one's statistics. */
+function sweptQueue() {
+  const queue = new PollQueue({ cadenceMs: hourly, allowedPerMinute: () => 60, earlyMs: 0 });
+  for (const id of ['a', 'b', 'c', ...Array.from({ length: 20 }, (_, index) => `m${index}`)]) {
+    queue.join(id, new Set(), 0);
+  }
+  for (let poll = queue.take(0); poll; poll = queue.take(0)) queue.done(poll);
+  return { queue, want: (mailboxId: string) => queue.add({ route: 'stats', mailboxId }, 0) };
+}
+
+function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everything') {
+  const clock = movedClock(Date.UTC(2026, 2, 10, 8, 30));
+  const { queue, want } = sweptQueue();
+  const begun: string[] = [];
+  let [inFlight, most] = [0, 0];
+  const poll = async ({ mailboxId }: Poll) => {
+    begun.push(`${mailboxId} ${clock.monotonic()}`);
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await clock.sleep(answerMs);
+    inFlight -= 1;
+  };
+  const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
+  const lane = new Lane({ clock, budget, queue, poll, mayAsk });
+  const stop = new AbortController();
+  return { clock, want, lane, begun, stop, ended: lane.run(stop.signal), mostInFlight: () => most };
+}
+
+test('polls start a second apart at sixty a minute', async () => {
+  const { clock, want, lane, begun } = laneOf(0);
+  for (const id of ['a', 'b', 'c']) want(id);
+  lane.wake();
+  await clock.advance(10_000);
+  expect(begun).toEqual(['a 0', 'b 1000', 'c 2000']);
+});
+
+test('an action takes the very next slot, before every poll that waits', async () => {
+  const { clock, want, lane, begun, stop } = laneOf(0);
+  for (const id of ['a', 'b', 'c']) want(id);
+  lane.wake();
+  await clock.advance(500);
+  void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
+  void lane.actionSlot(stop.signal).then(() => begun.push(`second action ${clock.monotonic()}`));
+  await clock.advance(10_000);
+  expect(begun).toEqual(['a 0', 'action 1000', 'second action 2000', 'b 3000', 'c 4000']);
+});
+
+test('slow answers do not stop others, up to eight at a time; an action waits for none of them', async () => {
+  const { clock, want, lane, begun, stop, mostInFlight } = laneOf(60_000);
+  for (let index = 0; index < 20; index += 1) want(`m${index}`);
+  lane.wake();
+  await clock.advance(20_000);
+  expect([begun.length, mostInFlight()]).toEqual([8, 8]);
+  void lane.actionSlot(stop.signal).then(() => begun.push(`action ${clock.monotonic()}`));
+  await clock.advance(0);
+  expect(begun.at(-1)).toBe('action 20000');
+  await clock.advance(10 * 60_000);
+  expect([begun.length, mostInFlight()]).toEqual([21, 8]);
+});
+
+test('a poll that is under way is not made a second time beside itself', async () => {
+  const { clock, want, lane, begun } = laneOf(30_000);
+  want('a');
+  lane.wake();
+  await clock.advance(1_000);
+  want('a');
+  lane.wake();
+  await clock.advance(20_000);
+  expect(begun).toHaveLength(1);
+  await clock.advance(20_000);
+  expect(begun).toEqual(['a 0', 'a 30000']);
+});
+
+test('while nothing but the account may be asked, polls stay, and are made when they may', async () => {
+  let rejected = true;
+  const { clock, want, lane, begun } = laneOf(0, () => (rejected ? 'account' : 'everything'));
+  want('a');
+  lane.wake();
+  await clock.advance(5_000);
+  expect(begun).toEqual([]);
+  rejected = false;
+  lane.wake();
+  await clock.advance(0);
+  expect(begun).toEqual(['a 5000']);
+});
+
+test('a POST goes before the looks of other actions: one after the other is done with', async () => {
+  const { clock, lane, begun, stop } = laneOf(0);
+  const act = async (name: string) => {
+    await lane.actionSlot(stop.signal);
+    begun.push(`look ${name}`);
+    await lane.actionSlot(stop.signal, 'post');
+    begun.push(`post ${name}`);
+  };
+  for (const name of ['x', 'y', 'z']) void act(name);
+  await clock.advance(10_000);
+  expect(begun).toEqual(['look x', 'post x', 'look y', 'post y', 'look z', 'post z']);
+});
+
+test('a stop starts nothing more, frees who waits for a slot, and ends after the last answer', async () => {
+  const { clock, want, lane, begun, stop, ended } = laneOf(5_000);
+  for (const id of ['a', 'b']) want(id);
+  lane.wake();
+  await clock.advance(0);
+  const slot = lane.actionSlot(stop.signal);
+  stop.abort();
+  await slot;
+  await lane.actionSlot(stop.signal);
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  await clock.advance(4_999);
+  expect(over).toBe(false);
+  await clock.advance(1);
+  expect([over, begun, clock.sleeping()]).toEqual([true, ['a 0'], 0]);
+});

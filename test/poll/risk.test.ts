@@ -1,0 +1,66 @@
+// How urgently a mailbox's statistics are read again, and what of each answer that rests on.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { armedBounces, mayCrossToday, type Risk, riskOf, weightOf } from '../../src/poll/risk.ts';
+import { RiskOrder } from '../../src/poll/risk-order.ts';
+import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
+
+const risk = fc.record({
+  sendsPerDay: fc.integer({ min: 0, max: 500 }),
+  sendsLeftToday: fc.integer({ min: 0, max: 500 }),
+  bouncesLeft: fc.oneof(fc.constant(armedBounces), fc.integer({ min: 1, max: 50 })),
+});
+
+test('who sends more weighs no less, who has more bounces left weighs no more, and no weight is negative or endless', () => {
+  fc.assert(
+    fc.property(risk, fc.integer({ min: 1, max: 50 }), (one: Risk, more) => {
+      const weight = weightOf(one);
+      expect(Number.isFinite(weight) && weight >= 0).toBe(true);
+      expect(weightOf({ ...one, sendsPerDay: one.sendsPerDay + more })).toBeGreaterThanOrEqual(weight);
+      expect(weightOf({ ...one, bouncesLeft: one.bouncesLeft + more })).toBeLessThanOrEqual(weight);
+    }),
+  );
+});
+
+test('a limit that takes more bounces than mails are left today can not be crossed today', () => {
+  expect(mayCrossToday({ sendsPerDay: 40, sendsLeftToday: 3, bouncesLeft: 4 })).toBe(false);
+  expect(mayCrossToday({ sendsPerDay: 40, sendsLeftToday: 4, bouncesLeft: 4 })).toBe(true);
+  expect(mayCrossToday({ sendsPerDay: 40, sendsLeftToday: Number.POSITIVE_INFINITY, bouncesLeft: 40 })).toBe(true);
+});
+
+test('the verdict says what is left: a rate over the limit without the sample is armed, a known breach is not', () => {
+  const mailbox = arrivedMailbox('m');
+  const judged = (change: object) => ({ ...mailbox, verdict: { at: now, answer: { ...verdictOf(), ...change } } });
+  const left = (change: object) => riskOf(judged(change), 2, now)?.bouncesLeft;
+  expect(riskOf(mailbox, 2, now)).toBeNull();
+  expect(left({ reason: 'ok', bouncesUntilBreach: 3 })).toBe(3);
+  expect(left({ reason: 'ok', bouncesUntilBreach: null })).toBe(2);
+  expect(left({ reason: 'insufficient_evidence', bouncesUntilBreach: 1 })).toBe(armedBounces);
+  expect(left({ reason: 'bounce_rate_over_limit', bouncesUntilBreach: 0 })).toBe(1);
+  expect(riskOf(judged({ run: 'paused' }), 2, now)).toMatchObject({ sendsPerDay: 0, sendsLeftToday: 0 });
+});
+
+test('whatever the weights, nobody waits longer than twice as many readings as half of the mean would give', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ weight: fc.nat(1_000), calm: fc.boolean() }), { minLength: 1, maxLength: 30 }),
+      (all) => {
+        const order = new RiskOrder(0);
+        all.forEach(({ weight, calm }, slot) => {
+          order.weigh(slot, weight, calm);
+          order.served(slot, 0);
+        });
+        const last = new Map(all.map((_, slot) => [slot, 0]));
+        for (let turn = 1; turn < 400; turn += 1) {
+          const slot = order.next(turn) ?? 0;
+          expect(turn - (last.get(slot) ?? 0)).toBeLessThanOrEqual(2 * 3 * all.length + 1);
+          last.set(slot, turn);
+          order.taken(slot);
+          order.served(slot, turn);
+        }
+        for (const turn of last.values()) expect(turn).toBeGreaterThan(399 - 2 * 3 * all.length - 2);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,174 @@
+// The alerts that tell of an account: its key, its list, and who else uses it. FAULTS.md H12, H13, H22, S8, T8.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { agencyFleet } from '../../src/simulator/agency-fleet.ts';
+import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from '../watch/duty.ts';
+
+const account = (duty: Duty) => [...duty.fleet().accounts()][0];
+const calm = { name: 'calm', summary: 'Nothing.', fleet: agencyFleet.slice(2, 7), incidents: [] };
+
+test.each([
+  [401, 'H22: 401 in the middle of a sweep stops the account, is told once, and ends when the key is accepted'],
+  [403, 'T8: 403 with JSON on everything counts as a refused key, too'],
+])('%i, %s', async (status) => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
+  await duty.run(10 * minuteMs);
+  const verdict = duty.mailbox()?.verdict;
+  duty.between.meddle = ({ path }) =>
+    path === '/v1/health' ? 'pass' : { status, body: { error: 'not with this key' } };
+  await duty.run(8 * hourMs);
+  expect(duty.posts()).toEqual([]);
+  expect(duty.mailbox()?.verdict).toEqual(verdict);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('key_rejected') === undefined, 5 * minuteMs);
+  expect((await duty.told()).filter((told) => /key_|api_/.test(told))).toEqual([
+    'firing key_rejected',
+    'resolved key_rejected',
+  ]);
+});
+
+test('one 401 that is gone at the next request is nothing to tell', async () => {
+  await using duty = await goOnDuty();
+  await duty.run(10 * minuteMs);
+  let refusals = 0;
+  duty.between.meddle = ({ path }) => {
+    if (path === '/v1/health' || refusals > 0) return 'pass';
+    refusals += 1;
+    return { status: 401, body: { error: 'hiccup' } };
+  };
+  await duty.run(10 * minuteMs);
+  expect([refusals, account(duty)?.keyRejected, await duty.told()]).toEqual([1, false, []]);
+});
+
+test('a key that may not write is told once, is tried again hourly, and ends with the first write that is let through', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(amelia) });
+  duty.between.meddle = ({ method }) =>
+    method === 'POST' ? { status: 403, body: { error: 'the API key lacks the write permission' } } : 'pass';
+  await duty.until(() => duty.alert('key_read_only')?.status === 'firing');
+  await duty.run(150 * minuteMs);
+  const tries = duty.posts().length;
+  expect([tries > 1, tries < 5]).toEqual([true, true]);
+  duty.between.meddle = () => 'pass';
+  await duty.until(() => duty.alert('key_read_only') === undefined, 2 * hourMs);
+  const told = await duty.told();
+  expect(told.filter((one) => one.includes('key_read_only'))).toEqual([
+    'firing key_read_only',
+    'resolved key_read_only',
+  ]);
+  expect(duty.action()?.state).toBe('confirmed');
+});
+
+test('H12: 429 in spite of our counting shrinks the budget, is told at the third within an hour, and ends after a quiet hour', async () => {
+  await using duty = await goOnDuty({ scenario: calm });
+  await duty.run(10 * minuteMs);
+  const whole = account(duty)?.requestsPerMinute;
+  let refusals = 0;
+  const refuseOnce = async () => {
+    duty.between.meddle = () => {
+      refusals += 1;
+      duty.between.meddle = () => 'pass';
+      return { status: 429, body: { error: 'too many requests' }, headers: { 'retry-after': '2' } };
+    };
+    await duty.run(5 * minuteMs);
+  };
+  await refuseOnce();
+  expect(account(duty)?.requestsPerMinute).toBe(Math.floor((whole ?? 0) * 0.75));
+  await refuseOnce();
+  expect(duty.alert('key_shared')).toBeUndefined();
+  await refuseOnce();
+  expect([refusals, duty.alert('key_shared')?.status]).toEqual([3, 'firing']);
+  await duty.run(2 * hourMs);
+  expect([account(duty)?.requestsPerMinute, await duty.told()]).toEqual([
+    whole,
+    ['firing key_shared', 'resolved key_shared'],
+  ]);
+});
+
+test('H13: a burst of 5xx backs off the account, not the mailbox, and one bad mailbox backs off nobody', async () => {
+  await using duty = await goOnDuty({ scenario: calm });
+  await duty.run(20 * minuteMs);
+  const bad = duty.mailbox(calm.fleet[0]?.email)?.id ?? '';
+  const during = async (meddle: Duty['between']['meddle']) => {
+    const from = duty.between.requests.length;
+    duty.between.meddle = meddle;
+    await duty.run(30 * minuteMs);
+    return duty.between.requests.slice(from).filter(({ path }) => path !== '/v1/health');
+  };
+  const busy = { status: 503, body: '' };
+  const oneBad = await during(({ path }) => (path.includes(bad) ? busy : 'pass'));
+  expect(oneBad.filter(({ path }) => path.startsWith('/v1/stats') && !path.includes(bad)).length).toBeGreaterThan(7);
+  const all = await during(() => busy);
+  const gaps = all.slice(1).map(({ at }, index) => at - (all[index]?.at ?? 0));
+  expect(Math.max(...gaps)).toBeGreaterThan(5_000);
+  expect(duty.alert('api_down')?.status).toBe('firing');
+});
+
+test('S8: a list that suddenly lacks most mailboxes is told, and nobody is gone until it has lasted an hour', async () => {
+  await using duty = await goOnDuty({ scenario: calm });
+  await duty.run(10 * minuteMs);
+  const removed = calm.fleet.slice(0, 3);
+  for (const { email } of removed) duty.simulator.fleet.remove(email);
+  await duty.run(30 * minuteMs);
+  expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')?.status]).toEqual([5, 'firing']);
+  await duty.run(40 * minuteMs);
+  expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')]).toEqual([2, undefined]);
+  const missing = () => [...duty.fleet().alerts()].filter(({ rule }) => rule === 'mailbox_missing');
+  expect(missing().map(({ email }) => email)).toEqual(removed.map(({ email }) => email));
+  for (const spec of removed) duty.simulator.fleet.add(spec);
+  await duty.run(2 * minuteMs);
+  expect([duty.fleet().mailboxCount('agency'), missing()]).toEqual([5, []]);
+  expect(duty.posts()).toEqual([]);
+});
+
+test('S8: a list that goes on elsewhere is told as not whole, and nobody in it or beyond it is taken for gone', async () => {
+  await using duty = await goOnDuty({ scenario: calm });
+  await duty.run(10 * minuteMs);
+  const [first] = calm.fleet;
+  const entry = { id: duty.mailbox(first?.email)?.id, email: first?.email, status: 'active' };
+  duty.between.meddle = ({ path }) =>
+    path === '/v1/mailboxes' ? { status: 200, body: { mailboxes: [entry], next_cursor: 'abc' } } : 'pass';
+  await duty.run(3 * hourMs);
+  expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')?.facts.title]).toEqual([
+    5,
+    'agency: the mailbox list is not whole',
+  ]);
+  duty.between.meddle = () => 'pass';
+  await duty.run(2 * minuteMs);
+  expect(await duty.told()).toEqual(['firing mailbox_list_short', 'resolved mailbox_list_short']);
+});
+
+test('H23: a mailbox that is missing from two lists is told as missing, and as back when it is', async () => {
+  await using duty = await goOnDuty({ scenario: calm });
+  await duty.run(10 * minuteMs);
+  const [gone] = calm.fleet;
+  duty.simulator.fleet.remove(gone?.email ?? '');
+  await duty.run(2 * minuteMs);
+  expect(duty.alert('mailbox_missing')).toMatchObject({ status: 'firing', email: gone?.email });
+  await duty.restart();
+  await duty.run(2 * minuteMs);
+  expect(duty.alert('mailbox_missing')?.status).toBe('firing');
+  if (gone) duty.simulator.fleet.add(gone);
+  await duty.run(2 * minuteMs);
+  expect([duty.alert('mailbox_missing'), duty.mailbox(gone?.email)?.missingLists]).toEqual([undefined, 0]);
+});
+
+test('a mailbox that stays away is no longer waited for after a week', async () => {
+  await using duty = await goOnDuty({ scenario: calm, poll: { ...slowPoll, mailboxes: '0 * * * *' } });
+  await duty.run(2 * hourMs);
+  duty.simulator.fleet.remove(calm.fleet[0]?.email ?? '');
+  await duty.run(3 * hourMs);
+  expect(duty.alert('mailbox_missing')?.status).toBe('firing');
+  await duty.run(7 * 24 * hourMs);
+  expect(await duty.told()).toEqual(['firing mailbox_missing', 'resolved mailbox_missing']);
+});
+
+const daily = '0 12 * * *';
+const slowPoll = {
+  health: daily,
+  mailboxes: daily,
+  stats: '0 */6 * * *',
+  warmup: daily,
+  mailbox: daily,
+  dns: daily,
+  blacklist: daily,
+};

@@ -1,0 +1,39 @@
+// The breaker is asked before a verdict becomes an action: who gets in its book, and who leaves it.
+import { describe, expect, test } from 'vitest';
+import { judge } from '../../src/guard/verdict.ts';
+import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { askBreaker } from '../../src/record/admission.ts';
+import { newMailbox } from '../../src/record/observe.ts';
+import { now, situation } from '../guard/samples.ts';
+
+const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
+const mailbox = newMailbox('acme', { at: now, answer: { ...entry, dailyLimit: null, warmupDay: null } });
+const held = { key: 'acme/m1', account: 'acme', email: entry.email, domain: 'acme.example', weight: 2 };
+const open: BreakerState = {
+  ...closedBreaker,
+  openSince: now - 1_000,
+  entries: [{ ...held, at: now - 1_000, held: true, firstSight: false }],
+};
+
+function ask(verdict: Partial<Verdict>, breaker: BreakerState, mayWrite = true) {
+  const judged = { ...judge(defaultPolicy, situation()), ...verdict };
+  return askBreaker(mailbox, judged, { breaker, policy: defaultPolicy, mayWrite, running: () => 100, now });
+}
+
+describe('a mailbox that the breaker holds', () => {
+  test('stays held while bad data says nothing about its bounces', () => {
+    expect(ask({ action: 'hold', reason: 'bad_payload' }, open).breaker).toBe(open);
+  });
+
+  test('leaves when its bounces are within the limit, and the breaker closes behind the last one', () => {
+    expect(ask({ action: 'none', reason: 'ok' }, open).breaker.openSince).toBeNull();
+  });
+
+  test('leaves when nothing may be written to it any more', () => {
+    const breach = { action: 'recovery', wanted: 'recovery', reason: 'bounce_rate_over_limit' } as const;
+    const { verdict, breaker } = ask(breach, open, false);
+    expect([verdict.action, breaker.openSince]).toEqual(['recovery', null]);
+  });
+});

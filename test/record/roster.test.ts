@@ -1,0 +1,110 @@
+// A mailbox list against what is known: who arrives, changes, is absent, is gone. FAULTS.md H23, S8.
+import { expect, test } from 'vitest';
+import type { MailboxEntry } from '../../src/model/answers.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { compareRoster, type RosterChanges } from '../../src/record/roster.ts';
+import { arrivedMailbox, now } from '../store/records.ts';
+
+const ids = (mailboxes: readonly MailboxState[]) => mailboxes.map(({ id }) => id);
+const fleetOf = (count: number) => Array.from({ length: count }, (_, index) => arrivedMailbox(`m${index}`));
+const entriesOf = (mailboxes: readonly MailboxState[]) => mailboxes.map(({ entry }) => entry.answer);
+
+/** Compares lists one after the other, as the recorder does. */
+function roster(known: readonly MailboxState[]) {
+  let mailboxes = known;
+  const absentSince = new Map<string, number>();
+  return (at: number, entries: readonly MailboxEntry[], truncated = false): RosterChanges => {
+    const list = { at, answer: { mailboxes: entries, truncated } };
+    const changes = compareRoster({
+      account: 'acme',
+      known: mailboxes,
+      list,
+      selects: ({ id }) => id !== 'not ours',
+      absentSince,
+    });
+    const replaced = new Map([...changes.changed, ...changes.absent].map((one) => [one.id, one]));
+    const gone = new Set(ids(changes.left));
+    mailboxes = [...mailboxes.map((one) => replaced.get(one.id) ?? one), ...changes.arrived].filter(
+      ({ id }) => !gone.has(id),
+    );
+    for (const { id } of changes.changed) absentSince.delete(id);
+    for (const { id } of changes.absent) if (!absentSince.has(id)) absentSince.set(id, at);
+    return changes;
+  };
+}
+
+test('an unchanged list changes nothing', () => {
+  const fleet = fleetOf(3);
+  expect(roster(fleet)(now, entriesOf(fleet))).toMatchObject({
+    arrived: [],
+    changed: [],
+    absent: [],
+    left: [],
+    stirred: [],
+    shortage: null,
+  });
+});
+
+test('who is new arrives, unless the configuration leaves it out', () => {
+  const fleet = fleetOf(1);
+  const [added, other] = [arrivedMailbox('new'), arrivedMailbox('not ours')];
+  const { arrived } = roster(fleet)(now + 5, entriesOf([...fleet, added, other]));
+  expect(arrived).toEqual([{ ...added, firstSeenAt: now + 5, entry: { at: now + 5, answer: added.entry.answer } }]);
+});
+
+test.each([
+  [{ status: 'paused' }, ['stats', 'mailbox']],
+  [{ healthScore: 80 }, ['stats']],
+  [{ healthScore: 100 }, []],
+  [{ healthScore: null }, []],
+  [{ dailyLimit: 1 }, ['stats']],
+  [{ dailyLimit: 80 }, []],
+  [{ warmupDay: 13 }, []],
+  [{ email: 'renamed@one.example' }, []],
+])('an entry changed to %j: what is asked for at once is %j', (change, routes) => {
+  const [mailbox = arrivedMailbox('m0')] = fleetOf(1);
+  const entry = { ...mailbox.entry.answer, ...change };
+  const { changed, stirred } = roster([mailbox])(now + 5, [entry]);
+  expect(changed).toEqual([{ ...mailbox, email: entry.email, entry: { at: now + 5, answer: entry } }]);
+  expect(stirred).toEqual(routes.length > 0 ? [{ id: 'm0', routes }] : []);
+});
+
+test('one list without a mailbox is no departure, two in a row are; a return in between starts anew', () => {
+  const fleet = fleetOf(5);
+  const without = entriesOf(fleet.slice(1));
+  const compare = roster(fleet);
+  expect(compare(now, without)).toMatchObject({ absent: [{ id: 'm0', missingLists: 1 }], left: [] });
+  expect(compare(now + minuteMs, entriesOf(fleet)).changed).toMatchObject([{ id: 'm0', missingLists: 0 }]);
+  expect(ids(compare(now + 2 * minuteMs, without).left)).toEqual([]);
+  expect(ids(compare(now + 3 * minuteMs, without).left)).toEqual(['m0']);
+});
+
+test('a list that lost more than a fifth is not believed for an hour, then it is', () => {
+  const fleet = fleetOf(20);
+  const short = entriesOf(fleet.slice(5));
+  const compare = roster(fleet);
+  for (let minutes = 0; minutes < 60; minutes += 5) expect(compare(now + minutes * minuteMs, short).left).toEqual([]);
+  expect(compare(now + hourMs, short).left).toHaveLength(5);
+});
+
+test('a fifth and less is believed at the second list', () => {
+  const fleet = fleetOf(20);
+  const short = entriesOf(fleet.slice(4));
+  const compare = roster(fleet);
+  compare(now, short);
+  expect(compare(now + minuteMs, short).left).toHaveLength(4);
+});
+
+test('a list that goes on elsewhere says nothing about those who are not in it, but it shows new ones', () => {
+  const fleet = fleetOf(5);
+  const compare = roster(fleet);
+  for (let minutes = 0; minutes < 120; minutes += 1) {
+    const { absent, left } = compare(
+      now + minutes * minuteMs,
+      entriesOf([...fleet.slice(1), arrivedMailbox('new')]),
+      true,
+    );
+    expect([absent, left]).toEqual([[], []]);
+  }
+});

@@ -1,0 +1,62 @@
+// The root cause beside the number: what changed near the bounces, and who else has them.
+import { expect, test } from 'vitest';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { dayMs, hourMs } from '../../src/model/time.ts';
+import { causeSentences } from '../../src/wording/causes.ts';
+import { breach, sampleMailbox, start } from '../alert/samples.ts';
+
+const seen = { at: start, since: start - hourMs };
+const nobody = { called: 'other mailboxes of acme.example', running: 4, over: 0 };
+const causes = (change: Partial<MailboxState>, over = 0) =>
+  causeSentences(sampleMailbox(change), breach, [{ ...nobody, over }]);
+
+test('a DNS record that broke, a listing and a failed connection near the bounces are named with their times', () => {
+  const [dkim, listing, connection] = causes({
+    changes: [
+      { ...seen, what: 'dkim', from: 'pass', to: 'fail' },
+      { ...seen, what: 'listing', from: 'none', to: 'zen.spamhaus.org' },
+      { ...seen, what: 'connection', from: 'connected', to: 'IMAP login failed' },
+    ],
+  });
+  expect(dkim).toMatch(/^DKIM went from pass to fail between 20 March \d\d:\d\d UTC and 20 March \d\d:\d\d UTC\.$/);
+  expect(listing).toMatch(/^Its sending address was listed between .*: zen\.spamhaus\.org\.$/);
+  expect(connection).toMatch(/^Its connection failed between .*: IMAP login failed\.$/);
+});
+
+test('a change long before the window explains nothing', () => {
+  const old = {
+    at: start - 30 * dayMs,
+    since: start - 31 * dayMs,
+    what: 'mode',
+    from: 'slow',
+    to: 'balanced',
+  } as const;
+  expect(causes({ changes: [old] })).toEqual([]);
+});
+
+test('the kinds of the recent bounces and the others that bounce too are counted', () => {
+  const hard = { type: 'hard', category: 'invalid_recipient' };
+  const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
+  const answer = {
+    ...{ status: 'active', mode: 'balanced', dailyLimit: null, warmupDay: null, healthScore: null },
+    config: { ...config, sendWindowStart: null, sendWindowEnd: null },
+    recentBounces: [hard, hard, { type: 'soft', category: null }],
+  };
+  expect(causes({ warmup: { at: start, answer } }, 3)).toEqual([
+    'Of the last 3 bounces 2 were hard (invalid_recipient), 1 soft.',
+    '3 of 4 other mailboxes of acme.example are over the limit too.',
+  ]);
+});
+
+test('where nothing changed in what is watched, it says so, and where to look instead', () => {
+  const fine = { status: 'pass', pass: true, record: null };
+  const dns = { at: start, answer: { domain: null, checkedAt: null, records: { spf: fine, dkim: fine, dmarc: fine } } };
+  expect(causes({ dns })).toEqual([
+    'Nothing changed near it in what Warmwarden watches (DNS): look at the list it writes to.',
+  ]);
+  const failing = {
+    ...dns,
+    answer: { ...dns.answer, records: { ...dns.answer.records, spf: { ...fine, pass: false } } },
+  };
+  expect(causes({ dns: failing })).toEqual(['SPF did not pass before either.']);
+});

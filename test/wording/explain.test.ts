@@ -1,0 +1,54 @@
+// Sentences with numbers for every reason, and numbers that do not mislead.
+import { expect, test } from 'vitest';
+import { reasons } from '../../src/model/verdict.ts';
+import { explainVerdict } from '../../src/wording/explain.ts';
+import { counted, datesText, percentText, spanText } from '../../src/wording/phrases.ts';
+import { breach, sampleVerdict } from '../alert/samples.ts';
+
+test('every reason has sentences of its own', () => {
+  const texts = reasons.map((reason) => explainVerdict({ ...breach, reason, bouncesUntilBreach: 1 }));
+  expect(new Set(texts).size).toBe(reasons.length);
+  for (const text of texts) expect(text).toMatch(/^[A-Z0-9].*\.$/);
+});
+
+test('verdicts in words', () => {
+  expect(explainVerdict(sampleVerdict({ bounced: 2, bouncesUntilBreach: 1 }))).toBe(
+    "2 bounces in 260 mails of 14 to 20 March are 0.77 %, within balanced's limit of 1 %. 1 more bounce would breach it.",
+  );
+  const one = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 140, bounced: 1 } as const;
+  expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
+    "1 bounce in 140 mails of 14 to 20 March is 0.71 %, over slow's limit of 0.5 %. That is too few bounces to act on; 1 more would breach it.",
+  );
+  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No mails in the evidence window yet');
+  expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
+  expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: a day in the future is left out'] }))).toContain(
+    'Odd in the data',
+  );
+});
+
+test('a rate just over the limit never looks equal to it', () => {
+  expect(percentText(10_004, 10_000)).toBe('1.0004 %');
+  expect(percentText(10_040, 10_000)).toBe('1.004 %');
+  expect(percentText(10_000, 10_000)).toBe('1 %');
+  expect(percentText(15_385, 10_000)).toBe('1.54 %');
+});
+
+test('dates, spans and counts', () => {
+  expect(datesText('2026-03-14', '2026-03-20')).toBe('14 to 20 March');
+  expect(datesText('2026-02-28', '2026-03-06')).toBe('28 February to 6 March');
+  expect(datesText('2025-12-28', '2026-01-03')).toBe('28 December 2025 to 3 January 2026');
+  expect(datesText('2026-03-20', '2026-03-20')).toBe('20 March');
+  expect([400, 59_600, 119_900, 3_600_000, 7_500_000, 86_399_000 * 3].map(spanText)).toEqual([
+    '0.4 s',
+    '60 s',
+    '120 s',
+    '60 min',
+    '2 h 5 min',
+    '2 days',
+  ]);
+  expect([counted(0, 'bounce'), counted(1, 'bounce'), counted(2, 'bounce')]).toEqual([
+    'no bounces',
+    '1 bounce',
+    '2 bounces',
+  ]);
+});
