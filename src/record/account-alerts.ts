@@ -15,9 +15,9 @@ import type { BreakerState } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { RecorderOptions } from './guarded-account.ts';
 import { missedMailboxes, noLongerMissed } from './missed.ts';
 import { othersOf } from './others.ts';
-import type { RecorderOptions } from './recorder.ts';
 import type { RosterChanges } from './roster.ts';
 
 /** What one answer, or one outcome, brings. */

@@ -2,8 +2,8 @@
 import type { Action, Person } from '../model/action.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { RecorderRooms } from './guarded-account.ts';
 import { actionId, dropped, isActive, plannedAction, type WantedChange } from './plan.ts';
-import type { RecorderRooms } from './recorder.ts';
 
 /** What a person wants changed, and who they are. */
 export type PersonsChange = WantedChange & { readonly by: Person };

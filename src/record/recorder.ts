@@ -1,67 +1,23 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
 
-import type { Fleet } from '../fleet/fleet.ts';
 import { withdraw } from '../guard/breaker.ts';
-import type { StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind, type Outcome } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
-import type { RuleSettings } from '../model/rule-settings.ts';
-import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import { pollKey } from '../poll/poll.ts';
-import type { Store } from '../store/store.ts';
 import type { Others } from '../wording/causes.ts';
-import type { World } from '../world.ts';
 import { AccountAlerts } from './account-alerts.ts';
+import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
 import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
 import { withHistory } from './returning.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
-import type { Turns } from './turns.ts';
-
-/** The rooms that a recorder works with. */
-export interface RecorderRooms {
-  readonly world: World;
-  readonly store: Store;
-  readonly fleet: Fleet;
-  readonly tally: Tally;
-  readonly turns: Turns;
-  /** Called after a commit that people may be told of. */
-  readonly onTransitions: () => void;
-}
-
-/** An account as the configuration has it, without what it takes to talk to its API. */
-export interface GuardedAccount {
-  readonly account: string;
-  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
-  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
-  readonly words: StatusWords;
-  /** Base of the links in messages; null when there is no page. */
-  readonly pageUrl: string | null;
-  /** The settings of the alert rules in force. */
-  readonly rules: () => RuleSettings;
-  /** The base_url: its breaker admits the actions of all accounts under it. */
-  readonly api: string;
-  /** The accounts under it now, in the order of the configuration; the first one's name stands in the breaker's alert. */
-  readonly accountsOfApi: () => readonly string[];
-}
-
-export interface RecorderOptions extends GuardedAccount {
-  /** The key may write, as far as is known. */
-  readonly writable: () => boolean;
-  /** Statistics from before this moment are stale; -Infinity while that can't be said. */
-  readonly staleBefore: () => EpochMs;
-  /** The mailbox is new to everybody, and the first sweep that looks at it goes on. */
-  readonly sweeps: (mailboxId: string) => boolean;
-  /** What was believed at the start was asked for again: a pending alert from before may fire now. */
-  readonly seenAgain: () => boolean;
-}
 
 export class Recorder {
   readonly #rooms: RecorderRooms;

@@ -8,7 +8,7 @@ import { afterRelease } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
-import type { RecorderRooms } from './recorder.ts';
+import type { RecorderRooms } from './guarded-account.ts';
 
 /** Who ends a hold, and why. */
 export interface Releaser {

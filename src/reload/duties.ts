@@ -9,7 +9,7 @@ import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { RecorderRooms } from '../record/recorder.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';

@@ -11,7 +11,7 @@ import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { HandOutcome, ReloadRequest } from '../model/hand.ts';
 import type { Channel } from '../notify/channel.ts';
 import type { Notifier } from '../notify/notifier.ts';
-import type { RecorderRooms } from '../record/recorder.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, looksLikeAMistake, needingRestart, reruledMailboxes } from './impact.ts';
 import { previewOf } from './preview.ts';

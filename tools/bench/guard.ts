@@ -1,23 +1,14 @@
 // `npm run bench -- guard`: the guard's false alarms, delays and costs, simulated; STUDY.md section 10 is the target.
-import { defaultPolicy, literalProfile, type WarmupMode, warmupModes } from '../../src/model/policy.ts';
+import { defaultPolicy, literalProfile, warmupModes } from '../../src/model/policy.ts';
 import { type Figure, ratioOf, rounded } from './figure.ts';
 import { acceptance, isWithin, type Measure } from './guard/acceptance.ts';
-import { type CellResult, runCell } from './guard/cell.ts';
-import { type Column, columns } from './guard/columns.ts';
+import { type JudgedCell, runCell } from './guard/cell.ts';
+import { columns } from './guard/columns.ts';
 import { tableText } from './guard/table.ts';
 
 const bench = 'guard';
 const mailboxesPerCell = 2_000;
 const seed = 20_260;
-
-/** A cell with both policies' results on the same mailboxes. */
-export interface JudgedCell {
-  readonly mode: WarmupMode;
-  readonly column: Column;
-  readonly ours: CellResult;
-  /** The literal rule: one bounce is enough, and seven days are all it looks at. */
-  readonly literal: CellResult;
-}
 
 /** Simulates every cell of the table. */
 function runCells(mailboxes: number, told: (done: number, of: number) => void): readonly JudgedCell[] {

@@ -30,6 +30,15 @@ export interface Cell {
   readonly seed: number;
 }
 
+/** A cell with both policies' results on the same mailboxes. */
+export interface JudgedCell {
+  readonly mode: WarmupMode;
+  readonly column: Column;
+  readonly ours: CellResult;
+  /** The literal rule: one bounce is enough, and seven days are all it looks at. */
+  readonly literal: CellResult;
+}
+
 /** Simulates the cell once, and judges it by each policy in turn. */
 export function runCell(cell: Cell, policies: readonly Policy[]): readonly CellResult[] {
   const { mode, column, mailboxes, seed } = cell;

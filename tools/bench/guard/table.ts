@@ -1,8 +1,7 @@
 // The guard's figures as a table for people, in the shape of STUDY.md, section 10.
 import { warmupModes } from '../../../src/model/policy.ts';
 import type { Figure } from '../figure.ts';
-import type { JudgedCell } from '../guard.ts';
-import type { CellResult } from './cell.ts';
+import type { CellResult, JudgedCell } from './cell.ts';
 import { columns } from './columns.ts';
 
 export interface TableCell extends JudgedCell {

@@ -1,0 +1,48 @@
+// What a recorder works with, and the account it records for.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { StatusWords } from '../guard/run-state.ts';
+import type { Policy } from '../model/policy.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
+import type { Tally } from '../model/tally.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Store } from '../store/store.ts';
+import type { World } from '../world.ts';
+import type { Turns } from './turns.ts';
+
+/** The rooms that a recorder works with. */
+export interface RecorderRooms {
+  readonly world: World;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly tally: Tally;
+  readonly turns: Turns;
+  /** Called after a commit that people may be told of. */
+  readonly onTransitions: () => void;
+}
+
+/** An account as the configuration has it, without what it takes to talk to its API. */
+export interface GuardedAccount {
+  readonly account: string;
+  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
+  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  readonly words: StatusWords;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
+  /** The settings of the alert rules in force. */
+  readonly rules: () => RuleSettings;
+  /** The base_url: its breaker admits the actions of all accounts under it. */
+  readonly api: string;
+  /** The accounts under it now, in the order of the configuration; the first one's name stands in the breaker's alert. */
+  readonly accountsOfApi: () => readonly string[];
+}
+
+export interface RecorderOptions extends GuardedAccount {
+  /** The key may write, as far as is known. */
+  readonly writable: () => boolean;
+  /** Statistics from before this moment are stale; -Infinity while that can't be said. */
+  readonly staleBefore: () => EpochMs;
+  /** The mailbox is new to everybody, and the first sweep that looks at it goes on. */
+  readonly sweeps: (mailboxId: string) => boolean;
+  /** What was believed at the start was asked for again: a pending alert from before may fire now. */
+  readonly seenAgain: () => boolean;
+}
