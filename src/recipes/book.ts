@@ -31,6 +31,8 @@ const lettersAPage = 256 * 1024;
 
 interface Under {
   run: Run;
+  /** Whether the ledger has it: before that it is nobody's, and is not carried out. */
+  recorded: boolean;
   readonly definition: Definition;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
@@ -66,9 +68,7 @@ export class RecipeBook implements RecipeService {
   /** Cancels what is under way and waits for it. */
   async close(): Promise<void> {
     this.#stopping = true;
-    const left = [...this.#under.values()];
-    for (const { stop } of left) stop.abort();
-    await Promise.all(left.map(({ ended }) => ended));
+    await Promise.all([...this.#under.values()].map((under) => this.#cancel(under)));
   }
 
   async list(): Promise<RecipeList> {
@@ -109,10 +109,17 @@ export class RecipeBook implements RecipeService {
       error: null,
     };
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
-    const under: Under = { run, definition, stop: new AbortController(), ended, settle };
+    const under: Under = { run, recorded: false, definition, stop: new AbortController(), ended, settle };
     this.#under.set(run.id, under);
-    await runs.write(run);
-    this.#next();
+    try {
+      await runs.write(run);
+    } catch (error) {
+      this.#forget(under);
+      throw error;
+    }
+    under.recorded = true;
+    if (under.stop.signal.aborted) await this.#cancel(under);
+    else this.#next();
     return under.run;
   }
 
@@ -167,9 +174,9 @@ export class RecipeBook implements RecipeService {
 
   async cancel(id: string): Promise<Run | RecipeRefusal> {
     const under = this.#under.get(id);
-    under?.stop.abort();
-    await under?.ended;
-    return this.run(id);
+    if (!under) return this.run(id);
+    await this.#cancel(under);
+    return under.run;
   }
 
   async #definition(id: string): Promise<Definition | RecipeRefusal> {
@@ -203,11 +210,22 @@ export class RecipeBook implements RecipeService {
   #next(): void {
     for (const under of this.#under.values()) {
       if (this.#running >= runsAtOnce) return;
-      if (under.run.status !== 'queued' || under.run.startedAt !== null) continue;
+      if (!under.recorded || under.run.status !== 'queued') continue;
       this.#running += 1;
       under.run = { ...under.run, status: 'running', startedAt: this.#parts.world.clock.now() };
       void this.#carryOut(under);
     }
+  }
+
+  /** Ends a run: at once when it waits, else as soon as what it is doing has ended. Resolves when it has. */
+  async #cancel(under: Under): Promise<void> {
+    under.stop.abort();
+    if (!under.recorded || under.run.status !== 'queued') return under.ended;
+    const { world, runs } = this.#parts;
+    // Not queued any more, and so not begun while this is written.
+    under.run = { ...under.run, status: 'cancelled', endedAt: world.clock.now() };
+    await runs.write(under.run).catch((error: unknown) => this.#unrecorded(under, error));
+    this.#forget(under);
   }
 
   async #carryOut(under: Under): Promise<void> {
@@ -219,14 +237,22 @@ export class RecipeBook implements RecipeService {
       const { run, definition, stop } = under;
       await carryOut({ run, definition, signal: stop.signal, onChange }, this.#parts);
     } catch (error) {
-      world.log.error({ err: error, run: under.run.id, recipe: under.run.recipe }, 'a run could not be recorded');
+      this.#unrecorded(under, error);
       const said = error instanceof Error ? error.message : String(error);
       if (!hasEnded(under.run)) under.run = { ...under.run, status: 'failed', error: said, endedAt: world.clock.now() };
       await runs.write(under.run).catch(() => {});
     }
-    this.#under.delete(under.run.id);
     this.#running -= 1;
-    under.settle();
+    this.#forget(under);
     this.#next();
+  }
+
+  #unrecorded({ run }: Under, error: unknown): void {
+    this.#parts.world.log.error({ err: error, run: run.id, recipe: run.recipe }, 'a run could not be recorded');
+  }
+
+  #forget(under: Under): void {
+    this.#under.delete(under.run.id);
+    under.settle();
   }
 }

@@ -1,0 +1,70 @@
+// Runs of recipes that were carried out although they were refused, or waited although they were cancelled.
+import { describe, expect, test } from 'vitest';
+import type { RecipeBook } from '../../src/recipes/book.ts';
+import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { stillWorld } from '../serve/running-server.ts';
+import { bookOf } from '../support/recipe-book.ts';
+
+const wish = { recipe: 'at-risk', parameters: {}, apply: false, by: 'a test', role: 'viewer' as const };
+
+/** A ledger whose writes can fail, or wait once a run is running. */
+class TroubledRuns extends MemoryRuns {
+  failing = false;
+  /** While it is pending, no run gets further than its start. */
+  gate: Promise<void> = Promise.resolve();
+
+  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): Promise<void> {
+    if (this.failing) throw new Error('database or disk is full');
+    if (run.status === 'running') await this.gate;
+    return super.write(run, chunks);
+  }
+}
+
+async function started(book: RecipeBook) {
+  const run = await book.start(wish);
+  if ('refused' in run) throw new Error(run.said.join(' '));
+  return run;
+}
+
+describe('a run that could not be recorded', () => {
+  test('is refused, and is not carried out when the next one is', async () => {
+    const runs = new TroubledRuns();
+    const book = bookOf(stillWorld(), { runs });
+    runs.failing = true;
+    await expect(book.start(wish)).rejects.toThrow('disk is full');
+    runs.failing = false;
+    const next = await started(book);
+    await book.ended(next.id, 30_000);
+    await book.close();
+    expect((await runs.newest('at-risk', 10)).map(({ id }) => id)).toEqual([next.id]);
+  });
+});
+
+describe('a run that waits for its turn', () => {
+  async function twoRunAndOneWaits() {
+    const runs = new TroubledRuns();
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    runs.gate = promise;
+    const book = bookOf(stillWorld(), { runs });
+    const running = [await started(book), await started(book)];
+    return { book, runs, running, waiting: await started(book), open };
+  }
+
+  test('ends at once when it is cancelled, and never begins', async () => {
+    const { book, runs, running, waiting, open } = await twoRunAndOneWaits();
+    expect(await book.cancel(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    open();
+    for (const { id } of running) await book.ended(id, 30_000);
+    expect(await book.run(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    await book.close();
+  });
+
+  test('is cancelled when Warmwarden stops, without having begun', async () => {
+    const { book, runs, waiting, open } = await twoRunAndOneWaits();
+    const closed = book.close();
+    open();
+    await closed;
+    expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+  });
+});
