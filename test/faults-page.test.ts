@@ -16,7 +16,7 @@ function rowsOf(text: string): readonly Row[] {
   return text
     .split('\n')
     .map((line) => line.split(' | '))
-    .filter(([first = '']) => /^\| [THS]\d+$/.test(first))
+    .filter(([first = '']) => /^\| [THSO]\d+$/.test(first))
     .map(([first = '', , , named = '', proof = '']) => ({
       name: first.slice(2),
       faults: [...named.matchAll(/`([\w-]+)`/g)].map(([, fault = '']) => fault),
@@ -34,11 +34,18 @@ function says(file: string, name: string): boolean {
 }
 
 const rows = rowsOf(page);
+const ofOurOwn = ({ name }: Row) => name.startsWith('O');
 const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
 
 test('every row T1 to T11, H1 to H23 and S1 to S13 stands on the page, with a test', () => {
-  expect(rows.map(({ name }) => name)).toEqual([...upTo('T', 11), ...upTo('H', 23), ...upTo('S', 13)]);
+  const ofTheApi = rows.filter((row) => !ofOurOwn(row)).map(({ name }) => name);
+  expect(ofTheApi).toEqual([...upTo('T', 11), ...upTo('H', 23), ...upTo('S', 13)]);
   expect(rows.filter(({ tests }) => tests.length === 0)).toEqual([]);
+});
+
+test('no row of our own side stands on the page twice, and they are in order', () => {
+  const numbers = rows.filter(ofOurOwn).map(({ name }) => Number(name.slice(1)));
+  expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
 });
 
 test('every test that the page names exists', () => {
