@@ -1,7 +1,7 @@
 // The whole daemon with a simulator and a receiver on one clock that is moved by hand; it can be started again.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import type { HandOutcome, Hands } from '../../src/model/hand.ts';
@@ -12,9 +12,9 @@ import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
-import { movedClock, worldOn } from '../../src/world.ts';
+import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
 import { Receiver } from '../support/receiver.ts';
 
 export interface MovedOptions {
@@ -25,6 +25,10 @@ export interface MovedOptions {
   readonly second?: readonly string[];
   /** Keys of the file that differ. */
   readonly file?: object;
+  /** A store that the daemon finds when it starts; it works on a copy. */
+  readonly store?: string;
+  /** What happens in the simulation before the daemon starts. */
+  readonly before?: (simulator: Simulator, clock: MovedClock) => Promise<void>;
 }
 
 /** A change that the daemon made, as the API took it. */
@@ -53,7 +57,8 @@ interface HowToReload {
 const maxDecisions = 10_000;
 
 /** Starts at scenarioStart, a Tuesday at 08:30 UTC. */
-export async function startMovedDaemon({ scenario, poll, second = [], file: changes = {} }: MovedOptions) {
+export async function startMovedDaemon(options: MovedOptions) {
+  const { scenario, poll, second = [], file: changes = {} } = options;
   const clock = movedClock(scenarioStart);
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
   // Durability has tests of its own; in memory the many commits cost no fsync.
@@ -85,6 +90,11 @@ export async function startMovedDaemon({ scenario, poll, second = [], file: chan
   if (!started.ok) throw new Error(JSON.stringify(started.problems));
   const { config } = started;
   const source = { file, started, load };
+  if (options.store) {
+    mkdirSync(dirname(config.store.path), { recursive: true });
+    copyFileSync(options.store, config.store.path);
+  }
+  await options.before?.(simulator, clock);
   const posts: Post[] = [];
   let seen = clock.now() - 1;
   let daemon: Daemon = await startDaemon(source, world);
