@@ -164,7 +164,7 @@ async function openHands(
   const owner = { name: userInfo().username, role: 'operator' as const, plan: null };
   const questions = {
     fleet: (query: Readonly<Record<string, string>>) => fleetAnswer(picture, query),
-    recipes: createRecipeRoutes({ service, world, callerOf: () => owner }).fetch,
+    recipes: createRecipeRoutes({ service, world, callerOf: () => owner }, null).fetch,
   };
   try {
     return await startHands(storePath, hands, questions);

@@ -75,7 +75,7 @@ async function asking(file: string, work: (ask: Ask) => Promise<void>): Promise<
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const book = openLoneBook(places, world);
   const owner = { name: userInfo().username, role: 'operator' as const, plan: null };
-  const app = createRecipeRoutes({ service: book.service, world, callerOf: () => owner });
+  const app = createRecipeRoutes({ service: book.service, world, callerOf: () => owner }, null);
   try {
     await work(async (path, init = {}) => textOf(await app.request(`/v1${path}`, init)));
   } finally {

@@ -46,7 +46,9 @@ function presentedToken(authorization: string | undefined): string | null {
   if (scheme.toLowerCase() === 'bearer') return credentials;
   const pair = Buffer.from(credentials, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
-  return colon < 0 ? null : pair.slice(colon + 1);
+  const password = colon < 0 ? '' : pair.slice(colon + 1);
+  // Whatever digests are configured: a password that is empty proves nothing.
+  return password.trim() === '' ? null : password;
 }
 
 /** The name on the token of a request, when it may operate; null where it may not, and where there are no tokens. */

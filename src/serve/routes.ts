@@ -1,4 +1,5 @@
 // The routes: who may ask what, and which page or JSON answers.
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -30,6 +31,7 @@ import { styleSheet } from './page/style-sheet.ts';
 import { openApiDocument } from './recipes/openapi.ts';
 import { createRecipeRoutes, type RecipeRouteParts } from './recipes/recipe-routes.ts';
 import { addReload, type ReloadRouteParts } from './reload-route.ts';
+import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
 
 /** Whether the daemon is on duty. */
 export interface Readiness {
@@ -70,7 +72,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-export function createRoutes(parts: RouteParts): Hono {
+export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
     await next();
@@ -79,11 +81,11 @@ export function createRoutes(parts: RouteParts): Hono {
     }
   });
   app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
-  addAccess(app, parts);
+  addAccess(app, parts, wrongTokens);
   addProbes(app, parts);
   addPages(app, parts);
   addJson(app, parts);
-  app.route('/', createRecipeRoutes(parts.recipes));
+  app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
   app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));
   addReload(app, parts);
   addHands(app, parts);
@@ -95,7 +97,7 @@ export function createRoutes(parts: RouteParts): Hono {
   return app;
 }
 
-function addAccess(app: Hono, { auth, host }: RouteParts): void {
+function addAccess(app: Hono, { auth, host }: RouteParts, wrongTokens: WrongTokens): void {
   // Tokens are read once, so that a wrong one is told at the start, and again when a reload brought others.
   let known = { auth: auth(), authenticate: authenticateFor(auth()) };
   app.use(async (c, next) => {
@@ -113,14 +115,23 @@ function addAccess(app: Hono, { auth, host }: RouteParts): void {
       );
     }
     const identity = authenticate(c.req.header('authorization'));
-    if (identity === null) {
-      c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
-      c.header('WWW-Authenticate', 'Bearer realm="Warmwarden"', { append: true });
-      return notice(c, 401, 'Who are you?', 'A token is needed: as a Bearer token, or as the password with any name.');
-    }
+    if (identity === null) return unauthorized(c, wrongTokens);
     if (mayRead(identity.role, c.req.path)) return next();
     return notice(c, 403, 'Not allowed', `The token ${identity.name} may only read /metrics.`);
   });
+}
+
+/** Without a token 401 at once; with a wrong one later and later, and 429 when there were too many from its address. */
+async function unauthorized(c: Context, wrongTokens: WrongTokens) {
+  const isWrong = c.req.header('authorization') !== undefined;
+  const waitSeconds = isWrong ? await wrongTokens.slow(getConnInfo(c).remote.address) : null;
+  if (waitSeconds !== null) {
+    c.header('Retry-After', String(waitSeconds));
+    return notice(c, 429, 'Too many wrong tokens', tooManyWrong(waitSeconds));
+  }
+  c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
+  c.header('WWW-Authenticate', 'Bearer realm="Warmwarden"', { append: true });
+  return notice(c, 401, 'Who are you?', 'A token is needed: as a Bearer token, or as the password with any name.');
 }
 
 function authenticateFor(auth: Auth): Authenticate | null {
@@ -214,7 +225,7 @@ function addJson(app: Hono, parts: RouteParts): void {
 }
 
 /** A short answer that something is not as asked: JSON below /api and for programs, a page for people. */
-function notice(c: Context, status: 401 | 403 | 404 | 500, title: string, sentence: string) {
+function notice(c: Context, status: 401 | 403 | 404 | 429 | 500, title: string, sentence: string) {
   const wantsPage = !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
   return wantsPage ? c.html(noticePage(title, sentence), status) : c.json({ error: title, message: sentence }, status);
 }

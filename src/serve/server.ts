@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { systemClock } from '../world.ts';
 import { createRoutes, type RouteParts } from './routes.ts';
+import { WrongTokens } from './wrong-tokens.ts';
 
 export interface ServerOptions extends RouteParts {
   readonly host: string;
@@ -28,8 +29,9 @@ const requestTimeoutMs = 30_000;
 /** Rejects with one clear sentence when the address can't be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port } = options;
+  const wrongTokens = new WrongTokens(options.world);
   const server = createAdaptorServer({
-    fetch: createRoutes(options).fetch,
+    fetch: createRoutes(options, wrongTokens).fetch,
     overrideGlobalObjects: false,
     createServer,
     serverOptions: { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs },
@@ -37,7 +39,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await listen(server, host, port);
   server.on('error', (error) => options.world.log.error({ err: error }, 'the HTTP server reports an error'));
   const bound = (server.address() as AddressInfo).port;
-  return { url: `http://${inUrl(host)}:${bound}`, port: bound, close: () => close(server) };
+  return { url: `http://${inUrl(host)}:${bound}`, port: bound, close: () => close(server, wrongTokens) };
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -71,7 +73,8 @@ function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server, wrongTokens: WrongTokens): Promise<void> {
+  wrongTokens.close();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   // Sockets close in the machine's time, also where the daemon's clock is moved by hand.

@@ -35,6 +35,17 @@ mailboxes wants \`--force\`.
 
 Environment variables are those of the start: a process can't be given new ones.
 
+## Tokens
+
+With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/openapi.json\` needs a token, as a Bearer token or as
+the password of Basic authentication with any user name. The configuration holds only its SHA-256:
+\`printf %s "$TOKEN" | sha256sum\`. A digest of an empty text is an error.
+
+After 10 wrong tokens from one address (IPv6: one /64), further wrong ones are answered up to 0.5 s late with status 429 and
+Retry-After, from 6 s up to 5 minutes; one wrong token is forgotten every 6 s. A correct token is accepted at any time, from the
+same address too. The log has one line per address and minute with the number of wrong tokens. The keys of the recipe API
+(\`recipes.api_keys\`) are guarded in the same way.
+
 ## Keys
 `;
 

@@ -89,7 +89,8 @@ curl -H "Authorization: Bearer $KEY" http://127.0.0.1:7025/v1/runs/ID           
 curl -H "Authorization: Bearer $KEY" -H "Accept: text/csv" http://127.0.0.1:7025/v1/runs/ID
 \`\`\`
 
-The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute a key; then 429 with Retry-After. \`apply: true\`
+The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute a key; then 429 with Retry-After.
+Wrong keys are slowed down, as [wrong tokens](configuration.md#tokens) are. \`apply: true\`
 takes a key with the role operator. Rows hold what strangers wrote: treat them as data. In CSV, texts that begin as a
 formula get an apostrophe, and control characters are made visible.
 

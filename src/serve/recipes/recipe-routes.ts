@@ -1,9 +1,11 @@
 // The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
 import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
 import type { World } from '../../world.ts';
+import { tooManyWrong, type WrongTokens } from '../wrong-tokens.ts';
 import { csvLine, csvRows } from './csv.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
 import { brokenJson, recipeJson, runJson, wishShape } from './recipe-json.ts';
@@ -39,11 +41,11 @@ const statusOf: Readonly<Record<RecipeRefusal['refused'], RefusalStatus>> = {
   pruned: 410,
 };
 
-/** The routes below /v1. */
-export function createRecipeRoutes(parts: RecipeRouteParts): Hono<Env> {
+/** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
+export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono<Env> {
   const { service } = parts;
   const app = new Hono<Env>().basePath('/v1');
-  addGate(app, parts);
+  addGate(app, parts, wrongTokens);
   app.get('/recipes', async (c) => {
     const { recipes, broken } = await service.list();
     return c.json({ recipes: recipes.map(recipeJson), broken: broken.map(brokenJson) });
@@ -84,11 +86,18 @@ export function createRecipeRoutes(parts: RecipeRouteParts): Hono<Env> {
   return app;
 }
 
-function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts): void {
+function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTokens: WrongTokens | null): void {
   const rates = new RateLimit();
   app.use(async (c, next) => {
     const caller = callerOf(c.req.header('authorization'));
     if (caller === null) {
+      // Only Bearer is a guess here: a browser sends the page's token as Basic by itself.
+      const isWrong = /^bearer\b/i.test(c.req.header('authorization') ?? '');
+      const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(getConnInfo(c).remote.address) : null;
+      if (waitSeconds !== null) {
+        c.header('Retry-After', String(waitSeconds));
+        return refusal(c, 429, 'rate_limited', tooManyWrong(waitSeconds));
+      }
       c.header('WWW-Authenticate', 'Bearer realm="Warmwarden recipes"');
       return refusal(c, 401, 'unauthorized', 'A key is needed as a Bearer token: `warmwarden keys new` makes one.');
     }

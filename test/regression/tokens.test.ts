@@ -1,0 +1,139 @@
+// Tokens: one whose digest was that of an empty text let anybody in, and 2,000 guesses took 7.6 s without a line in the log.
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { callersOf } from '../../src/serve/recipes/callers.ts';
+import { networkOf, WrongTokens } from '../../src/serve/wrong-tokens.ts';
+import type { World } from '../../src/world.ts';
+import { exampleFleet } from '../serve/example-fleet.ts';
+import { type Answer, ask, serve, stillWorld } from '../serve/running-server.ts';
+import { bookOf } from '../support/recipe-book.ts';
+
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
+const operator = (token: string) => {
+  return { tokens: [{ name: 'ops', sha256: sha256(token), role: 'operator' as const }] };
+};
+const basic = (token: string) => ({ authorization: `Basic ${btoa(`x:${token}`)}` });
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** A world that keeps the warnings that are logged. */
+function watchedWorld() {
+  const world = stillWorld();
+  const warnings: { readonly fields: Record<string, unknown>; readonly message: string }[] = [];
+  const warn = (fields: Record<string, unknown>, message: string) => void warnings.push({ fields, message });
+  return { ...world, warnings, log: Object.assign(Object.create(world.log), { warn }) as World['log'] };
+}
+
+/** Asks from another address of this machine. */
+function askFrom(localAddress: string, url: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers, localAddress }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+async function guesses(url: string, count: number, headersOf: (token: string) => Record<string, string>) {
+  const answers: Answer[] = [];
+  for (let guess = 0; guess < count; guess += 8) {
+    const batch = Array.from({ length: Math.min(8, count - guess) }, (_, index) => `guess-${guess + index}`);
+    answers.push(...(await Promise.all(batch.map((token) => ask(url, headersOf(token))))));
+  }
+  return answers;
+}
+
+test('an empty password is no token, even where the digest of an empty text is configured', async () => {
+  await using server = await serve(exampleFleet(), { auth: () => operator('') });
+  for (const headers of [basic(''), { authorization: 'Bearer ' }, basic(' ')]) {
+    expect((await ask(`${server.url}/api/fleet`, headers)).status).toBe(401);
+  }
+});
+
+describe('wrong tokens', () => {
+  test('are answered 429 after ten from one address; a right one, and another address, never are', async () => {
+    const world = watchedWorld();
+    await using server = await serve(exampleFleet(), { auth: () => operator('right'), world });
+    const url = `${server.url}/api/fleet`;
+    const answers = await guesses(url, 32, basic);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    const slowed = answers.filter(({ status }) => status === 429);
+    expect(slowed).toHaveLength(22);
+    const waits = slowed.map(({ headers }) => Number(headers['retry-after'])).sort((a, b) => a - b);
+    expect(waits[0]).toBeGreaterThanOrEqual(1);
+    expect(waits.at(-1)).toBeGreaterThan(waits[0] ?? 0);
+    expect((await ask(url, basic('right'))).status).toBe(200);
+    expect(await askFrom('127.0.0.2', url, basic('wrong'))).toBe(401);
+    expect((await ask(url)).status).toBe(401);
+
+    await world.clock.advance(60_000);
+    expect(world.warnings).toEqual([
+      { fields: { address: '127.0.0.1', count: 32 }, message: 'wrong tokens' },
+      { fields: { address: '127.0.0.2', count: 1 }, message: 'wrong tokens' },
+    ]);
+    await world.clock.advance(3_600_000);
+    expect(world.warnings).toHaveLength(2);
+    expect((await ask(url, basic('wrong'))).status).toBe(401);
+  });
+
+  test('are slowed and logged as keys of the recipe API, too', async () => {
+    const world = watchedWorld();
+    const keys = [{ name: 'bot', sha256: sha256('right'), plan: 'agency' as const, role: 'viewer' as const }];
+    const recipes = { service: bookOf(world), world, callerOf: callersOf(() => keys) };
+    await using server = await serve(exampleFleet(), { recipes, world });
+    const url = `${server.url}/v1/recipes`;
+    const statuses = (await guesses(url, 16, bearer)).map(({ status }) => status);
+    expect([
+      statuses.filter((status) => status === 401).length,
+      statuses.filter((status) => status === 429).length,
+    ]).toEqual([10, 6]);
+    expect((await ask(url, bearer('right'))).status).toBe(200);
+    await world.clock.advance(60_000);
+    expect(world.warnings).toEqual([{ fields: { address: '127.0.0.1', count: 16 }, message: 'wrong tokens' }]);
+  });
+
+  test('change nothing under auth: none', async () => {
+    const world = watchedWorld();
+    await using server = await serve(exampleFleet(), { world });
+    const answers = await guesses(`${server.url}/api/fleet`, 24, basic);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    await world.clock.advance(120_000);
+    expect(world.warnings).toEqual([]);
+  });
+
+  test('of a minute that the server does not live through are logged when it closes', async () => {
+    const world = watchedWorld();
+    const server = await serve(exampleFleet(), { auth: () => operator('right'), world });
+    await ask(`${server.url}/`, basic('wrong'));
+    await server.close();
+    expect(world.warnings).toMatchObject([{ fields: { count: 1 } }]);
+    await world.clock.advance(0);
+    expect(world.clock.sleeping()).toBe(0);
+  });
+
+  test('from very many addresses take little memory and few lines', async () => {
+    const world = watchedWorld();
+    const wrong = new WrongTokens(world);
+    for (let index = 0; index < 20_000; index += 1)
+      wrong.note(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`);
+    expect(wrong.size).toBeLessThanOrEqual(4_096);
+    await world.clock.advance(60_000);
+    expect(world.warnings.length).toBeLessThanOrEqual(101);
+    const counted = world.warnings.map(({ fields }) => Number(fields['count']));
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(20_000);
+    wrong.close();
+  });
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  [undefined, 'unknown'],
+])('%s is counted as %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
