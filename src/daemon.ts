@@ -8,13 +8,13 @@ import type { Fleet } from './fleet/fleet.ts';
 import type { MetricsSettings } from './metrics/fleet-series.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { fingerprintOf } from './model/alert.ts';
-import type { DaemonHands, HandOutcome, ReloadRequest } from './model/hand.ts';
 import type { MailboxState } from './model/mailbox.ts';
+import type { CommandOutcome, DaemonCommands, ReloadRequest } from './model/operator-command.ts';
 import type { RecipeService } from './model/recipe.ts';
 import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
-import { createHands } from './operator/hands.ts';
-import { type HandsServer, startHands } from './operator/socket.ts';
+import { createOperatorCommands } from './operator/commands.ts';
+import { type CommandSocket, startCommandSocket } from './operator/socket.ts';
 import { openRecipes } from './recipes/open.ts';
 import { Turns } from './record/turns.ts';
 import { Duties, endForgotten, fleetOf } from './reload/duties.ts';
@@ -35,7 +35,7 @@ export interface Daemon {
   readonly url: string;
   readonly fleet: Fleet;
   /** Takes the configuration anew. What is refused changes nothing. */
-  reload(request: ReloadRequest): Promise<HandOutcome>;
+  reload(request: ReloadRequest): Promise<CommandOutcome>;
   /** Ends everything, last started first. What was begun is in the store. */
   stop(): Promise<void>;
 }
@@ -54,14 +54,14 @@ export async function startDaemon(source: ConfigSource, world: World): Promise<D
 /** What is made late, and asked for by what is made before it. */
 interface Later {
   reloader: Reloader | null;
-  hands: DaemonHands | null;
+  commands: DaemonCommands | null;
 }
 
 async function wire(source: ConfigSource, world: World, teardowns: Teardowns): Promise<Daemon> {
   const { config } = source.started;
   const live = new LiveConfig(config);
-  const later: Later = { reloader: null, hands: null };
-  const reload = async (request: ReloadRequest): Promise<HandOutcome> =>
+  const later: Later = { reloader: null, commands: null };
+  const reload = async (request: ReloadRequest): Promise<CommandOutcome> =>
     later.reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
   const store = await Store.open(config.store.path, world.clock.now());
   teardowns.add('store', () => store.close());
@@ -76,7 +76,7 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
     storePath: config.store.path,
     folder: () => live.config.recipes.directory,
     retentionMs: () => live.config.retention.runsMs,
-    hands: () => later.hands,
+    commands: () => later.commands,
   });
   teardowns.add('recipes', () => recipes.stop());
   const server = await startServer({
@@ -88,7 +88,7 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     deliveries: (limit) => store.recentDeliveries(limit),
     reload,
-    hands: () => later.hands,
+    commands: () => later.commands,
     recipes: { service: recipes.book, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
     version,
   });
@@ -104,14 +104,14 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
   const duties = new Duties(live, rooms, pageUrl);
   for (const account of config.accounts) duties.begin(account);
   teardowns.add('accounts', () => duties.stop());
-  const hands = {
-    ...createHands(duties.watches, rooms),
+  const commands = {
+    ...createOperatorCommands(duties.watches, rooms),
     reload,
     resend: notifier.resend,
   };
-  later.hands = hands;
-  const handsServer = await openHands(config.store.path, hands, picture, recipes.book);
-  if (handsServer) teardowns.add('hands', () => handsServer.close());
+  later.commands = commands;
+  const commandSocket = await openCommandSocket(config.store.path, commands, picture, recipes.book);
+  if (commandSocket) teardowns.add('operator commands', () => commandSocket.close());
   const rotation = new SecretRotation({ world, files: () => later.reloader?.secretFiles ?? [], reload });
   const taken = () => {
     metrics.configured(metricsSettings(live, fleet, world));
@@ -152,13 +152,13 @@ function metricsSettings(live: LiveConfig, fleet: Fleet, { clock }: World): Metr
   };
 }
 
-/** A daemon without hands still guards: the reason is said, and the rest goes on. */
-async function openHands(
+/** A daemon without its command socket still guards: the reason is said, and the rest goes on. */
+async function openCommandSocket(
   storePath: string,
-  hands: DaemonHands,
+  commands: DaemonCommands,
   picture: PictureParts,
   service: RecipeService,
-): Promise<HandsServer | null> {
+): Promise<CommandSocket | null> {
   const { world } = picture;
   // Who reaches the socket is the owner of the process, and may do what the process may.
   const owner = { name: userInfo().username, role: 'operator' as const, plan: null };
@@ -167,7 +167,7 @@ async function openHands(
     recipes: createRecipeRoutes({ service, world, callerOf: () => owner }, null).fetch,
   };
   try {
-    return await startHands(storePath, hands, questions);
+    return await startCommandSocket(storePath, commands, questions);
   } catch (error) {
     world.log.warn(error instanceof Error ? error.message : String(error));
     return null;

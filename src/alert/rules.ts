@@ -109,19 +109,19 @@ function actionSubject(rule: AlertRule, action: Action, object: string | null): 
   return { rule, account: action.account, mailboxId: action.mailboxId, email: action.email, object };
 }
 
-const deeds = {
-  recovery: { done: 'switched to recovery mode', wished: 'the switch to recovery mode' },
-  pause: { done: 'warm-up paused', wished: 'the pause of the warm-up' },
-  restore: { done: 'restored from recovery', wished: 'the way back from recovery' },
-  resume: { done: 'warm-up resumed', wished: 'the resume of the warm-up' },
-  mode: { done: 'mode set', wished: 'the other mode' },
+const actionWords = {
+  recovery: { done: 'switched to recovery mode', wanted: 'the switch to recovery mode' },
+  pause: { done: 'warm-up paused', wanted: 'the pause of the warm-up' },
+  restore: { done: 'restored from recovery', wanted: 'the way back from recovery' },
+  resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
+  mode: { done: 'mode set', wanted: 'the other mode' },
 } as const;
 
 function actionTitle(action: Action): string {
-  const deed = deeds[action.kind];
-  if (action.state === 'refused') return `${action.email}: ${deed.wished} was refused`;
-  if (action.state === 'unconfirmed') return `${action.email}: ${deed.wished} is not confirmed`;
-  return `${action.email}: ${deed.done}`;
+  const words = actionWords[action.kind];
+  if (action.state === 'refused') return `${action.email}: ${words.wanted} was refused`;
+  if (action.state === 'unconfirmed') return `${action.email}: ${words.wanted} is not confirmed`;
+  return `${action.email}: ${words.done}`;
 }
 
 function actionFacts(action: Action, context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl'>): AlertFacts {
@@ -176,7 +176,7 @@ function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUr
   const confirmed = action.state === 'confirmed';
   return {
     title: confirmed
-      ? `${action.email}: ${deeds[action.kind].done} after all`
+      ? `${action.email}: ${actionWords[action.kind].done} after all`
       : `${action.email}: no action needed any more`,
     sentences: confirmed
       ? [actionText(action, context.now), undoText(action)]

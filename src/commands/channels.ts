@@ -11,7 +11,7 @@ import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { exitFailed, exitUsage } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
-import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
+import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
 
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
@@ -40,7 +40,7 @@ export function channelsCommand(): Command {
     .option('--reason <text>', 'why, for the ledger', '')
     .action((name: string | undefined, options: ResendOptions) => {
       const { delivery = null, reason } = options;
-      return wish(options, (daemon, by) =>
+      return sendCommand(options, (daemon, by) =>
         askDaemon(daemon, 'resend', { channel: name ?? null, delivery, reason, by }),
       );
     });

@@ -8,7 +8,7 @@ import { nearestSource } from '../mcp/nearest-source.ts';
 import { serviceSource } from '../mcp/service-source.ts';
 import type { ToolSource } from '../mcp/source.ts';
 import { serveTools } from '../mcp/tool-server.ts';
-import { daemonListens, handsPath } from '../operator/socket.ts';
+import { daemonListens, socketPathOf } from '../operator/socket.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
@@ -81,13 +81,16 @@ function openStore(file: string, world: World): Opened | null {
   const places = findPlaces(file);
   if (!places) return null;
   const { storePath } = places;
-  const api = new RecipeApi({ baseUrl: 'http://localhost/v1', apiKey: null, socketPath: handsPath(storePath) }, world);
+  const api = new RecipeApi(
+    { baseUrl: 'http://localhost/v1', apiKey: null, socketPath: socketPathOf(storePath) },
+    world,
+  );
   const book = openLoneBook(places, world);
   const alone = serviceSource(book.service, { by: userInfo().username, role: 'operator' });
   const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon run with this configuration?`;
   const careful: ToolSource = {
     ...alone,
-    start: async (...wish) => (existsSync(storePath) ? alone.start(...wish) : { ok: false, said: [noStore] }),
+    start: async (...asked) => (existsSync(storePath) ? alone.start(...asked) : { ok: false, said: [noStore] }),
   };
   const source = nearestSource(apiSource(api, { foreign: false }, world), careful, () => daemonListens(storePath));
   return {

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
 import type { Row } from '../model/recipe.ts';
-import { daemonListens, handsPath } from '../operator/socket.ts';
+import { daemonListens, socketPathOf } from '../operator/socket.ts';
 import type { recipeJson, runJson } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
@@ -62,7 +62,7 @@ async function asking(file: string, work: (ask: Ask) => Promise<void>): Promise<
   const places = findPlaces(file);
   if (!places) return;
   if (await daemonListens(places.storePath)) {
-    const dispatcher = new Agent({ connect: { socketPath: handsPath(places.storePath) } });
+    const dispatcher = new Agent({ connect: { socketPath: socketPathOf(places.storePath) } });
     try {
       await work(async (path, init = {}) =>
         textOf(await fetchOver(`http://daemon/v1${path}`, { ...init, dispatcher })),
@@ -97,9 +97,9 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
     recipes: readonly ReturnType<typeof recipeJson>[];
     broken: readonly { readonly problems: readonly string[] }[];
   };
-  const rows = recipes.map(({ id, title, hand, schedule }) => {
+  const rows = recipes.map(({ id, title, operation, schedule }) => {
     const clock = schedule ? `${schedule.cron} ${schedule.time_zone}` : '';
-    return { recipe: id, title, does: hand ?? '', schedule: clock };
+    return { recipe: id, title, does: operation ?? '', schedule: clock };
   });
   print(tableOf(['recipe', 'title', 'does', 'schedule'], rows));
   for (const { problems } of broken) for (const problem of problems) process.stderr.write(`${visibleText(problem)}\n`);

@@ -1,7 +1,7 @@
-// `warmwarden reload`: the running daemon takes its configuration anew, or only says what would change.
+// `warmwarden reload`: the running daemon loads its configuration again, or only says what would change.
 import { Command } from 'commander';
 import { askDaemon } from '../operator/socket.ts';
-import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
+import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
 
 interface ReloadOptions extends DaemonOptions {
   readonly dryRun?: boolean;
@@ -10,11 +10,11 @@ interface ReloadOptions extends DaemonOptions {
 
 export function reloadCommand(): Command {
   return withDaemonOptions(new Command('reload'))
-    .description('make the running daemon take its configuration anew; what is wrong with it changes nothing')
+    .description('make the running daemon load its configuration again; what is wrong with it changes nothing')
     .option('--dry-run', 'only say what would change: settings, accounts, mailboxes, alerts')
     .option('--force', 'also when it drops more than 20 % of the guarded mailboxes')
     .action((options: ReloadOptions) =>
-      wish(options, (daemon, by) =>
+      sendCommand(options, (daemon, by) =>
         askDaemon(daemon, 'reload', { by, dryRun: options.dryRun ?? false, force: options.force ?? false }),
       ),
     );

@@ -5,12 +5,12 @@ import { askDaemon } from '../operator/socket.ts';
 import { Ledger } from '../store/ledger.ts';
 import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
-import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
+import { type ConfirmOptions, confirmAndSend, withConfirmOptions } from './confirm.ts';
 import { duration } from './duration.ts';
 import { findStore } from './loading.ts';
-import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
+import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
 
-interface AddOptions extends AskingOptions {
+interface AddOptions extends ConfirmOptions {
   readonly for: number;
   readonly reason: string;
   readonly rule?: string[];
@@ -31,7 +31,7 @@ export function silenceCommand(): Command {
 }
 
 function addCommand(): Command {
-  return withAskingOptions(new Command('add'))
+  return withConfirmOptions(new Command('add'))
     .description('mute the alerts that fit all that is given; * and ? stand for any text and one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
@@ -41,7 +41,7 @@ function addCommand(): Command {
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for those who wonder')
     .action(({ config, url, yes = false, json = false, for: forMs, reason, ...match }: AddOptions) =>
-      wishAfterAsking({ config, yes, json, ...(url && { url }) }, (daemon, by, preview) =>
+      confirmAndSend({ config, yes, json, ...(url && { url }) }, (daemon, by, preview) =>
         askDaemon(daemon, 'silence', { match: match satisfies AlertMatch, forMs, by, reason, preview }),
       ),
     );
@@ -81,6 +81,6 @@ function endCommand(): Command {
     .argument('<id>', 'as `warmwarden silence list` shows it')
     .option('--reason <text>', 'why, for the ledger', '')
     .action((id: string, options: DaemonOptions & { readonly reason: string }) =>
-      wish(options, (daemon, by) => askDaemon(daemon, 'endSilence', { id, by, reason: options.reason })),
+      sendCommand(options, (daemon, by) => askDaemon(daemon, 'endSilence', { id, by, reason: options.reason })),
     );
 }

@@ -8,8 +8,8 @@ import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
 import { Ledger } from '../store/ledger.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { createLog, systemClock } from '../world.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { type Screen, statusText } from './status/table.ts';
-import { addressOf, type DaemonOptions, withDaemonOptions } from './wish.ts';
 
 /** How often `--watch` looks. */
 const lookEveryMs = 2_000;

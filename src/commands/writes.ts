@@ -1,10 +1,10 @@
-// `warmwarden writes off|on`: the red button. Nothing is written to the API until it is on again.
+// `warmwarden writes off|on`: the emergency stop. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
 import { askDaemon } from '../operator/socket.ts';
-import { type AskingOptions, wishAfterAsking, withAskingOptions } from './asking.ts';
+import { type ConfirmOptions, confirmAndSend, withConfirmOptions } from './confirm.ts';
 import { duration } from './duration.ts';
 
-interface WritesOptions extends AskingOptions {
+interface WritesOptions extends ConfirmOptions {
   readonly account?: string;
   readonly mailbox?: string;
   readonly for?: number;
@@ -12,8 +12,8 @@ interface WritesOptions extends AskingOptions {
 }
 
 export function writesCommand(): Command {
-  return withAskingOptions(new Command('writes'))
-    .description('the red button: stop all writing to the API at once, or allow it again; survives restarts')
+  return withConfirmOptions(new Command('writes'))
+    .description('emergency stop: stop all writing to the API at once, or allow it again; survives restarts')
     .addArgument(new Argument('<switch>', 'off or on').choices(['off', 'on']))
     .option('--reason <text>', 'why, for those who find it off; off needs it')
     .option('--account <name>', 'only this account')
@@ -25,7 +25,7 @@ export function writesCommand(): Command {
       if (off && reason.trim() === '')
         command.error('error: writes off needs --reason TEXT, for those who find it off');
       if (!off && forMs !== null) command.error('error: --for goes with writes off: on stays on');
-      const wished = { off, account, mailbox, forMs, reason };
-      return wishAfterAsking(options, (daemon, by, preview) => askDaemon(daemon, 'writes', { ...wished, by, preview }));
+      const fields = { off, account, mailbox, forMs, reason };
+      return confirmAndSend(options, (daemon, by, preview) => askDaemon(daemon, 'writes', { ...fields, by, preview }));
     });
 }

@@ -2,8 +2,8 @@
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
-import { scopeOf, type WritesOff } from '../model/hand.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import { scopeOf, type WritesOff } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** A delivery channel as its loop finds it. */

@@ -31,7 +31,7 @@ export function admit(
   if (state.released.includes(key)) {
     return { state: { ...state, released: state.released.filter((one) => one !== key) }, admitted: true };
   }
-  // What is held stays until it is acted on or withdrawn, however seldom it is looked at; only deeds grow old.
+  // What is held stays until it is acted on or withdrawn, however seldom it is looked at; only actions grow old.
   const others = state.entries.filter((entry) => entry.key !== key && (entry.held || now - entry.at < policy.windowMs));
   const next = (held: boolean): BreakerState => ({ ...state, entries: [...others, { ...about, at: now, held }] });
   if (state.openSince !== null) {

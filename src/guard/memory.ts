@@ -163,7 +163,7 @@ export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>,
  * restarts as after any change. What we had changed and they took back is a reversal. A resume leaves a recovery of
  * ours, that our pause stood on, as ours.
  */
-export function afterHand(memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
+export function afterOperatorChange(memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
   const { claim } = memory;
   const seen = { mode: isWarmupMode(sight.mode) ? sight.mode : memory.mode, run: runAfter(memory, done, sight) };
   if (done.kind === 'pause') return { ...memory, ...seen, claim: null, pauseWord: done.word };

@@ -1,5 +1,5 @@
 // The recipes of a service behind the recipe API, for the tool server: a daemon's own socket, or a service elsewhere.
-import { deeds } from '../model/recipe.ts';
+import { operations } from '../model/recipe.ts';
 import type { RecipeEntry, RunRecord } from '../recipe-api/answers.ts';
 import type { RecipeApi } from '../recipe-api/client.ts';
 import { followRun } from '../recipe-api/follow.ts';
@@ -51,8 +51,9 @@ function refused(...said: readonly string[]): { readonly ok: false; readonly sai
 }
 
 function toolRecipe(entry: RecipeEntry): ToolRecipe {
-  const deed = entry.deed === null ? null : (deeds.find((known) => known === entry.deed) ?? 'unknown');
-  return { ...entry, deed };
+  const operation =
+    entry.operation === null ? null : (operations.find((known) => known === entry.operation) ?? 'unknown');
+  return { ...entry, operation };
 }
 
 function toolRun(record: RunRecord): ToolRun {

@@ -1,7 +1,7 @@
 // The recipes of a store: through its daemon while one listens, else without it. The daemon may come and go meanwhile.
 import type { ToolSource } from './source.ts';
 
-/** Each wish is asked of the daemon when it listens at that moment, and otherwise of `alone`. */
+/** Each request goes to the daemon when it listens at that moment, and otherwise to `alone`. */
 export function nearestSource(
   daemon: ToolSource,
   alone: ToolSource,

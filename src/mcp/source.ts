@@ -1,5 +1,5 @@
 // What the tool server needs of whoever holds the recipes: a service in this process, or one behind the recipe API.
-import type { Deed, RunStatus } from '../model/recipe.ts';
+import type { Operation, RunStatus } from '../model/recipe.ts';
 
 /** An answer, or why there is none: one sentence a mistake, for the assistant and its user. */
 export type Said<Value> =
@@ -13,7 +13,7 @@ export interface ToolRecipe {
   /** Our own list of parameters, or whatever a service elsewhere calls so; null: none known. */
   readonly parameters: unknown;
   /** What an applied run does; null: it only asks; `unknown`: the service does not say. */
-  readonly deed: Deed | 'unknown' | null;
+  readonly operation: Operation | 'unknown' | null;
 }
 
 export interface ToolList {

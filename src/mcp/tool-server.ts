@@ -160,7 +160,7 @@ class Session {
     if (!recipe)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}: list the tools again.`);
     const { apply = false, ...others } = given;
-    const acts = recipe.deed !== null;
+    const acts = recipe.operation !== null;
     if (acts && typeof apply !== 'boolean') return refusedResult(['apply must be true or false.']);
     const started = await this.#source.start(recipe.id, acts ? others : given, acts && apply === true);
     if (!started.ok) return refusedResult(started.said);

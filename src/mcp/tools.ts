@@ -1,7 +1,7 @@
 // Recipes as MCP tools: stable names, schemas, and annotations that are honest. Beside them two tools on runs.
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/server';
-import type { Deed } from '../model/recipe.ts';
+import type { Operation } from '../model/recipe.ts';
 import { inertText } from './inert.ts';
 import { inputSchemaOf } from './input-schema.ts';
 import type { ToolRecipe } from './source.ts';
@@ -57,7 +57,7 @@ const outputSchema: NonNullable<Tool['outputSchema']> = {
 type Hints = NonNullable<Tool['annotations']>;
 
 /** What clients may tell people before a call. A hint that we can't be sure of is given the careful way. */
-const hintsOf: Readonly<Record<Deed | 'unknown' | 'none', Hints>> = {
+const hintsOf: Readonly<Record<Operation | 'unknown' | 'none', Hints>> = {
   none: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   refresh: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   silence: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -67,7 +67,7 @@ const hintsOf: Readonly<Record<Deed | 'unknown' | 'none', Hints>> = {
   unknown: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 };
 
-const deedWords: Readonly<Record<Deed, string>> = {
+const operationWords: Readonly<Record<Operation, string>> = {
   pause: 'pauses the warm-up of each row',
   resume: 'resumes the warm-up of each row that Warmwarden paused',
   mode: 'changes the warm-up mode of each row',
@@ -77,30 +77,30 @@ const deedWords: Readonly<Record<Deed, string>> = {
 
 /** `foreign`: the recipe's texts were written by somebody else, and are marked as such. */
 export function recipeTool(recipe: ToolRecipe, foreign: boolean): Tool {
-  const { deed } = recipe;
+  const { operation } = recipe;
   const title = inertText(recipe.title ?? recipe.id, maxTitle);
   const said = inertText(recipe.description ?? `Runs the recipe ${recipe.id}.`, maxDescription);
   const does =
-    deed === null || deed === 'unknown'
+    operation === null || operation === 'unknown'
       ? ''
-      : ` With apply: true it ${deedWords[deed]}; without, it only shows what it would do.`;
+      : ` With apply: true it ${operationWords[operation]}; without, it only shows what it would do.`;
   const schema = inputSchemaOf(recipe.parameters);
   const apply = {
     type: 'boolean' as const,
     default: false,
     description:
-      deed === 'unknown'
+      operation === 'unknown'
         ? 'Asks the service to carry out actions, if the recipe has any.'
         : 'Really do it. Ask the user first.',
   };
-  const properties = deed === null ? schema.properties : { ...schema.properties, apply };
+  const properties = operation === null ? schema.properties : { ...schema.properties, apply };
   return {
     name: toolName(recipe.id),
     title,
     description: `${foreign ? `What its author wrote: "${said}"` : said}${does} ${dataNote}`,
     inputSchema: { ...schema, properties },
     outputSchema,
-    annotations: { title, ...hintsOf[deed ?? 'none'] },
+    annotations: { title, ...hintsOf[operation ?? 'none'] },
   };
 }
 

@@ -26,8 +26,8 @@ export interface Parameter {
 }
 
 /** What `do:` does for each row of an applied run. */
-export const deeds = ['pause', 'resume', 'mode', 'refresh', 'silence'] as const;
-export type Deed = (typeof deeds)[number];
+export const operations = ['pause', 'resume', 'mode', 'refresh', 'silence'] as const;
+export type Operation = (typeof operations)[number];
 
 export interface RecipeSchedule {
   /** Five fields, or six with seconds first. */
@@ -46,7 +46,7 @@ export interface Recipe {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   /** null: it only asks. Otherwise it writes when it is applied, and never without. */
-  readonly deed: Deed | null;
+  readonly operation: Operation | null;
   readonly schedule: RecipeSchedule | null;
   /** Shipped with Warmwarden, or a file of the user's. */
   readonly builtIn: boolean;
@@ -116,7 +116,7 @@ export function hasEnded(run: Run): boolean {
   return run.status !== 'queued' && run.status !== 'running';
 }
 
-export interface RunWish {
+export interface RunRequest {
   readonly recipe: string;
   /** As they came: JSON values, or text from a command line. Checked by the service. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -126,7 +126,7 @@ export interface RunWish {
   readonly role: 'viewer' | 'operator';
 }
 
-/** Why a wish is not met. `pruned`: the run was there, and was deleted after its retention. */
+/** Why a request is refused. `pruned`: the run was there, and was deleted after its retention. */
 export interface RecipeRefusal {
   readonly refused: 'unknown_recipe' | 'bad_parameters' | 'not_allowed' | 'busy' | 'unknown_run' | 'pruned';
   /** One sentence a mistake. */
@@ -146,7 +146,7 @@ export interface RecipeService {
   /** Read anew each time: a recipe that was added or mended is there at once. */
   list(): Promise<RecipeList>;
   /** The run is queued or running when this resolves. */
-  start(wish: RunWish): Promise<Run | RecipeRefusal>;
+  start(request: RunRequest): Promise<Run | RecipeRefusal>;
   run(id: string): Promise<Run | RecipeRefusal>;
   /** The run as soon as it has ended, or as it is after `withinMs` or at the signal. */
   ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal>;

@@ -7,18 +7,18 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[] |
 const shortestMs = secondMs;
 
 /**
- * How long the server asks to be left alone, 1 s to `longestMs`; of several wishes the longest.
+ * How long the server asks to be left alone, 1 s to `longestMs`; of several waits the longest.
  * null without the header or when nothing in it can be read. Rounded up to whole milliseconds. A date counts from
  * the answer's own Date, so that a wrong clock on either side does no harm.
  */
 export function readRetryAfter(headers: AnswerHeaders, now: EpochMs, longestMs: number): number | null {
-  const wishes = listOf(headers['retry-after']).map((text) => wishMs(text.trim(), headers, now));
-  const readable = wishes.filter((wish) => wish !== null);
+  const waits = listOf(headers['retry-after']).map((text) => waitMs(text.trim(), headers, now));
+  const readable = waits.filter((wait) => wait !== null);
   if (readable.length === 0) return null;
   return Math.min(longestMs, Math.max(shortestMs, ...readable));
 }
 
-/** Fields that services use for the same wish in a body, with their unit in milliseconds. */
+/** Fields that services use for the same wait in a body, with their unit in milliseconds. */
 const bodyFields: Readonly<Record<string, number>> = {
   retry_after: secondMs,
   retryAfter: secondMs,
@@ -26,15 +26,15 @@ const bodyFields: Readonly<Record<string, number>> = {
   retry_after_ms: 1,
 };
 
-/** The same wish when it stands only in a JSON body, at the top or inside `error`; null when it does not. */
+/** The same wait when it stands only in a JSON body, at the top or inside `error`; null when it does not. */
 export function retryAfterInBody(text: string, longestMs: number): number | null {
-  const wishes = objectsOf(text).flatMap((fields) =>
+  const waits = objectsOf(text).flatMap((fields) =>
     Object.entries(bodyFields).map(([field, unitMs]) => {
       const value = String(fields[field] ?? '').trim();
       return plainNumber.test(value) ? Math.ceil(Number(value) * unitMs) : null;
     }),
   );
-  const readable = wishes.filter((wish) => wish !== null);
+  const readable = waits.filter((wait) => wait !== null);
   return readable.length === 0 ? null : Math.min(longestMs, Math.max(shortestMs, ...readable));
 }
 
@@ -51,7 +51,7 @@ function objectsOf(text: string): readonly Readonly<Record<string, unknown>>[] {
 
 const plainNumber = /^[+-]?\d+(\.\d+)?$/;
 
-function wishMs(text: string, headers: AnswerHeaders, now: EpochMs): number | null {
+function waitMs(text: string, headers: AnswerHeaders, now: EpochMs): number | null {
   if (plainNumber.test(text)) return Math.ceil(Number(text) * secondMs);
   // An HTTP date begins with a weekday; Date.parse takes much else for a date.
   const until = /^[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;

@@ -2,7 +2,7 @@
 // the channels' own health.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ResendRequest } from '../model/delivery.ts';
-import type { HandOutcome } from '../model/hand.ts';
+import type { CommandOutcome } from '../model/operator-command.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
@@ -46,7 +46,7 @@ export interface Notifier {
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   /** A person wants what was given up to be sent once more, as it was. */
-  readonly resend: (request: ResendRequest) => Promise<HandOutcome>;
+  readonly resend: (request: ResendRequest) => Promise<CommandOutcome>;
 }
 
 /** A channel with the loop that sends through it. */
@@ -135,7 +135,7 @@ async function resend(
   request: ResendRequest,
   sendings: readonly Sending[],
   { store, world }: NotifierParts,
-): Promise<HandOutcome> {
+): Promise<CommandOutcome> {
   const { channel: wanted } = request;
   const names = sendings.map(({ channel }) => channel.name);
   if (wanted !== null && !names.includes(wanted)) {

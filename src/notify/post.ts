@@ -29,13 +29,13 @@ export function postJson({ headers, ...post }: Omit<Ask, 'method'>): Promise<Ans
 }
 
 /** Sends a request and waits for the whole answer, or for its beginning when it is long. */
-export async function ask(wish: Ask): Promise<Answer> {
+export async function ask(asked: Ask): Promise<Answer> {
   try {
-    const { statusCode, headers, body } = await request(wish.url, {
-      method: wish.method,
-      headers: { 'user-agent': 'warmwarden', ...wish.headers },
-      body: wish.body ?? null,
-      signal: wish.signal,
+    const { statusCode, headers, body } = await request(asked.url, {
+      method: asked.method,
+      headers: { 'user-agent': 'warmwarden', ...asked.headers },
+      body: asked.body ?? null,
+      signal: asked.signal,
       // A connection kept for hours is closed by the other side at the moment when it is needed.
       reset: true,
     });
@@ -52,11 +52,11 @@ export async function ask(wish: Ask): Promise<Answer> {
       status: statusCode,
       text,
       retryAfterMs:
-        readRetryAfter(headers, wish.now, maxRetryAfterMs) ??
+        readRetryAfter(headers, asked.now, maxRetryAfterMs) ??
         (statusCode >= 400 ? retryAfterInBody(text, maxRetryAfterMs) : null),
     };
   } catch (error) {
-    return { kind: 'failed', detail: failureText(error, wish.signal) };
+    return { kind: 'failed', detail: failureText(error, asked.signal) };
   }
 }
 

@@ -11,7 +11,7 @@ const longestRetryMs = 15 * minuteMs;
  * quarter of an hour costs nothing; after the last wait the delivery gets one more attempt.
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
-/** Longer wishes are cut: an alert that waits for a day helps nobody. */
+/** Longer waits are cut: an alert that waits for a day helps nobody. */
 export const maxRetryAfterMs = hourMs;
 const giveUpAfterMs = dayMs;
 /** Age alone ends nothing: after two days without power a message deserves its attempts. */

@@ -3,13 +3,17 @@ import { matches } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
-import type { HandOutcome, Hands } from '../model/hand.ts';
+import type { CommandOutcome, OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { momentText } from '../wording/phrases.ts';
-import type { HandsRooms } from './hands.ts';
+import type { CommandRooms } from './commands.ts';
 
-/** The two hands of silences. */
-export function createSilences({ fleet, store, world }: HandsRooms): Pick<Hands, 'silence' | 'endSilence'> {
+/** The two commands of silences. */
+export function createSilences({
+  fleet,
+  store,
+  world,
+}: CommandRooms): Pick<OperatorCommands, 'silence' | 'endSilence'> {
   return {
     async silence({ match, forMs, by, reason, preview }) {
       const wrong = mistakeIn(
@@ -21,7 +25,13 @@ export function createSilences({ fleet, store, world }: HandsRooms): Pick<Hands,
       const from = world.clock.now();
       const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
       if (preview) return { done: true, said: effectOf('A silence', silence, fleet) };
-      await store.recordSilence({ silence, at: from, by, reason, wish: `silence ${silence.id}: ${matchText(match)}` });
+      await store.recordSilence({
+        silence,
+        at: from,
+        by,
+        reason,
+        command: `silence ${silence.id}: ${matchText(match)}`,
+      });
       fleet.putSilence(silence);
       return { done: true, said: effectOf(`Silence ${silence.id}`, silence, fleet) };
     },
@@ -31,7 +41,7 @@ export function createSilences({ fleet, store, world }: HandsRooms): Pick<Hands,
       const silence = fleet.silences(now).find((one) => one.id === id);
       if (!silence) return refused(`No silence in force is called ${id}: \`warmwarden silence list\` names them.`);
       const ended = { ...silence, until: now };
-      await store.recordSilence({ silence: ended, at: now, by, reason, wish: `end silence ${id}` });
+      await store.recordSilence({ silence: ended, at: now, by, reason, command: `end silence ${id}` });
       fleet.putSilence(ended);
       return { done: true, said: [`The silence ${id} is over: what still goes on is told within a minute.`] };
     },
@@ -52,11 +62,13 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
 
 function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readonly string[] {
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && matches(alert, match)).length;
-  const deeds = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
+  const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
     `${name} until ${momentText(until)}: ${matchText(match)}. It fits ${muted} of the alerts that fire now.`,
     'Only messages are muted: the guard goes on, the page shows everything, and the end of what was told is still told.',
-    ...(deeds ? ['It also mutes what the guard does there. Name the rules (--rule) if you want to hear of that.'] : []),
+    ...(mutesActions
+      ? ['It also mutes what the guard does there. Name the rules (--rule) if you want to hear of that.']
+      : []),
   ];
 }
 
@@ -67,6 +79,6 @@ function newId(at: EpochMs, chance: number): string {
     .padStart(2, '0')}`;
 }
 
-function refused(sentence: string): HandOutcome {
+function refused(sentence: string): CommandOutcome {
   return { done: false, said: [sentence] };
 }

@@ -1,23 +1,23 @@
-// People's hands: HTTP with JSON over a unix socket beside the store, for the owner of the process only.
+// Operator commands: HTTP with JSON over a unix socket beside the store, for the owner of the process only.
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
-import type { DaemonHands, HandOutcome } from '../model/hand.ts';
-import { answerWish, refusal } from './wishes.ts';
+import type { CommandOutcome, DaemonCommands } from '../model/operator-command.ts';
+import { answerCommand, refusal } from './command-requests.ts';
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
 const startIt = 'Start it with `warmwarden run --config FILE`, or name the file of the running one with --config.';
 
-/** Where the hands of a store's daemon are. */
-export function handsPath(storePath: string): string {
+/** Where the daemon of a store listens for operator commands. */
+export function socketPathOf(storePath: string): string {
   return `${storePath}.sock`;
 }
 
-/** What the socket answers besides wishes. */
+/** What the socket answers besides operator commands. */
 export interface Questions {
   /** GET /fleet. */
   readonly fleet: (query: Readonly<Record<string, string>>) => object;
@@ -25,13 +25,17 @@ export interface Questions {
   readonly recipes: (request: Request) => Response | Promise<Response>;
 }
 
-export interface HandsServer {
+export interface CommandSocket {
   close(): Promise<void>;
 }
 
-/** Listens with mode 0600; `questions` answer what is no wish. Rejects with a sentence when the path is too long or can't be had. */
-export async function startHands(storePath: string, hands: DaemonHands, questions: Questions): Promise<HandsServer> {
-  const path = handsPath(storePath);
+/** Listens with mode 0600; `questions` answer what is not an operator command. Rejects with a sentence when the path is too long or can't be had. */
+export async function startCommandSocket(
+  storePath: string,
+  commands: DaemonCommands,
+  questions: Questions,
+): Promise<CommandSocket> {
+  const path = socketPathOf(storePath);
   if (Buffer.byteLength(path) > maxPathBytes) {
     throw new Error(`${path} is too long for a unix socket, so \`warmwarden release\` will not reach this daemon`);
   }
@@ -43,9 +47,9 @@ export async function startHands(storePath: string, hands: DaemonHands, question
     const say = (status: number, said: object) =>
       answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
     try {
-      const url = asked.method === 'GET' ? new URL(asked.url ?? '/', 'http://hands') : null;
+      const url = asked.method === 'GET' ? new URL(asked.url ?? '/', 'http://daemon') : null;
       if (url?.pathname === '/fleet') return void say(200, questions.fleet(Object.fromEntries(url.searchParams)));
-      const outcome = await answerTo(asked, hands);
+      const outcome = await answerTo(asked, commands);
       say(outcome.done ? 200 : 409, outcome);
     } catch (error) {
       say(409, refusal(error));
@@ -66,20 +70,20 @@ function close(server: Server): Promise<void> {
   });
 }
 
-async function answerTo(asked: IncomingMessage, hands: DaemonHands): Promise<HandOutcome> {
+async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promise<CommandOutcome> {
   let bytes = 0;
   asked.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBodyBytes) asked.destroy();
   });
   const body: unknown = JSON.parse(await text(asked));
-  return answerWish(asked.url?.slice(1) ?? '', body, hands);
+  return answerCommand(asked.url?.slice(1) ?? '', body, commands);
 }
 
 /** Whether a daemon listens there at this moment. */
 export function daemonListens(storePath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(handsPath(storePath));
+    const socket = connect(socketPathOf(storePath));
     const over = (listens: boolean) => {
       socket.destroy();
       resolve(listens);
@@ -88,40 +92,40 @@ export function daemonListens(storePath: string): Promise<boolean> {
   });
 }
 
-type Wish<Hand extends keyof DaemonHands> = Parameters<DaemonHands[Hand]>[0];
+type RequestOf<Name extends keyof DaemonCommands> = Parameters<DaemonCommands[Name]>[0];
 
 /** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP with an operator's token. */
 export type DaemonAddress = string | { readonly url: string; readonly token: string };
 
 /** Asks a daemon. Rejects with a sentence when none answers there, or not as a daemon does. */
-export function askDaemon<Hand extends keyof DaemonHands>(
+export function askDaemon<Name extends keyof DaemonCommands>(
   address: DaemonAddress,
-  hand: Hand,
-  wish: Wish<Hand>,
-): Promise<HandOutcome> {
-  return typeof address === 'string' ? askSocket(address, hand, wish) : askUrl(address, hand, wish);
+  name: Name,
+  fields: RequestOf<Name>,
+): Promise<CommandOutcome> {
+  return typeof address === 'string' ? askSocket(address, name, fields) : askUrl(address, name, fields);
 }
 
-function askSocket(storePath: string, hand: string, wish: unknown): Promise<HandOutcome> {
+function askSocket(storePath: string, name: string, fields: unknown): Promise<CommandOutcome> {
   const headers = { 'content-type': 'application/json' };
-  const socketPath = handsPath(storePath);
+  const socketPath = socketPathOf(storePath);
   return new Promise((resolve, reject) => {
-    const asking = request({ socketPath, method: 'POST', path: `/${hand}`, headers }, (answer) => {
+    const asking = request({ socketPath, method: 'POST', path: `/${name}`, headers }, (answer) => {
       void text(answer).then((said) => resolve(JSON.parse(said)), reject);
     });
     asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}. ${startIt}`)));
-    asking.end(JSON.stringify(wish));
+    asking.end(JSON.stringify(fields));
   });
 }
 
 async function askUrl(
   { url, token }: Exclude<DaemonAddress, string>,
-  hand: string,
-  wish: unknown,
-): Promise<HandOutcome> {
-  const at = `${url.replace(/\/+$/, '')}/api/hands/${hand}`;
+  name: string,
+  fields: unknown,
+): Promise<CommandOutcome> {
+  const at = `${url.replace(/\/+$/, '')}/api/operations/${name}`;
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const asked = { method: 'POST', headers, body: JSON.stringify(wish), redirect: 'error' } as const;
+  const asked = { method: 'POST', headers, body: JSON.stringify(fields), redirect: 'error' } as const;
   const answer = await fetch(at, asked).catch(() => null);
   if (!answer) throw new Error(`No daemon answers at ${at}.`);
   if (answer.status === 401) throw new Error(`${at} does not know the token.`);
@@ -130,7 +134,7 @@ async function askUrl(
   return said;
 }
 
-function isOutcome(answer: unknown): answer is HandOutcome {
+function isOutcome(answer: unknown): answer is CommandOutcome {
   const fields = typeof answer === 'object' && answer !== null ? answer : {};
   return 'done' in fields && 'said' in fields && Array.isArray(fields.said);
 }
@@ -148,7 +152,7 @@ export async function askFleet(address: DaemonAddress, page: number): Promise<un
 
 function askSocketForFleet(storePath: string, page: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const asking = request({ socketPath: handsPath(storePath), path: `/fleet?page=${page}` }, (answer) => {
+    const asking = request({ socketPath: socketPathOf(storePath), path: `/fleet?page=${page}` }, (answer) => {
       text(answer).then((said) => resolve(JSON.parse(said)), reject);
     });
     asking.once('error', () => resolve(null));

@@ -1,19 +1,19 @@
 // `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands. What others changed since
 // is left as it is.
 
-import type { HandOutcome, Hands, UndoRequest } from '../model/hand.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { CommandOutcome, OperatorCommands, UndoRequest } from '../model/operator-command.ts';
 import { isWarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
 import { momentText } from '../wording/phrases.ts';
-import { type Change, carryingOut, effectOf, type WatchOf } from './change-hands.ts';
-import type { HandsRooms } from './hands.ts';
+import type { CommandRooms } from './commands.ts';
+import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
 
 /** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
 const atATime = 3;
 
-export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
+export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorCommands['undo'] {
   const { fleet, store, world } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
 
@@ -21,7 +21,11 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
    * The pause first, then the recovery that it stood on: each is ours again until it is taken back. Nothing twice, also
    * when the API could not show yet that it was taken back.
    */
-  const undoOne = async ({ account, id }: MailboxState, since: EpochMs, wish: UndoRequest): Promise<HandOutcome> => {
+  const undoOne = async (
+    { account, id }: MailboxState,
+    since: EpochMs,
+    request: UndoRequest,
+  ): Promise<CommandOutcome> => {
     const said: string[] = [];
     const asked = new Set<string>();
     for (let mailbox = fleet.mailbox(account, id); mailbox; mailbox = fleet.mailbox(account, id)) {
@@ -30,17 +34,17 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
       asked.add(claim.actionId);
       const back = changeBack(claim);
       if (!back) return { done: false, said: [...said, noWayBack(mailbox)] };
-      const outcome = await carryOut(mailbox, back, wish);
+      const outcome = await carryOut(mailbox, back, request);
       said.push(...outcome.said);
       if (!outcome.done) return { done: false, said };
     }
     return { done: true, said };
   };
 
-  const undoAll = async (ours: readonly MailboxState[], since: EpochMs, wish: UndoRequest) => {
+  const undoAll = async (ours: readonly MailboxState[], since: EpochMs, request: UndoRequest) => {
     const ofAccounts = Map.groupBy(ours, ({ account }) => account);
     const outcomes = await Promise.all(
-      [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, since, wish))),
+      [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, since, request))),
     );
     return outcomes.flat();
   };
@@ -54,10 +58,10 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
     return [...new Set(ended.map(({ email }) => `${email}: left as it is; it was changed or taken back since.`))];
   };
 
-  return async (wish) => {
-    const { by, reason, preview } = wish;
+  return async (request) => {
+    const { by, reason, preview } = request;
     const now = world.clock.now();
-    const since = now - wish.sinceMs;
+    const since = now - request.sinceMs;
     const ours = [...fleet.mailboxes()].filter((mailbox) => standing(mailbox, since).length > 0);
     const left = await othersChanged(since, ours);
     if (ours.length === 0)
@@ -70,10 +74,10 @@ export function undoHand(watchOf: WatchOf, rooms: HandsRooms): Hands['undo'] {
         ],
       };
     if (preview) return { done: true, said: [...ours.flatMap((mailbox) => effects(mailbox, since)), ...left] };
-    const outcomes = await undoAll(ours, since, wish);
+    const outcomes = await undoAll(ours, since, request);
     const failed = outcomes.filter(({ done }) => !done).length;
     const outcome = `${ours.length - failed} of ${ours.length} mailboxes taken back`;
-    await store.recordHand({ at: now, by, reason, wish: `undo since ${momentText(since)}`, outcome });
+    await store.recordCommand({ at: now, by, reason, command: `undo since ${momentText(since)}`, outcome });
     const said = [...outcomes.flatMap((one) => one.said), ...left, `${outcome}.`];
     return { done: failed === 0, said };
   };

@@ -10,7 +10,7 @@ export interface RecipeEntry {
   /** Whatever stands where parameters may stand; null when nothing does. */
   readonly parameters: unknown;
   /** What an applied run does, in the service's word; null: it only asks; `unknown`: the service does not say. */
-  readonly deed: string | null;
+  readonly operation: string | null;
 }
 
 export interface RecipePage {
@@ -114,13 +114,13 @@ function readRecipe(raw: unknown): RecipeEntry | null {
   const fields = fieldsOf(raw);
   const id = textOf(raw) ?? idOf(fields, ['id', 'recipe_id']);
   if (id === null) return null;
-  const said = fields['hand'] === undefined ? fields['deed'] : fields['hand'];
+  const said = fields['operation'];
   return {
     id,
     title: textOf(fields['title']) ?? textOf(fields['name']),
     description: textOf(fields['description']),
     parameters: fields['parameters'] ?? fields['params'] ?? fields['inputs'] ?? fields['input_schema'] ?? null,
-    deed: said === null || fields['writes'] === false ? null : (textOf(said) ?? 'unknown'),
+    operation: said === null || fields['writes'] === false ? null : (textOf(said) ?? 'unknown'),
   };
 }
 

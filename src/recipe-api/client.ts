@@ -49,14 +49,14 @@ export type Triggered =
   | { readonly kind: 'not_started'; readonly failure: Failure }
   | { readonly kind: 'may_have_started'; readonly detail: string };
 
-export interface TriggerWish {
+export interface TriggerRequest {
   readonly recipe: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Carry the recipe's actions out; left out of the request when false. */
   readonly apply: boolean;
 }
 
-/** Every method is one wish; `signal` ends it early, as unavailable. */
+/** Every method is one request; `signal` ends it early, as unavailable. */
 export class RecipeApi {
   readonly #baseUrl: string;
   readonly #apiKey: string | null;
@@ -91,9 +91,9 @@ export class RecipeApi {
   }
 
   /** Starts a run. One POST, whatever happens. */
-  async trigger(wish: TriggerWish, signal: AbortSignal | null = null): Promise<Triggered> {
-    const path = `/recipes/${encodeURIComponent(wish.recipe)}/runs`;
-    const body = bodyOf(wish);
+  async trigger(asked: TriggerRequest, signal: AbortSignal | null = null): Promise<Triggered> {
+    const path = `/recipes/${encodeURIComponent(asked.recipe)}/runs`;
+    const body = bodyOf(asked);
     const exchanged = await this.#exchange('POST', path, { body, signal });
     const { result, status, reached, headers } = exchanged;
     if (!result.ok) {
@@ -210,8 +210,8 @@ function objectOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {};
 }
 
-/** The document shows no body. Without a wish beyond the path none is sent; ours reads `parameters` and `apply`. */
-function bodyOf({ parameters, apply }: TriggerWish): string | null {
+/** The document shows no body. Without anything asked beyond the path none is sent; ours reads `parameters` and `apply`. */
+function bodyOf({ parameters, apply }: TriggerRequest): string | null {
   if (Object.keys(parameters).length === 0 && !apply) return null;
   return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
 }

@@ -1,5 +1,14 @@
-// The recipes and their runs over one store: takes wishes, runs a few at a time, keeps rows as they come.
-import type { Cell, Recipe, RecipeList, RecipeRefusal, RecipeService, RowPage, Run, RunWish } from '../model/recipe.ts';
+// The recipes and their runs over one store: takes requests, runs a few at a time, keeps rows as they come.
+import type {
+  Cell,
+  Recipe,
+  RecipeList,
+  RecipeRefusal,
+  RecipeService,
+  RowPage,
+  Run,
+  RunRequest,
+} from '../model/recipe.ts';
 import { hasEnded } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { World } from '../world.ts';
@@ -77,12 +86,12 @@ export class RecipeBook implements RecipeService {
     return { recipes: recipes.sort((a, b) => (a.id < b.id ? -1 : 1)), broken };
   }
 
-  async start(wish: RunWish): Promise<Run | RecipeRefusal> {
-    const definition = await this.#definition(wish.recipe);
+  async start(request: RunRequest): Promise<Run | RecipeRefusal> {
+    const definition = await this.#definition(request.recipe);
     if ('refused' in definition) return definition;
-    const forbidden = this.#forbidden(wish, definition.recipe);
+    const forbidden = this.#forbidden(request, definition.recipe);
     if (forbidden) return forbidden;
-    const checked = checkParameters(definition.recipe.parameters, wish.parameters);
+    const checked = checkParameters(definition.recipe.parameters, request.parameters);
     if ('problems' in checked) return refuse('bad_parameters', ...checked.problems);
     const waiting = this.#under.size - this.#running;
     if (waiting >= maxWaiting || this.#stopping) {
@@ -95,11 +104,11 @@ export class RecipeBook implements RecipeService {
     const createdAt = world.clock.now();
     const run: Run = {
       id: this.#newId(createdAt),
-      recipe: wish.recipe,
+      recipe: request.recipe,
       status: 'queued',
       parameters: checked.values,
-      apply: wish.apply,
-      by: wish.by,
+      apply: request.apply,
+      by: request.by,
       createdAt,
       startedAt: null,
       endedAt: null,
@@ -187,8 +196,9 @@ export class RecipeBook implements RecipeService {
     return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
   }
 
-  #forbidden({ apply, role }: RunWish, { id, deed }: Recipe): RecipeRefusal | null {
-    if (deed === null) return apply ? refuse('bad_parameters', `${id} only asks: there is nothing to apply.`) : null;
+  #forbidden({ apply, role }: RunRequest, { id, operation }: Recipe): RecipeRefusal | null {
+    if (operation === null)
+      return apply ? refuse('bad_parameters', `${id} only asks: there is nothing to apply.`) : null;
     if (apply && role !== 'operator') {
       return refuse('not_allowed', `To apply ${id} takes the role operator; this is a viewer.`);
     }

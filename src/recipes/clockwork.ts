@@ -51,8 +51,8 @@ async function schedule({ world, book, shelf, runs }: ClockworkParts, signal: Ab
         looked.set(recipe.id, now);
         const { cron, timeZone, apply } = recipe.schedule;
         if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
-        const wish = { recipe: recipe.id, parameters: {}, apply, by: scheduleName, role: 'operator' as const };
-        const run = await book.start(wish);
+        const request = { recipe: recipe.id, parameters: {}, apply, by: scheduleName, role: 'operator' as const };
+        const run = await book.start(request);
         if ('refused' in run) log.warn({ recipe: recipe.id, said: run.said }, 'a scheduled run was not started');
       }
     } catch (error) {

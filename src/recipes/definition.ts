@@ -6,14 +6,14 @@ import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '
 import { duration, truth } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
 import { warmupModes } from '../model/policy.ts';
-import { deeds, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
+import { operations, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
 import { cronSchedule } from '../world.ts';
 import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
 
-/** What `do:` says: the hand, and what it is handed besides the row. */
+/** What `do:` says: the operation, and what it is handed besides the row. */
 export interface Doing {
-  readonly hand: (typeof deeds)[number];
+  readonly operation: (typeof operations)[number];
   readonly reason: string;
   readonly mode: (typeof warmupModes)[number] | null;
   readonly forMs: number | null;
@@ -42,10 +42,10 @@ const parameterSchema = section({
 type WrittenParameter = z.output<typeof parameterSchema>;
 
 const doSchema = section({
-  hand: oneOf(deeds),
+  operation: oneOf(operations),
   reason: line(200),
-  mode: optional(oneOf(warmupModes), undefined, 'For the hand mode: the mode to set.'),
-  for: optional(duration(60_000), undefined, 'For the hand silence: how long.'),
+  mode: optional(oneOf(warmupModes), undefined, 'For the operation mode: the mode to set.'),
+  for: optional(duration(60_000), undefined, 'For the operation silence: how long.'),
 });
 
 const recipeSchema = section({
@@ -134,15 +134,17 @@ function selectFindings({ select, parameters = {}, do: doing }: Written): readon
   return problems.map((message) => finding(['select'], message));
 }
 
-const handKeys = { mode: 'mode', for: 'silence' } as const;
+const operationKeys = { mode: 'mode', for: 'silence' } as const;
 
 function doFindings({ do: doing }: Written): readonly Finding[] {
   if (!doing) return [];
   const found: Finding[] = [];
-  for (const [key, hand] of Object.entries(handKeys) as [keyof typeof handKeys, string][]) {
+  for (const [key, operation] of Object.entries(operationKeys) as [keyof typeof operationKeys, string][]) {
     const there = doing[key] !== undefined;
-    if (there && doing.hand !== hand) found.push(finding(['do', key], `is for the hand ${hand} only`, 'key'));
-    if (!there && doing.hand === hand) found.push(finding(['do', key], `is missing: the hand ${hand} needs it`));
+    if (there && doing.operation !== operation)
+      found.push(finding(['do', key], `is for the operation ${operation} only`, 'key'));
+    if (!there && doing.operation === operation)
+      found.push(finding(['do', key], `is missing: the operation ${operation} needs it`));
   }
   return found;
 }
@@ -159,7 +161,7 @@ function scheduleFindings({ schedule, do: doing, parameters = {} }: Written): re
   if (!isTimeZone(schedule.time_zone ?? 'UTC')) {
     found.push(finding(['schedule', 'time_zone'], 'is no time zone: write an IANA name, as Europe/Berlin'));
   }
-  if (doing?.hand === 'resume') {
+  if (doing?.operation === 'resume') {
     found.push(finding(['schedule'], 'a recipe that resumes needs a person: take the schedule out', 'key'));
   }
   if (schedule.apply && !doing) found.push(finding(['schedule', 'apply'], 'there is no do: to apply', 'key'));
@@ -184,11 +186,19 @@ function build(written: Written, builtIn: boolean): Definition {
   const { id, title, description, select, do: doing } = written;
   const parameters = Object.entries(written.parameters ?? {}).map(([name, one]) => buildParameter(name, one));
   return {
-    recipe: { id, title, description, parameters, deed: doing?.hand ?? null, schedule: scheduleOf(written), builtIn },
+    recipe: {
+      id,
+      title,
+      description,
+      parameters,
+      operation: doing?.operation ?? null,
+      schedule: scheduleOf(written),
+      builtIn,
+    },
     select,
     doing: doing
       ? {
-          hand: doing.hand,
+          operation: doing.operation,
           reason: doing.reason,
           mode: doing.mode ?? null,
           forMs: doing.for ?? null,

@@ -1,19 +1,20 @@
-// `do:`: a hand laid on the mailbox of each row, through the daemon's one guarded path; or only the plan of it.
-import type { HandOutcome, Hands } from '../model/hand.ts';
+// `do:`: an operation on the mailbox of each row, through the daemon's one guarded path; or only the plan of it.
+
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { CommandOutcome, OperatorCommands } from '../model/operator-command.ts';
 import type { Row } from '../model/recipe.ts';
 import type { Doing } from './definition.ts';
 
-/** The hands that a recipe may use, and the mailbox that they would be laid on. Handed in by the daemon. */
+/** The operator commands that a recipe may use, and the mailbox of a row. Passed in by the daemon. */
 export interface Handling {
-  readonly hands: Pick<Hands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silence'>;
+  readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silence'>;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-/** What a row says of the hand: the columns hand, outcome and said. */
-export interface Deed {
-  readonly hand: string;
-  /** planned: a dry run. skipped: the hand does not fit this mailbox. */
+/** What a row says of the operation: the columns operation, outcome and said. */
+export interface RowOutcome {
+  readonly operation: string;
+  /** planned: a dry run. skipped: the operation does not fit this mailbox. */
   readonly outcome: 'planned' | 'done' | 'failed' | 'skipped';
   readonly said: string;
 }
@@ -24,47 +25,52 @@ export interface Asked {
   readonly recipe: string;
 }
 
-/** Does, or plans, what `doing` says with the mailbox of a row. Never rejects: a hand that throws has failed. */
-export async function doForRow(doing: Doing, row: Row, { hands, mailbox }: Handling, asked: Asked): Promise<Deed> {
-  const hand = doing.mode === null ? doing.hand : `${doing.hand} ${doing.mode}`;
+/** Does, or plans, what `doing` says with the mailbox of a row. Never rejects: an operation that throws has failed. */
+export async function doForRow(
+  doing: Doing,
+  row: Row,
+  { commands, mailbox }: Handling,
+  asked: Asked,
+): Promise<RowOutcome> {
+  const operation = doing.mode === null ? doing.operation : `${doing.operation} ${doing.mode}`;
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
-  if (!found) return { hand, outcome: 'skipped', said: `${mailboxKey(account, id)} is not guarded.` };
-  if (doing.hand === 'resume' && found.memory?.claim?.kind !== 'pause') {
-    return { hand, outcome: 'skipped', said: `${found.email}: Warmwarden did not pause it, so it is left alone.` };
+  if (!found) return { operation, outcome: 'skipped', said: `${mailboxKey(account, id)} is not guarded.` };
+  if (doing.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
+    return { operation, outcome: 'skipped', said: `${found.email}: Warmwarden did not pause it, so it is left alone.` };
   }
   try {
-    const { done, said } = await layHand(doing, found, hands, asked);
-    return { hand, outcome: done ? (asked.apply ? 'done' : 'planned') : 'failed', said: said.join(' ') };
+    const { done, said } = await perform(doing, found, commands, asked);
+    return { operation, outcome: done ? (asked.apply ? 'done' : 'planned') : 'failed', said: said.join(' ') };
   } catch (error) {
-    return { hand, outcome: 'failed', said: error instanceof Error ? error.message : String(error) };
+    return { operation, outcome: 'failed', said: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function layHand(
+async function perform(
   doing: Doing,
   found: MailboxState,
-  hands: Handling['hands'],
+  commands: Handling['commands'],
   { apply, by, recipe }: Asked,
-): Promise<HandOutcome> {
+): Promise<CommandOutcome> {
   const mailbox = mailboxKey(found.account, found.id);
-  const wish = { mailbox, by, reason: `${doing.reason} (recipe ${recipe})`, preview: !apply };
+  const request = { mailbox, by, reason: `${doing.reason} (recipe ${recipe})`, preview: !apply };
   const planned = (said: string) => ({ done: true, said: [`${found.email}: ${said}`] });
-  switch (doing.hand) {
+  switch (doing.operation) {
     case 'pause':
-      return hands.pause(wish);
+      return commands.pause(request);
     case 'resume':
-      return hands.resume(wish);
+      return commands.resume(request);
     case 'mode':
-      if (doing.mode === null) throw new Error('the hand mode has no mode');
-      return hands.mode({ ...wish, mode: doing.mode });
+      if (doing.mode === null) throw new Error('the operation mode has no mode');
+      return commands.mode({ ...request, mode: doing.mode });
     case 'refresh':
-      return apply ? hands.refresh(wish) : planned('everything about it is asked for again.');
+      return apply ? commands.refresh(request) : planned('everything about it is asked for again.');
     case 'silence': {
-      if (doing.forMs === null) throw new Error('the hand silence has no time');
+      if (doing.forMs === null) throw new Error('the operation silence has no time');
       if (!apply) return planned('its messages are muted; it is guarded as before.');
       const match = { account: [found.account], mailbox: [found.id] };
-      return hands.silence({ match, forMs: doing.forMs, by, reason: wish.reason });
+      return commands.silence({ match, forMs: doing.forMs, by, reason: request.reason });
     }
   }
 }

@@ -1,4 +1,4 @@
-// The recipes of a daemon: what they do, they do through its hands; their runs are kept in its store.
+// The recipes of a daemon: what they do, they do through its operator commands; their runs are kept in its store.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
@@ -22,7 +22,7 @@ export interface RecipeRooms {
   readonly folder: () => string;
   readonly retentionMs: () => number;
   /** null until the daemon has them. */
-  readonly hands: () => Handling['hands'] | null;
+  readonly commands: () => Handling['commands'] | null;
 }
 
 export interface OpenRecipes {
@@ -31,7 +31,7 @@ export interface OpenRecipes {
 }
 
 export async function openRecipes(rooms: RecipeRooms): Promise<OpenRecipes> {
-  const { world, store, fleet, nearLimitPpmOf, storePath, folder, retentionMs, hands } = rooms;
+  const { world, store, fleet, nearLimitPpmOf, storePath, folder, retentionMs, commands } = rooms;
   const { runs } = store;
   const shelf = new Shelf(folder);
   const book = new RecipeBook({
@@ -41,8 +41,8 @@ export async function openRecipes(rooms: RecipeRooms): Promise<OpenRecipes> {
     storePath,
     facts: () => factsOf(fleet, nearLimitPpmOf, world.clock.now()),
     handling: () => {
-      const there = hands();
-      return there && { hands: there, mailbox: (account, id) => fleet.mailbox(account, id) };
+      const there = commands();
+      return there && { commands: there, mailbox: (account, id) => fleet.mailbox(account, id) };
     },
     limits: usualLimits,
   });

@@ -13,11 +13,11 @@ export interface Limits {
   readonly selectMs: number;
   readonly rows: number;
   readonly bytes: number;
-  /** How many mailboxes one run may lay a hand on. */
-  readonly handRows: number;
+  /** How many mailboxes one run may change. */
+  readonly operationRows: number;
 }
 
-export const usualLimits: Limits = { selectMs: 60_000, rows: 20_000, bytes: 16 * 1024 * 1024, handRows: 1_000 };
+export const usualLimits: Limits = { selectMs: 60_000, rows: 20_000, bytes: 16 * 1024 * 1024, operationRows: 1_000 };
 
 export interface Course {
   readonly run: Run;
@@ -75,8 +75,8 @@ export async function carryOut(course: Course, parts: BookParts): Promise<void> 
   );
 }
 
-function tooMany({ handRows }: Limits): string {
-  return `it names more than ${handRows} mailboxes, so nothing was done: narrow it down`;
+function tooMany({ operationRows }: Limits): string {
+  return `it names more than ${operationRows} mailboxes, so nothing was done: narrow it down`;
 }
 
 function select(
@@ -96,7 +96,7 @@ function select(
     select: definition.select,
     parameters: { ...Object.fromEntries(values), [nowParameter]: new Date(known.now).toISOString() },
     facts: known,
-    maxRows: definition.doing ? limits.handRows : limits.rows,
+    maxRows: definition.doing ? limits.operationRows : limits.rows,
     maxBytes: limits.bytes,
     timeLimitMs: limits.selectMs,
   });
@@ -118,8 +118,8 @@ async function doForAll(
     for (const cells of rows.slice(firstRow, firstRow + rowsAStep)) {
       if (signal.aborted) break;
       const row = Object.fromEntries(cells.map((cell, index) => [columns[index] ?? '', cell]));
-      const { hand, outcome, said } = await doForRow(doing, row, handling, asked);
-      done.push([...cells, hand, outcome, said]);
+      const { operation, outcome, said } = await doForRow(doing, row, handling, asked);
+      done.push([...cells, operation, outcome, said]);
     }
     if (done.length > 0) await keep({ firstRow, count: done.length, rows: JSON.stringify(done) });
     if (signal.aborted) return;

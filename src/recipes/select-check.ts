@@ -2,8 +2,8 @@
 import { openStage } from './stage.ts';
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
-export const doColumns = ['hand', 'outcome', 'said'] as const;
-/** What names the mailbox that a hand is laid on. */
+export const doColumns = ['operation', 'outcome', 'said'] as const;
+/** What names the mailbox that an operation is about. */
 const subjectColumns = ['account', 'mailbox_id'] as const;
 
 /** The moment of the run, in ISO 8601: always there. */

@@ -19,7 +19,7 @@ export interface SelectOrder {
   readonly maxBytes: number;
 }
 
-export interface SelectWish extends SelectOrder {
+export interface SelectRequest extends SelectOrder {
   readonly timeLimitMs: number;
   readonly signal: AbortSignal;
   readonly onColumns: (columns: readonly string[]) => void;
@@ -45,8 +45,8 @@ const childFile = fileURLToPath(
 );
 
 /** Never rejects for what the SELECT does; rejects with what `onRows` rejects with. The child is gone when it settles. */
-export async function runSelect(wish: SelectWish): Promise<SelectEnd> {
-  const { timeLimitMs, signal, onColumns, onRows, ...order } = wish;
+export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
+  const { timeLimitMs, signal, onColumns, onRows, ...order } = request;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
   const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning'];
   // No environment: secrets of the configuration stand there.
@@ -89,8 +89,8 @@ export async function runSelect(wish: SelectWish): Promise<SelectEnd> {
 /** The child's last word; null when it was cut short. */
 async function readLines(
   lines: AsyncIterable<string>,
-  onColumns: SelectWish['onColumns'],
-  onRows: SelectWish['onRows'],
+  onColumns: SelectRequest['onColumns'],
+  onRows: SelectRequest['onRows'],
 ): Promise<SelectEnd | null> {
   let firstRow = 0;
   for await (const line of lines) {

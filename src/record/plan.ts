@@ -83,7 +83,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
   const wanted = actionKind(verdict);
   // While a POST may be under way nothing is decided about it: its outcome comes first.
   if (current?.state === 'open') return [];
-  // Nor beside a person's wish that is about to be sent.
+  // Nor beside a person's change that is about to be sent.
   if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];

@@ -127,7 +127,7 @@ export class Recorder {
     });
   }
 
-  /** Whether the action may be sent at this moment. `enforce: false` is about the guard; the red button stops persons too. */
+  /** Whether the action may be sent at this moment. `enforce: false` is about the guard; the emergency stop stops people too. */
   maySend({ mailboxId, email, by }: Action): boolean {
     const policy = this.#options.policyFor({ email, id: mailboxId });
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
@@ -255,7 +255,7 @@ export class Recorder {
     return running;
   }
 
-  /** Neither the configuration nor a person's red button says to write nothing to the mailbox. */
+  /** Neither the configuration nor an emergency stop says to write nothing to the mailbox. */
   #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
   }

@@ -33,7 +33,16 @@ export function releaseBreaker(
     const alerts = step(tune([condition], about.rules), (fingerprint) => fleet.alert(fingerprint), at);
     const breaker = { api: about.api, state };
     const outcome = `${held.length} mailboxes released`;
-    await store.recordRelease({ at, by, reason, wish: 'release the breaker', outcome, mailbox: null, breaker, alerts });
+    await store.recordRelease({
+      at,
+      by,
+      reason,
+      command: 'release the breaker',
+      outcome,
+      mailbox: null,
+      breaker,
+      alerts,
+    });
     fleet.putBreaker(about.api, state);
     for (const alert of alerts.changed) fleet.putAlert(alert);
     if (alerts.transitions.length > 0) rooms.onTransitions();
@@ -53,7 +62,7 @@ export function releaseContest(
     if (!before?.memory || before.memory.reversals.length === 0) return false;
     const after = { ...before, memory: afterRelease(before.memory) };
     const alerts = { changed: [], dropped: [], transitions: [] };
-    const record = { at: world.clock.now(), by, reason, wish: `release ${before.email}`, outcome: 'released' };
+    const record = { at: world.clock.now(), by, reason, command: `release ${before.email}`, outcome: 'released' };
     await store.recordRelease({ ...record, mailbox: after, breaker: null, alerts });
     fleet.putMailbox(after);
     return true;

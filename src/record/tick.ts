@@ -1,7 +1,7 @@
 // The tick of one mailbox: an answer is taken in, a POST of ours may be proven by it, and the verdict plans or drops
 // actions. Pure: the recorder commits what comes out.
 
-import { afterConfirmed, afterHand, firstSight } from '../guard/memory.ts';
+import { afterConfirmed, afterOperatorChange, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind } from '../model/action.ts';
 import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
@@ -125,7 +125,7 @@ export function confirm(
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
-  const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterHand(known, done, sight);
+  const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterOperatorChange(known, done, sight);
   return { ...before, warmup, memory, action };
 }
 

@@ -8,7 +8,7 @@ import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
-import type { HandOutcome, ReloadRequest } from '../model/hand.ts';
+import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import type { Channel } from '../notify/channel.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -69,14 +69,14 @@ export class Reloader {
   }
 
   /** Never rejects; what is refused changes nothing. */
-  reload(request: ReloadRequest): Promise<HandOutcome> {
+  reload(request: ReloadRequest): Promise<CommandOutcome> {
     const outcome = this.#last.then(() => this.#take(request)).catch((error: unknown) => this.#brokeOff(error));
     this.#last = outcome;
     return outcome;
   }
 
   /** The store, say, can't be read: whoever asked is told, and the daemon goes on. */
-  #brokeOff(error: unknown): HandOutcome {
+  #brokeOff(error: unknown): CommandOutcome {
     this.#parts.rooms.world.log.error({ err: error }, 'a reload broke off');
     return { done: false, said: [`The reload broke off: ${error instanceof Error ? error.message : String(error)}`] };
   }
@@ -92,7 +92,7 @@ export class Reloader {
     return this.#inForce.secretFiles;
   }
 
-  async #take({ force, dryRun, by }: ReloadRequest): Promise<HandOutcome> {
+  async #take({ force, dryRun, by }: ReloadRequest): Promise<CommandOutcome> {
     if (this.#stopped) return { done: false, said: ['The daemon is stopping: nothing is reloaded.'] };
     const { source, live, taken } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
@@ -117,7 +117,7 @@ export class Reloader {
     return { done: true, said: [...said, ...preview] };
   }
 
-  async #refuse(problems: readonly string[], request: Pick<ReloadRequest, 'dryRun' | 'by'>): Promise<HandOutcome> {
+  async #refuse(problems: readonly string[], request: Pick<ReloadRequest, 'dryRun' | 'by'>): Promise<CommandOutcome> {
     const { dryRun, by } = request;
     const { source, rooms, refused } = this.#parts;
     if (!dryRun) {

@@ -1,6 +1,6 @@
 // A secret that was replaced in its file is taken over by itself: a reload, once the folder is quiet.
 import { readFiles, watchFolders } from '../config/secret-files.ts';
-import type { ReloadRequest } from '../model/hand.ts';
+import type { ReloadRequest } from '../model/operator-command.ts';
 import { type Bell, createBell, type World } from '../world.ts';
 
 /** A rotation takes several steps in the folder; what is read in the midst of it is half a secret. */

@@ -2,8 +2,8 @@
 
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
-import type { WritesOff } from '../model/hand.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
+import type { WritesOff } from '../model/operator-command.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { StateCounts } from './fleet-view.ts';
 import { duration } from './wording.ts';

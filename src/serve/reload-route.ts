@@ -1,12 +1,12 @@
 // POST /-/reload: takes the configuration anew, for those who may operate.
 import type { Hono } from 'hono';
-import type { HandOutcome, ReloadRequest } from '../model/hand.ts';
+import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { type Auth, operatorOf } from './auth.ts';
 
 export interface ReloadRouteParts {
   /** In force at present: a reload may change it. */
   readonly auth: () => Auth;
-  readonly reload: (request: ReloadRequest) => Promise<HandOutcome>;
+  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
 }
 
 /** 200 when it was taken, 409 when it was refused, each with sentences. Query: dry_run and force, each `true`. */

@@ -19,9 +19,9 @@ import {
   selectionFrom,
   selectPage,
 } from './fleet-view.ts';
-import { addHands, type HandRouteParts } from './hand-route.ts';
 import { headlineOf } from './headline.ts';
 import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
+import { addOperations, type OperationsRouteParts } from './operations-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
@@ -40,7 +40,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface RouteParts extends ReloadRouteParts, HandRouteParts {
+export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
   readonly host: string;
   readonly fleet: Fleet;
   readonly metrics: Metrics;
@@ -88,7 +88,7 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens): Hono 
   app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
   app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));
   addReload(app, parts);
-  addHands(app, parts);
+  addOperations(app, parts);
   app.notFound((c) => notice(c, 404, 'Not found', 'There is nothing at this address.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');

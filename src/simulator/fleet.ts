@@ -1,4 +1,4 @@
-// The simulated fleet: all mailboxes on one clock, the incidents that befall them, and a person's hand on them.
+// The simulated fleet: all mailboxes on one clock, the incidents that befall them, and what a person changes on them.
 import type { Clock } from '../world.ts';
 import { dayMs } from './day-row.ts';
 import { type Birth, Mailbox } from './mailbox.ts';

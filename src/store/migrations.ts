@@ -11,6 +11,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   changesTable,
   runTables,
   deliveriesByState,
+  operatorCommands,
 ];
 
 /** The schema that this version writes. */
@@ -239,4 +240,10 @@ async function runTables(db: Db): Promise<void> {
 /** What waits, and what was given up lately, is counted after every send: never by walking all that was ever sent. */
 async function deliveriesByState(db: Db): Promise<void> {
   await db.schema.createIndex('deliveries_by_state').on('deliveries').columns(['state', 'settled_at']).execute();
+}
+
+/** The audit log of operator commands gets the names that the rest of the program uses. */
+async function operatorCommands(db: Db): Promise<void> {
+  await db.schema.alterTable('hands').renameTo('operator_commands').execute();
+  await db.schema.alterTable('operator_commands').renameColumn('wish', 'command').execute();
 }

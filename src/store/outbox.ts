@@ -143,9 +143,9 @@ export async function resendDeliveries(
         .where('id', 'in', ids)
         .execute();
     }
-    const wish = `resend: ${delivery ?? channel ?? 'everything'}`;
+    const command = `resend: ${delivery ?? channel ?? 'everything'}`;
     const outcome = `${rows.length} messages`;
-    await trx.insertInto('hands').values({ at: now, by, wish, reason, outcome }).execute();
+    await trx.insertInto('operator_commands').values({ at: now, by, command, reason, outcome }).execute();
     const counts = new Map<string, number>();
     for (const row of rows) counts.set(row.channel, (counts.get(row.channel) ?? 0) + 1);
     return [...counts].map(([name, count]) => ({ channel: name, count }));

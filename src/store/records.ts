@@ -38,17 +38,17 @@ export interface BreakerRecord {
 }
 
 /** What a person asked for. */
-export interface HandRecord {
+export interface CommandRecord {
   readonly at: number;
   readonly by: string;
   readonly reason: string;
   /** What was asked, in a few words. */
-  readonly wish: string;
+  readonly command: string;
   readonly outcome: string;
 }
 
 /** A person ended a hold. */
-export interface ReleaseRecord extends HandRecord {
+export interface ReleaseRecord extends CommandRecord {
   /** The mailbox whose memory changed by it. */
   readonly mailbox: MailboxState | null;
   readonly breaker: BreakerRecord | null;

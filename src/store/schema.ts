@@ -41,7 +41,14 @@ export interface Tables {
   /** What others changed. */
   changes: { id: Generated<number>; account: string; mailbox_id: string; at: number; change: string };
   /** What people asked for: who, when, what and why. */
-  hands: { id: Generated<number>; at: number; by: string; wish: string; reason: string; outcome: string };
+  operator_commands: {
+    id: Generated<number>;
+    at: number;
+    by: string;
+    command: string;
+    reason: string;
+    outcome: string;
+  };
   /** By scope: what people switched off. */
   writes_off: { scope: string; off: string };
   /** By base_url. */

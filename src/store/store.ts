@@ -4,14 +4,14 @@ import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
-import type { WritesOff } from '../model/hand.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { WritesOff } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
-import type { HandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
+import type { CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
@@ -89,8 +89,8 @@ export class Store {
   }
 
   /** What a person asked for and what came of it. */
-  async recordHand(record: HandRecord): Promise<void> {
-    await this.#db.transaction().execute((trx) => trx.insertInto('hands').values(record).execute());
+  async recordCommand(record: CommandRecord): Promise<void> {
+    await this.#db.transaction().execute((trx) => trx.insertInto('operator_commands').values(record).execute());
   }
 
   /** What the guard did by itself since a moment and what was read back, oldest first. */
@@ -140,16 +140,16 @@ export class Store {
 
   /** A person's release, with who asked and why. */
   async recordRelease(record: ReleaseRecord): Promise<void> {
-    const { at, by, wish, reason, outcome } = record;
+    const { at, by, command, reason, outcome } = record;
     await this.#db.transaction().execute(async (trx) => {
-      await trx.insertInto('hands').values({ at, by, wish, reason, outcome }).execute();
+      await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome }).execute();
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);
     });
   }
 
-  /** A person's red button: `off` is kept until it is taken away again (null). */
+  /** The emergency stop: `off` is kept until it is taken away again (null). */
   async recordWrites(record: {
     off: WritesOff | null;
     scope: string;
@@ -159,8 +159,8 @@ export class Store {
   }): Promise<void> {
     const { off, scope, at, by, reason } = record;
     await this.#db.transaction().execute(async (trx) => {
-      const wish = `writes ${off ? 'off' : 'on'}: ${scope}`;
-      await trx.insertInto('hands').values({ at, by, wish, reason, outcome: 'done' }).execute();
+      const command = `writes ${off ? 'off' : 'on'}: ${scope}`;
+      await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
       await trx.deleteFrom('writes_off').where('scope', '=', scope).execute();
       if (off)
         await trx

@@ -65,13 +65,13 @@ export interface SilenceRecord {
   readonly by: string;
   readonly reason: string;
   /** What was asked, in a few words. */
-  readonly wish: string;
+  readonly command: string;
 }
 
-export async function recordSilence(db: Db, { silence, at, by, reason, wish }: SilenceRecord): Promise<void> {
+export async function recordSilence(db: Db, { silence, at, by, reason, command }: SilenceRecord): Promise<void> {
   const changing = { until: silence.until, silence: JSON.stringify(silence) };
   await db.transaction().execute(async (trx) => {
-    await trx.insertInto('hands').values({ at, by, wish, reason, outcome: 'done' }).execute();
+    await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
     await trx
       .insertInto('silences')
       .values({ id: silence.id, ...changing })

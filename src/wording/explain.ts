@@ -117,14 +117,14 @@ function staleText(verdict: Verdict): string {
 
 function unknownStatusText(verdict: Verdict): string {
   const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
-  const wish = {
+  const wanted = {
     recovery: 'Wanted is recovery mode, but ',
     pause: 'Wanted is a pause, but ',
     restore: 'Wanted is the way back from recovery, but ',
     none: '',
     hold: '',
   };
-  const rest = `${wish[verdict.wanted]}the warm-up's status says neither running nor paused, so nothing is written.`;
+  const rest = `${wanted[verdict.wanted]}the warm-up's status says neither running nor paused, so nothing is written.`;
   return lead + capital(rest);
 }
 
@@ -167,25 +167,25 @@ export function actionText(action: Action, now: EpochMs): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const since = spanText((action.settledAt ?? now) - openedAt);
   const asked = action.by ? ` for ${action.by.name}` : '';
-  const what = `${deedOf(action, 'Paused', 'Resumed', 'Switched')}${asked}`;
-  const wish = `${deedOf(action, 'Pausing', 'Resuming', 'Switching')}${asked}`;
+  const what = `${wordOf(action, 'Paused', 'Resumed', 'Switched')}${asked}`;
+  const wanted = `${wordOf(action, 'Pausing', 'Resuming', 'Switching')}${asked}`;
   const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {
     case 'confirmed':
       return `${what} at ${timeText(openedAt)}, confirmed ${since === '0 s' ? 'at once' : `after ${since}`}${tries}.`;
     case 'refused':
-      return `NOT ACTED: ${wish.toLowerCase()} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
+      return `NOT ACTED: ${wanted.toLowerCase()} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
     case 'unconfirmed':
-      return `${wish} was sent at ${timeText(openedAt)}, but could not be read back within ${since}${tries}.${detail}`;
+      return `${wanted} was sent at ${timeText(openedAt)}, but could not be read back within ${since}${tries}.${detail}`;
     case 'dropped':
-      return `${wish} was dropped at ${timeText(action.settledAt ?? now)}.${detail}`;
+      return `${wanted} was dropped at ${timeText(action.settledAt ?? now)}.${detail}`;
     default:
-      return `${wish} is under way since ${timeText(openedAt)}.`;
+      return `${wanted} is under way since ${timeText(openedAt)}.`;
   }
 }
 
-function deedOf({ kind, targetMode }: Action, paused: string, resumed: string, switched: string): string {
+function wordOf({ kind, targetMode }: Action, paused: string, resumed: string, switched: string): string {
   if (targetMode !== null) return `${switched} to ${targetMode} mode`;
   return `${kind === 'pause' ? paused : resumed} the warm-up`;
 }

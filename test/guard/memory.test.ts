@@ -1,6 +1,12 @@
 // What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember.
 import { describe, expect, test } from 'vitest';
-import { afterConfirmed, afterHand, firstSight, isContested, recentInterventions } from '../../src/guard/memory.ts';
+import {
+  afterConfirmed,
+  afterOperatorChange,
+  firstSight,
+  isContested,
+  recentInterventions,
+} from '../../src/guard/memory.ts';
 import { runStateOf, type StatusWords } from '../../src/guard/run-state.ts';
 import type { ActionKind, GuardActionKind } from '../../src/model/action.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
@@ -368,7 +374,7 @@ describe('a change by a person through Warmwarden', () => {
   );
 
   test('is no claim and no intervention, and its word means paused from then on', () => {
-    const memory = afterHand(
+    const memory = afterOperatorChange(
       firstSight(defaultPolicy, sight('balanced', 'running')),
       done('pause'),
       sight('balanced', 'unknown'),
@@ -377,18 +383,18 @@ describe('a change by a person through Warmwarden', () => {
   });
 
   test('that resumes what we paused is a reversal, restarts the evidence, and leaves our recovery ours', () => {
-    const memory = afterHand(paused, done('resume'), sight('recovery', 'unknown'));
+    const memory = afterOperatorChange(paused, done('resume'), sight('recovery', 'unknown'));
     expect(memory).toMatchObject({ run: 'running', claim: recovered.claim, reversals: [now], pauseWord: null });
     expect(memory.evidence).toEqual({ from: addDays(today, 1), before: null });
   });
 
   test('that sets another mode ends our claim on a recovery', () => {
-    const memory = afterHand(recovered, done('mode'), sight('slow', 'running'));
+    const memory = afterOperatorChange(recovered, done('mode'), sight('slow', 'running'));
     expect(memory).toMatchObject({ mode: 'slow', claim: null, reversals: [now] });
   });
 
   test('twice within a day is a quarrel that the guard does not enter', () => {
     const again = { ...recovered, reversals: [now - 1] };
-    expect(isContested(afterHand(again, done('mode'), sight('slow', 'running')), now)).toBe(true);
+    expect(isContested(afterOperatorChange(again, done('mode'), sight('slow', 'running')), now)).toBe(true);
   });
 });

@@ -191,7 +191,11 @@ describe('the tools of a service elsewhere', () => {
   it('claim to be read-only only where the service says so', async () => {
     await using service = await connected();
     const { host, rpc } = service;
-    const recipes = [{ id: 'asks', deed: null }, { id: 'pauses', hand: 'pause', writes: true }, { id: 'silent' }];
+    const recipes = [
+      { id: 'asks', operation: null },
+      { id: 'pauses', operation: 'pause', writes: true },
+      { id: 'silent' },
+    ];
     host.list = () => ({ status: 200, body: { recipes } });
     const tools = await rpc.tools();
     const hints = tools.map(({ annotations }) => [annotations['readOnlyHint'], annotations['destructiveHint']]);

@@ -32,7 +32,7 @@ describe('any parameters', () => {
   it('make a tool that the strictest client takes', () => {
     fc.assert(
       fc.property(parameters, fc.string({ minLength: 1, unit }), fc.boolean(), (raw, id, foreign) => {
-        const recipe = { id, title: id, description: id, parameters: wired(raw), deed: 'unknown' as const };
+        const recipe = { id, title: id, description: id, parameters: wired(raw), operation: 'unknown' as const };
         const tool = recipeTool(recipe, foreign);
         expect(ListToolsResultSchema.safeParse({ tools: [wired(tool), ...runTools] }).success).toBe(true);
         expect(tool.name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);

@@ -66,15 +66,15 @@ test("signatures verify with the receiver's library, and the time stamp is that 
 });
 
 test("Retry-After is honoured, in seconds, as a date against the answer's own clock, and in the body", async () => {
-  for (const wish of ['', '120', new Date(Date.parse('2001-01-01T00:02:00Z')).toUTCString()]) {
+  for (const after of ['', '120', new Date(Date.parse('2001-01-01T00:02:00Z')).toUTCString()]) {
     let now = () => start;
     await using receiver = await startReceiver(() => now());
     await using rig = rigWith(hookTo(receiver.url));
     now = rig.clock.now;
     receiver.answer =
-      wish === ''
+      after === ''
         ? status(429, {}, '{"retry_after": 120}')
-        : status(429, { 'retry-after': wish, date: 'Mon, 01 Jan 2001 00:00:00 GMT' });
+        : status(429, { 'retry-after': after, date: 'Mon, 01 Jan 2001 00:00:00 GMT' });
     rig.commit(firing(sampleAlert(1)));
     await rig.clock.advance(31 * secondMs);
     receiver.answer = status(200);

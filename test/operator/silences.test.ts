@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { main } from '../../src/main.ts';
 import { hourMs } from '../../src/model/time.ts';
-import { createHands } from '../../src/operator/hands.ts';
-import { askDaemon, type HandsServer, startHands } from '../../src/operator/socket.ts';
+import { createOperatorCommands } from '../../src/operator/commands.ts';
+import { askDaemon, type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';
 import { sampleAlert } from '../alert/samples.ts';
@@ -18,7 +18,7 @@ let folder: string;
 let path: string;
 let store: Store;
 let fleet: Fleet;
-let hands: HandsServer;
+let socket: CommandSocket;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'warmwarden-silences-'));
@@ -30,9 +30,9 @@ beforeEach(async () => {
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
   const none = async () => ({ done: false, said: [] });
-  hands = await startHands(
+  socket = await startCommandSocket(
     path,
-    { ...createHands([], { fleet, store, world }), reload: none, resend: none },
+    { ...createOperatorCommands([], { fleet, store, world }), reload: none, resend: none },
     { fleet: () => ({}), recipes: () => new Response(null, { status: 404 }) },
   );
   writeFileSync(
@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await hands.close();
+  await socket.close();
   await store.close();
   rmSync(folder, { recursive: true });
   process.exitCode = 0;
@@ -75,7 +75,7 @@ test('a silence that fits nothing, or everything, is refused with what there is'
   expect(fleet.silences(systemClock().now())).toEqual([]);
 });
 
-test('a silence says how many it mutes and that it mutes deeds too, survives a restart, and ends by its id', async () => {
+test('a silence says how many it mutes and that it mutes what the guard does too, survives a restart, and ends by its id', async () => {
   const outcome = await askDaemon(path, 'silence', { match: { domain: ['acme.*'] }, forMs: hourMs, ...asker });
   expect(outcome.done).toBe(true);
   expect(outcome.said[0]).toMatch(/It fits 2 of the alerts that fire now\.$/);

@@ -6,7 +6,7 @@ import { systemClock, type World } from '../../src/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }) };
-const wish = { recipe: 'at-risk', parameters: {}, apply: false };
+const asked = { recipe: 'at-risk', parameters: {}, apply: false };
 
 async function started(prepare: (host: RecipeHost) => void = () => {}) {
   const host = await RecipeHost.start();
@@ -20,7 +20,7 @@ async function started(prepare: (host: RecipeHost) => void = () => {}) {
 }
 
 describe('the list of recipes', () => {
-  const entry = { id: 'x', title: null, description: null, parameters: null, deed: 'unknown' };
+  const entry = { id: 'x', title: null, description: null, parameters: null, operation: 'unknown' };
   const shapes: readonly [string, unknown, readonly string[]][] = [
     ['under `recipes`', { recipes: [{ id: 'x' }] }, ['x']],
     ['as the whole answer', [{ id: 'x' }, { id: 'y' }], ['x', 'y']],
@@ -104,7 +104,7 @@ describe('a trigger', () => {
     await using service = await started((host) => {
       host.trigger = () => played;
     });
-    expect(await service.api.trigger(wish)).toMatchObject({ kind: 'started', run: { id } });
+    expect(await service.api.trigger(asked)).toMatchObject({ kind: 'started', run: { id } });
   });
 
   const unclear: readonly [string, Played][] = [
@@ -119,7 +119,7 @@ describe('a trigger', () => {
     await using service = await started((host) => {
       host.trigger = () => played;
     });
-    expect((await service.api.trigger(wish)).kind).toBe('may_have_started');
+    expect((await service.api.trigger(asked)).kind).toBe('may_have_started');
     expect(service.host.taken).toHaveLength(1);
   });
 
@@ -135,7 +135,7 @@ describe('a trigger', () => {
     await using service = await started((host) => {
       host.trigger = () => played;
     });
-    expect(await service.api.trigger(wish)).toMatchObject({ kind: 'not_started', failure: { kind } });
+    expect(await service.api.trigger(asked)).toMatchObject({ kind: 'not_started', failure: { kind } });
   });
 
   it('that never reached anybody has started nothing', async () => {
@@ -143,7 +143,7 @@ describe('a trigger', () => {
     const { baseUrl } = gone;
     await gone[Symbol.asyncDispose]();
     const api = new RecipeApi({ baseUrl, apiKey: 'k' }, world);
-    expect(await api.trigger(wish)).toMatchObject({ kind: 'not_started', failure: { kind: 'unavailable' } });
+    expect(await api.trigger(asked)).toMatchObject({ kind: 'not_started', failure: { kind: 'unavailable' } });
     await api.close();
   });
 
@@ -153,7 +153,7 @@ describe('a trigger', () => {
     });
     const said = await service.api.trigger({ recipe: 'a/b?c', parameters: { days: 7 }, apply: true });
     expect(said).toMatchObject({ failure: { retryAfterMs: 7_000 } });
-    await service.api.trigger(wish);
+    await service.api.trigger(asked);
     expect(service.host.taken.map(({ path, body }) => [path, body])).toEqual([
       ['/v1/recipes/a%2Fb%3Fc/runs', '{"parameters":{"days":7},"apply":true}'],
       ['/v1/recipes/at-risk/runs', ''],
@@ -164,7 +164,7 @@ describe('a trigger', () => {
     await using service = await started((host) => {
       host.trigger = ({ authorization }) => ({ status: 500, body: { error: `you sent ${authorization}` } });
     });
-    const said = await service.api.trigger(wish);
+    const said = await service.api.trigger(asked);
     expect(said.kind === 'may_have_started' && said.detail).toContain('[key]');
     expect(JSON.stringify(said)).not.toContain(service.host.key);
   });

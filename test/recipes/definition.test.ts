@@ -67,23 +67,23 @@ describe('a recipe is refused', () => {
       'r.yaml:4:58 parameters.x.default: must be a whole number',
     ],
     [
-      'with a hand that is none',
-      `${head}${ask}do: {hand: delete, reason: r}\n`,
-      'r.yaml:5:12 do.hand: "delete" must be pause, resume, mode, refresh or silence',
+      'with an operation that is none',
+      `${head}${ask}do: {operation: delete, reason: r}\n`,
+      'r.yaml:5:12 do.operation: "delete" must be pause, resume, mode, refresh or silence',
     ],
     [
-      'with the hand mode and no mode',
-      `${head}${ask}do: {hand: mode, reason: r}\n`,
-      'r.yaml:5:5 do.mode: is missing: the hand mode needs it',
+      'with the operation mode and no mode',
+      `${head}${ask}do: {operation: mode, reason: r}\n`,
+      'r.yaml:5:5 do.mode: is missing: the operation mode needs it',
     ],
     [
-      'with a hand and no mailbox',
-      `${head}select: SELECT 1 AS account\ndo: {hand: pause, reason: r}\n`,
+      'with an operation and no mailbox',
+      `${head}select: SELECT 1 AS account\ndo: {operation: pause, reason: r}\n`,
       'r.yaml:4:9 select: do: needs the columns account and mailbox_id; mailbox_id is missing',
     ],
     [
       'that resumes by the clock',
-      `${head}${ask}do: {hand: resume, reason: r}\nschedule: {cron: "0 8 * * *"}\n`,
+      `${head}${ask}do: {operation: resume, reason: r}\nschedule: {cron: "0 8 * * *"}\n`,
       'r.yaml:6:1 schedule: a recipe that resumes needs a person',
     ],
     [

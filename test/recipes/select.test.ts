@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runSelect, type SelectWish } from '../../src/recipes/select.ts';
+import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ask(select: string, changes: Partial<SelectWish> = {}) {
+async function ask(select: string, changes: Partial<SelectRequest> = {}) {
   const rows: unknown[][] = [];
   let columns: readonly string[] = [];
   const end = await runSelect({

@@ -75,13 +75,13 @@ const parametersOf: Readonly<Record<string, object>> = {
 describe('over 10,000 mailboxes', () => {
   test('every built-in recipe answers; how long each takes is printed', async () => {
     const { definitions } = await new Shelf(() => '/nowhere').recipes();
-    const hand = async () => ({ done: true, said: [] });
-    const hands = { pause: hand, resume: hand, mode: hand, refresh: hand, silence: hand };
+    const done = async () => ({ done: true, said: [] });
+    const commands = { pause: done, resume: done, mode: done, refresh: done, silence: done };
     const book = bookOf(world, {
       storePath: path,
       facts,
       runs: store.runs,
-      handling: () => ({ hands, mailbox: () => undefined }),
+      handling: () => ({ commands, mailbox: () => undefined }),
     });
     for (const id of definitions.keys()) {
       const parameters = (parametersOf[id] ?? {}) as Record<string, unknown>;

@@ -1,9 +1,9 @@
-// Odd requests at the socket of the hands: refused in a sentence, and the daemon goes on.
+// Odd requests at the command socket: refused in a sentence, and the daemon goes on.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/model/time.ts';
-import { askDaemon, handsPath } from '../../src/operator/socket.ts';
+import { askDaemon, socketPathOf } from '../../src/operator/socket.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { oliver, stormOf } from '../watch/duty.ts';
 
@@ -11,7 +11,7 @@ const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * 
 
 function ask(store: string, method: string, path: string, body = ''): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asking = request({ socketPath: handsPath(store), method, path }, (answer) => {
+    const asking = request({ socketPath: socketPathOf(store), method, path }, (answer) => {
       text(answer).then(resolve, reject);
     });
     asking.once('error', reject);

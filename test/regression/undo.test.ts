@@ -1,14 +1,14 @@
 // `undo` where the budget is small, and where the API can't show what was taken back.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { createHands } from '../../src/operator/hands.ts';
+import { createOperatorCommands } from '../../src/operator/commands.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
 import { worldOn } from '../../src/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, goOnDuty, jonas, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
-const wish = { sinceMs: 12 * hourMs, preview: false };
+const request = { sinceMs: 12 * hourMs, preview: false };
 
 /** Twelve of one domain, all with the same trouble. */
 function twelve(): Scenario {
@@ -30,7 +30,7 @@ test('it takes back more mailboxes than a minute of the budget has requests for'
     config.accounts[0] = { ...account, requests_per_minute: 12 };
   });
   await stage.run(2 * minuteMs);
-  const undone = await stage.hand('undo', wish);
+  const undone = await stage.command('undo', request);
   expect(undone.said.at(-1)).toBe('12 of 12 mailboxes taken back.');
   expect(ours()).toEqual([]);
 });
@@ -48,8 +48,8 @@ test('it ends where somebody took the change back already and nothing can be jud
     world: worldOn(duty.clock, { level: 'silent', format: 'json' }),
   };
   let said: readonly string[] | null = null;
-  void createHands([duty.watch()], rooms)
-    .undo({ ...wish, by: 'a test', reason: 'to see it' })
+  void createOperatorCommands([duty.watch()], rooms)
+    .undo({ ...request, by: 'a test', reason: 'to see it' })
     .then((outcome) => {
       said = outcome.said;
     });

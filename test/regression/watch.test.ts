@@ -75,7 +75,7 @@ test('a breach at first sight is read again after a minute, also when the warm-u
   expect(duty.clock.now() - from).toBeLessThan(3 * minuteMs);
 });
 
-test('the red button between an intent and its turn in the budget: nothing is sent', async () => {
+test('the emergency stop between an intent and its turn in the budget: nothing is sent', async () => {
   await using duty = await goOnDuty();
   await duty.until(() => duty.action()?.state === 'open');
   expect(duty.posts()).toEqual([]);

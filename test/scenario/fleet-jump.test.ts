@@ -57,7 +57,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(stage.told('guard_held')).toEqual(['firing']);
 
     const left = held();
-    const effect = await stage.hand('release', { mailbox: null, preview: true });
+    const effect = await stage.command('release', { mailbox: null, preview: true });
     expect(effect.said.join()).toMatch(
       new RegExp(`^${left} mailboxes acted on at once: \\S+, .* and ${left - 5} more\\.$`),
     );
@@ -101,7 +101,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     const theirs = stage.posts.slice(0, 2).map(({ email }) => email);
     for (const email of theirs) stage.simulator.fleet.setMode(email, 'slow');
     await stage.run(31 * minuteMs);
-    const undone = await stage.hand('undo', { sinceMs: 8 * hourMs, preview: false });
+    const undone = await stage.command('undo', { sinceMs: 8 * hourMs, preview: false });
     expect(undone.said.at(-1)).toBe('18 of 18 mailboxes taken back.');
     expect(undone.said.filter((sentence) => sentence.includes('left as it is'))).toHaveLength(2);
     const back = stage.posts.slice(20);

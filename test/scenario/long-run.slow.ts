@@ -93,7 +93,7 @@ describe('120 days', () => {
   const days = (name: string) => posts(name).map(({ at }) => Math.floor((at - scenarioStart) / dayMs));
   const ledger = (name: string) => ledgers.get(address(name)) ?? [];
   /** The ledger's decisions to do something. */
-  const deeds = (name: string) => ledger(name).filter((entry) => !/^(none|hold) /.test(entry));
+  const actions = (name: string) => ledger(name).filter((entry) => !/^(none|hold) /.test(entry));
 
   beforeAll(async () => {
     stage = await startMovedDaemon({ scenario: { name: 'long', summary: 'Many days.', fleet, incidents }, poll });
@@ -120,7 +120,7 @@ describe('120 days', () => {
     it('take what goes on and on into recovery and then pause it, for good', () => {
       const name = `persistent-${mode}`;
       expect(changes(name)).toEqual(['recovery', 'pause']);
-      expect(deeds(name)).toEqual(['recovery bounce_rate_over_limit', 'pause bounce_rate_over_limit']);
+      expect(actions(name)).toEqual(['recovery bounce_rate_over_limit', 'pause bounce_rate_over_limit']);
       expect(ledger(name).at(-1)).toBe('none already_paused');
       expect(stage.mailbox(address(name)).memory?.claim).toMatchObject({ kind: 'pause', previousMode: 'recovery' });
     });
@@ -132,7 +132,7 @@ describe('120 days', () => {
     ...modes.map((mode) => [`transient-${mode}`, mode]),
   ])('take a %s into recovery once and bring it back to %s once it is clean', (name, mode) => {
     expect(changes(name)).toEqual(['recovery', mode]);
-    expect(deeds(name)).toEqual(['recovery bounce_rate_over_limit', 'restore clean_volume']);
+    expect(actions(name)).toEqual(['recovery bounce_rate_over_limit', 'restore clean_volume']);
     expect(ledger(name).at(-1)).toBe('none ok');
     const [switched = 0, restored = 0] = days(name);
     expect(restored - switched).toBeGreaterThan(7);
@@ -143,7 +143,7 @@ describe('120 days', () => {
 
   it('pause a spike of over a tenth although it was taken into recovery in the evening before', () => {
     expect(changes('spike-aggressive')).toEqual(['recovery', 'pause']);
-    expect(deeds('spike-aggressive')).toEqual(['recovery bounce_rate_over_limit', 'pause emergency']);
+    expect(actions('spike-aggressive')).toEqual(['recovery bounce_rate_over_limit', 'pause emergency']);
     const [switched = 0, paused = 0] = days('spike-aggressive');
     expect(paused - switched).toBe(1);
     expect(ledger('spike-aggressive').at(-1)).toBe('none already_paused');
@@ -159,7 +159,7 @@ describe('120 days', () => {
     // Without memory it would be over the limit at that moment.
     expect(rateWhenTakenBack.get('taken-out')).toBeGreaterThan(0.01);
     expect(changes('taken-out')).toEqual(['recovery']);
-    expect(deeds('taken-out')).toEqual(['recovery bounce_rate_over_limit']);
+    expect(actions('taken-out')).toEqual(['recovery bounce_rate_over_limit']);
     expect(stage.mailbox(address('taken-out')).memory).toMatchObject({ mode: 'balanced', claim: null });
     expect(stage.mailbox(address('taken-out')).memory?.reversals).toHaveLength(1);
   });

@@ -18,7 +18,7 @@ description: Pauses the warm-up of one mailbox.
 parameters:
   email: {type: string, description: Its address.}
 select: SELECT account, mailbox_id, email FROM mailboxes WHERE email = :email
-do: {hand: pause, reason: an assistant was asked to}
+do: {operation: pause, reason: an assistant was asked to}
 `;
 const endless = `
 id: endless
@@ -73,11 +73,11 @@ describe('an assistant', () => {
     ];
     expect((await rpc.call('watched')).structuredContent).toMatchObject({ status: 'succeeded', rows, row_count: 2 });
     const planned = await rpc.call('stop-one', { email: 'ana@kestrel.example' });
-    expect(planned.structuredContent.rows).toMatchObject([{ hand: 'pause', outcome: 'planned' }]);
+    expect(planned.structuredContent.rows).toMatchObject([{ operation: 'pause', outcome: 'planned' }]);
     const ana = [...stage.api.mailboxes.values()].find(({ email }) => email.startsWith('ana'));
     expect(ana?.status).toBe('active');
     const done = await rpc.call('stop-one', { email: 'ana@kestrel.example', apply: true });
-    expect(done.structuredContent.rows).toMatchObject([{ hand: 'pause', outcome: 'done' }]);
+    expect(done.structuredContent.rows).toMatchObject([{ operation: 'pause', outcome: 'done' }]);
     expect(ana?.status).toBe('paused');
     const wrong = await rpc.call('stop-one', { mail: 'ana@kestrel.example' });
     expect(wrong.isError).toBe(true);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
-import type { HandOutcome, Hands } from '../../src/model/hand.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import type { CommandOutcome, OperatorCommands } from '../../src/model/operator-command.ts';
 import { secondMs } from '../../src/model/time.ts';
 import { askDaemon } from '../../src/operator/socket.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
@@ -126,7 +126,7 @@ export async function startMovedDaemon(options: MovedOptions) {
   };
 
   /** What the daemon says to a reload, while the clock goes on. */
-  const ask = async (how: HowToReload): Promise<HandOutcome> => {
+  const ask = async (how: HowToReload): Promise<CommandOutcome> => {
     const waiting = { over: false };
     const reloading = daemon.reload({ by: 'a test', force: false, dryRun: false, ...how });
     void reloading.finally(() => {
@@ -164,27 +164,30 @@ export async function startMovedDaemon(options: MovedOptions) {
     /** `warmwarden writes off` or `on`. */
     writes: (off: boolean, change: { readonly forMs?: number; readonly mailbox?: string } = {}) => {
       const { forMs = null, mailbox = null } = change;
-      const wish = { off, account: null, mailbox, forMs, by: 'a test', reason: 'to see it' };
-      return askDaemon(config.store.path, 'writes', wish);
+      const request = { off, account: null, mailbox, forMs, by: 'a test', reason: 'to see it' };
+      return askDaemon(config.store.path, 'writes', request);
     },
-    /** A person's hand, while the clock goes on. */
-    async hand<Hand extends keyof Hands>(hand: Hand, wish: Omit<Parameters<Hands[Hand]>[0], 'by' | 'reason'>) {
-      const asked = { by: 'a test', reason: 'to see it', ...wish } as Parameters<Hands[Hand]>[0];
-      let outcome: HandOutcome | null = null;
-      const asking = askDaemon(config.store.path, hand, asked).then((answer) => {
+    /** An operator command, while the clock goes on. */
+    async command<Name extends keyof OperatorCommands>(
+      name: Name,
+      request: Omit<Parameters<OperatorCommands[Name]>[0], 'by' | 'reason'>,
+    ) {
+      const asked = { by: 'a test', reason: 'to see it', ...request } as Parameters<OperatorCommands[Name]>[0];
+      let outcome: CommandOutcome | null = null;
+      const asking = askDaemon(config.store.path, name, asked).then((answer) => {
         outcome = answer;
       });
       while (!outcome) await clock.advance(secondMs);
       await asking;
       takePosts();
-      return outcome as HandOutcome;
+      return outcome as CommandOutcome;
     },
     url: () => daemon.url,
     folder,
     file,
     written: () => written,
     /** Changes the file, or puts a text in its place, and reloads. */
-    reload(change: ((config: WrittenConfig) => void) | string, how: HowToReload = {}): Promise<HandOutcome> {
+    reload(change: ((config: WrittenConfig) => void) | string, how: HowToReload = {}): Promise<CommandOutcome> {
       if (typeof change !== 'string') change(written);
       writeFileSync(file, typeof change === 'string' ? change : JSON.stringify(written));
       return ask(how);

@@ -52,7 +52,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     explain,
     nearLimitPpmOf,
     reload: async () => ({ done: true, said: [] }),
-    hands: () => null,
+    commands: () => null,
     recipes: { service: bookOf(world), world, callerOf: () => null },
     version: '0.1.0',
     ...changes,

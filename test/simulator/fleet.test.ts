@@ -1,4 +1,4 @@
-// How mailboxes live: ramps, windows, weekdays, chance, and what a hand on them changes.
+// How mailboxes live: ramps, windows, weekdays, chance, and what a person changes on them.
 import { expect, test } from 'vitest';
 import { fleetOf } from '../../src/simulator/agency-fleet.ts';
 import { rampDayFor, rampLimit, type WarmupMode } from '../../src/simulator/ramp.ts';
@@ -143,7 +143,7 @@ test('a new reply rate does not move the mails of the day', async () => {
   expect((await right.today(email)).replied).toBeGreaterThan((await left.today(email)).replied);
 });
 
-test("a person's hand in the service's own pages shows in the answers", async () => {
+test("a person's change in the service's own pages shows in the answers", async () => {
   await using served = await serve();
   const { fleet } = served.simulator;
   fleet.pause(email);

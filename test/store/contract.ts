@@ -273,7 +273,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         now + 5,
       );
       const silence = { id: 's1', match: { rule: ['dns_*'] }, by: 'ann', reason: 'moving', from: now, until: now + 9 };
-      const asked = { at: now, by: 'ann', reason: 'moving', wish: 'silence' };
+      const asked = { at: now, by: 'ann', reason: 'moving', command: 'silence' };
       await opened.store.recordSilence({ silence, ...asked });
       await opened.store.recordSilence({ silence: { ...silence, until: now + 3 }, ...asked });
       const store = await opened.reopen();

@@ -8,9 +8,9 @@ const { definitions } = await new Shelf(() => '/nowhere').recipes();
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 
-function recipeRow({ id, description, parameters, deed }: Recipe): string {
+function recipeRow({ id, description, parameters, operation }: Recipe): string {
   const asked = parameters.map(({ name, required }) => (required ? `\`${name}\`` : `[\`${name}\`]`)).join(' ');
-  return `| \`${id}\` | ${cell(description)} | ${asked} | ${deed ?? ''} |`;
+  return `| \`${id}\` | ${cell(description)} | ${asked} | ${operation ?? ''} |`;
 }
 
 const viewSections = views.map(({ name, about, columns }) => {
@@ -60,7 +60,7 @@ select: |                        # one SELECT of SQLite over the views below; :n
   SELECT account, mailbox_id, email, sent FROM mailboxes
   WHERE provider = 'google' AND sent < :mails AND (:account IS NULL OR account = :account)
 do:                              # optional: what to do with the mailbox of each row
-  hand: mode                     # pause, resume, mode, refresh, silence
+  operation: mode                     # pause, resume, mode, refresh, silence
   mode: slow                     # for mode; silence has \`for: 4h\`
   reason: it hardly sends
 schedule:                        # optional; never with resume
@@ -70,12 +70,12 @@ schedule:                        # optional; never with resume
 \`\`\`
 
 Schedules are looked at once a minute; a run that fell into a downtime is caught up once. Types are string (with \`one_of\`), integer, number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\`
-and \`mailbox_id\`, and adds \`hand\`, \`outcome\` (planned, done, failed, skipped) and \`said\`. It goes the way of every other
-hand: the budget, the red button, the read-back, the ledger with the name of who asked.
+and \`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`said\`. It goes the way of every other
+operator command: the budget, the emergency stop, the read-back, the ledger with the name of who asked.
 
 A SELECT runs in a process of its own that can read the views and nothing else. It is stopped after
 ${usualLimits.selectMs / 1_000} s; a run keeps at most ${usualLimits.rows.toLocaleString('en')} rows and ${usualLimits.bytes / 1024 / 1024} MiB, and says \`truncated\` when there were more. With \`do:\`,
-more than ${usualLimits.handRows.toLocaleString('en')} mailboxes are refused before anything is done. Runs are kept for \`retention.runs\`.
+more than ${usualLimits.operationRows.toLocaleString('en')} mailboxes are refused before anything is done. Runs are kept for \`retention.runs\`.
 
 ## Over HTTP
 

@@ -5,7 +5,7 @@ import { explainVerdict } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
 import { assumptions, type BacktestedMailbox, type Outcome, type Totals, totalsOf } from './outcome.ts';
 
-const deeds: Readonly<Record<GuardActionKind, string>> = {
+const actionWords: Readonly<Record<GuardActionKind, string>> = {
   recovery: 'switch to recovery',
   pause: 'pause',
   restore: 'restore',
@@ -76,7 +76,7 @@ function storyOf(outcome: Outcome, tested: BacktestedMailbox): readonly string[]
   const lines = tested.replays.flatMap((replay, index) =>
     replay.actions.map(({ date, kind, verdict }) => {
       const guard = outcome.guards.length > 1 ? ` ${outcome.guards[index]}:` : '';
-      return `  ${date}${guard} ${deeds[kind]} (${verdict.reason}). ${explainVerdict(verdict)}`;
+      return `  ${date}${guard} ${actionWords[kind]} (${verdict.reason}). ${explainVerdict(verdict)}`;
     }),
   );
   return lines.length === 0 ? [] : [[nameOf(tested), ...lines].join('\n')];

@@ -75,11 +75,11 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
   };
   const acted = (action: Action) => {
     const took = action.openedAt && action.settledAt ? ((action.settledAt - action.openedAt) / 1_000).toFixed(1) : '0';
-    const deed = action.kind === 'pause' ? 'warm-up PAUSED' : 'switched to RECOVERY mode';
+    const done = action.kind === 'pause' ? 'warm-up PAUSED' : 'switched to RECOVERY mode';
     const mark = action.kind === 'pause' ? paint(31, '■') : paint(33, '▼');
     event(
       mark,
-      `${action.email}: ${deed}`,
+      `${action.email}: ${done}`,
       `${explainVerdict(action.verdict)} Read back after ${took} s: ${action.state}.`,
     );
     outcomes.set(action.kind, action.email);

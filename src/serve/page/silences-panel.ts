@@ -1,4 +1,4 @@
-// The silences in force: what nobody is told at present, by whose wish.
+// The silences in force: what nobody is told at present, and who silenced it.
 import { html } from 'hono/html';
 import { matchText, type Silence } from '../../model/alert.ts';
 import { type Markup, text } from './elements.ts';

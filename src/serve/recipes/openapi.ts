@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document of the recipe routes, from the shapes that the answers are typed by.
 import { OpenAPIHono, z } from '@hono/zod-openapi';
-import { recipeShape, refusalShape, runShape, runWithRowsShape, wishShape } from './recipe-json.ts';
+import { recipeShape, refusalShape, runRequestShape, runShape, runWithRowsShape } from './recipe-json.ts';
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
 const refusal = (description: string) => ({ description, content: json(refusalShape) });
@@ -55,7 +55,7 @@ export function openApiDocument(version: string) {
     method: 'post',
     path: '/v1/recipes/{id}/runs',
     summary: 'Trigger a run',
-    request: { params: idOf('recipe'), body: { required: false, content: json(wishShape) } },
+    request: { params: idOf('recipe'), body: { required: false, content: json(runRequestShape) } },
     responses: {
       202: {
         description: 'The run was taken; Location names it.',

@@ -13,7 +13,7 @@ export const recipeShape = z
     description: z.string(),
     parameters: z.record(z.string(), z.unknown()).describe('A JSON Schema of the parameters.'),
     writes: z.boolean().describe('Whether an applied run changes mailboxes.'),
-    hand: z.string().nullable().describe('What an applied run does with the mailbox of each row.'),
+    operation: z.string().nullable().describe('What an applied run does with the mailbox of each row.'),
     schedule: z.object({ cron: z.string(), time_zone: z.string(), apply: z.boolean() }).nullable(),
     built_in: z.boolean(),
   })
@@ -48,22 +48,22 @@ export const refusalShape = z
   .object({ error: z.string().describe('One word.'), message: z.string().describe('Sentences.') })
   .meta({ id: 'Refusal' });
 
-export const wishShape = z
+export const runRequestShape = z
   .strictObject({
     parameters: z.record(z.string(), z.unknown()).default({}),
     apply: z.boolean().default(false).describe('Do what the recipe says; without it, it is only planned.'),
   })
-  .meta({ id: 'Wish' });
+  .meta({ id: 'RunRequest' });
 
 export function recipeJson(recipe: Recipe): z.input<typeof recipeShape> {
-  const { id, title, description, deed, schedule, builtIn } = recipe;
+  const { id, title, description, operation, schedule, builtIn } = recipe;
   return {
     id,
     title,
     description,
     parameters: parametersSchema(recipe.parameters),
-    writes: deed !== null,
-    hand: deed,
+    writes: operation !== null,
+    operation,
     schedule: schedule && { cron: schedule.cron, time_zone: schedule.timeZone, apply: schedule.apply },
     built_in: builtIn,
   };

@@ -8,7 +8,7 @@ import type { World } from '../../world.ts';
 import { tooManyWrong, type WrongTokens } from '../wrong-tokens.ts';
 import { csvLine, csvRows } from './csv.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
-import { brokenJson, recipeJson, runJson, wishShape } from './recipe-json.ts';
+import { brokenJson, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
 
 export interface Caller {
   readonly name: string;
@@ -51,10 +51,10 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
     return c.json({ recipes: recipes.map(recipeJson), broken: broken.map(brokenJson) });
   });
   app.post('/recipes/:id/runs', async (c) => {
-    const wish = await wishOf(c);
-    if ('wrong' in wish) return refusal(c, 400, 'bad_request', wish.wrong);
+    const request = await runRequestOf(c);
+    if ('wrong' in request) return refusal(c, 400, 'bad_request', request.wrong);
     const { name: by, role } = c.get('caller');
-    const run = await service.start({ recipe: c.req.param('id'), by, role, ...wish });
+    const run = await service.start({ recipe: c.req.param('id'), by, role, ...request });
     if ('refused' in run) return refused(c, run);
     c.header('Location', `/v1/runs/${run.id}`);
     return c.json(runJson(run), 202);
@@ -114,7 +114,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
 }
 
 /** No body at all is a run without parameters. Whatever its Content-Type says, a body is JSON. */
-async function wishOf(c: Context): Promise<z.output<typeof wishShape> | { readonly wrong: string }> {
+async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape> | { readonly wrong: string }> {
   const text = await textOf(c.req.raw);
   if (text === null) return { wrong: `The body is larger than ${maxBodyBytes / 1_024} KiB.` };
   let body: unknown = {};
@@ -123,7 +123,7 @@ async function wishOf(c: Context): Promise<z.output<typeof wishShape> | { readon
   } catch {
     return { wrong: 'The body is no JSON.' };
   }
-  const read = wishShape.safeParse(body);
+  const read = runRequestShape.safeParse(body);
   if (read.success) return read.data;
   const said = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
   return { wrong: `The body must be {"parameters": {...}, "apply": true or false}: ${said.join('; ')}.` };

@@ -1,4 +1,4 @@
-// The hands on the command line, on a daemon in a process of its own: the red button through kill -9, and a change of a mailbox.
+// Operator commands on the command line, on a daemon in a process of its own: the emergency stop through kill -9, and a change of a mailbox.
 import { describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';

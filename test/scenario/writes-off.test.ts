@@ -1,4 +1,4 @@
-// The red button: writes off and on, through the socket of a whole daemon, on a clock that is moved by hand.
+// The emergency stop: writes off and on, through the socket of a whole daemon, on a clock that is moved by hand.
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';

@@ -1,4 +1,4 @@
-// A person's hands on a whole daemon: pause, resume, mode and undo, through its socket, on a clock that is moved by hand.
+// Operator commands on a whole daemon: pause, resume, mode and undo, through its socket, on a clock that is moved by hand.
 import { describe, expect, it } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { amelia, jonas, oliver, stormOf } from '../watch/duty.ts';
@@ -11,23 +11,23 @@ type Stage = Awaited<ReturnType<typeof begin>>;
 const made = (stage: Stage) => stage.posts.map(({ email, change }) => `${email} ${change}`);
 const one = (email: string) => ({ mailbox: email, preview: false });
 
-describe('a hand on a mailbox', () => {
+describe('an operator command on a mailbox', () => {
   it('says what it would do, does it, reads it back, and claims nothing', async () => {
     await using stage = await begin(oliver);
     await stage.run(20 * minuteMs);
-    const effect = await stage.hand('pause', { mailbox: oliver, preview: true });
+    const effect = await stage.command('pause', { mailbox: oliver, preview: true });
     expect(effect.said.join()).toMatch(
       /^oliver\S+ on account agency \(mode balanced, warm-up \w+\): its warm-up is paused/,
     );
     expect(stage.posts).toEqual([]);
-    const paused = await stage.hand('pause', one(oliver));
+    const paused = await stage.command('pause', one(oliver));
     expect(paused).toMatchObject({ done: true });
     expect(paused.said.join()).toMatch(/Paused the warm-up for a test at .* confirmed/);
     await stage.run(2 * hourMs);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'paused', claim: null, interventions: [] } });
-    expect((await stage.hand('pause', one(oliver))).said).toEqual([`${oliver}: nothing to do, it is so already.`]);
-    expect((await stage.hand('resume', one(oliver))).done).toBe(true);
-    expect((await stage.hand('mode', { ...one(oliver), mode: 'slow' })).done).toBe(true);
+    expect((await stage.command('pause', one(oliver))).said).toEqual([`${oliver}: nothing to do, it is so already.`]);
+    expect((await stage.command('resume', one(oliver))).done).toBe(true);
+    expect((await stage.command('mode', { ...one(oliver), mode: 'slow' })).done).toBe(true);
     await stage.run(2 * hourMs);
     expect(made(stage)).toEqual([`${oliver} pause`, `${oliver} resume`, `${oliver} slow`]);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'running', mode: 'slow', claim: null } });
@@ -39,27 +39,27 @@ describe('a hand on a mailbox', () => {
     await using stage = await begin(oliver);
     await stage.run(20 * minuteMs);
     const off = { off: true, account: null, mailbox: oliver, forMs: hourMs, preview: true };
-    expect((await stage.hand('writes', off)).said.join()).toMatch(
+    expect((await stage.command('writes', off)).said.join()).toMatch(
       /^Writing will be off for oliver\S+ until .*on again\.$/,
     );
     const silence = { match: { domain: ['northbeam.example'] }, forMs: hourMs, preview: true };
-    expect((await stage.hand('silence', silence)).said[0]).toMatch(/^A silence until .* It fits 0 of the alerts/);
-    const nothing = await stage.hand('release', { mailbox: null, preview: true });
+    expect((await stage.command('silence', silence)).said[0]).toMatch(/^A silence until .* It fits 0 of the alerts/);
+    const nothing = await stage.command('release', { mailbox: null, preview: true });
     expect(nothing).toEqual({ done: false, said: ['The breaker holds nothing: there is nothing to release.'] });
     const { fleet, clock } = stage;
     expect([fleet().writesOff(clock.now()), fleet().silences(clock.now())]).toEqual([[], []]);
   });
 
-  it('is stopped by the red button, and names a mailbox that it does not know', async () => {
+  it('is stopped by the emergency stop, and names a mailbox that it does not know', async () => {
     await using stage = await begin(oliver);
     await stage.run(20 * minuteMs);
     await stage.writes(true);
-    const refused = await stage.hand('pause', one(oliver));
+    const refused = await stage.command('pause', one(oliver));
     expect(refused).toEqual({
       done: false,
       said: ['Writing is switched off for it: `warmwarden writes on` first.'],
     });
-    expect((await stage.hand('pause', one('nobody@x.example'))).said).toEqual([
+    expect((await stage.command('pause', one('nobody@x.example'))).said).toEqual([
       'No guarded mailbox is called nobody@x.example.',
     ]);
     expect(stage.posts).toEqual([]);
@@ -69,7 +69,7 @@ describe('a hand on a mailbox', () => {
     await using stage = await begin(amelia);
     await stage.run(10 * minuteMs);
     await stage.until('the switch', () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery', 4 * hourMs);
-    expect((await stage.hand('mode', { ...one(amelia), mode: 'slow' })).done).toBe(true);
+    expect((await stage.command('mode', { ...one(amelia), mode: 'slow' })).done).toBe(true);
     await stage.run(3 * hourMs);
     expect(made(stage)).toEqual([`${amelia} recovery`, `${amelia} slow`]);
     expect(stage.mailbox(amelia)).toMatchObject({ memory: { claim: null, mode: 'slow' } });
@@ -86,17 +86,17 @@ describe('undo', () => {
     // Somebody takes amelia out of recovery in the app; we have not looked since.
     stage.simulator.fleet.setMode(amelia, 'slow');
     await stage.run(31 * minuteMs);
-    const wish = { sinceMs: 12 * hourMs, preview: false };
-    const preview = await stage.hand('undo', { ...wish, preview: true });
+    const request = { sinceMs: 12 * hourMs, preview: false };
+    const preview = await stage.command('undo', { ...request, preview: true });
     expect(preview.said.join(' ')).toContain(`${amelia}: left as it is`);
     expect(made(stage)).toEqual(before);
-    const undone = await stage.hand('undo', wish);
+    const undone = await stage.command('undo', request);
     expect(undone.done).toBe(true);
     const after = made(stage).slice(before.length);
     expect(after.every((post) => post.startsWith(jonas))).toBe(true);
     expect(after).toEqual([`${jonas} resume`]);
     expect(stage.mailbox(jonas)).toMatchObject({ memory: { claim: null, run: 'running' } });
-    expect((await stage.hand('undo', wish)).said[0]).toMatch(
+    expect((await stage.command('undo', request)).said[0]).toMatch(
       /^Nothing that Warmwarden did by itself since .* still stands: there is nothing to take back\.$/,
     );
   });

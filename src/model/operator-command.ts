@@ -1,11 +1,11 @@
-// A person's hand on the running daemon: what was asked, by whom, why, and what came of it.
+// Operator commands: what a person asks of the daemon, who asks, why, and what came of it.
 import type { AlertMatch } from './alert.ts';
 import type { ResendRequest } from './delivery.ts';
 import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
 /** Who asks, and why. */
-export interface Asker {
+export interface Requester {
   readonly by: string;
   readonly reason: string;
 }
@@ -15,13 +15,13 @@ export interface Previewed {
   readonly preview?: boolean;
 }
 
-export interface ReleaseRequest extends Asker, Previewed {
+export interface ReleaseRequest extends Requester, Previewed {
   /** A mailbox as people name it (address, id, or ACCOUNT/ADDRESS); null: the breaker, of all accounts. */
   readonly mailbox: string | null;
 }
 
-/** A change of one mailbox by a person's hand. */
-export interface MailboxRequest extends Asker {
+/** A change of one mailbox by a person. */
+export interface MailboxRequest extends Requester {
   /** As people name it: its address, its id, or ACCOUNT/ADDRESS. */
   readonly mailbox: string;
   /** Only say what it would do. */
@@ -33,7 +33,7 @@ export interface ModeRequest extends MailboxRequest {
 }
 
 /** Taking back what Warmwarden did by itself lately, where its claim still stands. */
-export interface UndoRequest extends Asker {
+export interface UndoRequest extends Requester {
   /** How far back, milliseconds. */
   readonly sinceMs: number;
   /** Only say what it would do. */
@@ -41,12 +41,12 @@ export interface UndoRequest extends Asker {
 }
 
 /** Asking the API for everything about a mailbox now. */
-export interface RefreshRequest extends Asker {
+export interface RefreshRequest extends Requester {
   readonly mailbox: string;
 }
 
-/** The red button: writing to the API is switched off, or on again, for everything, an account or a mailbox. */
-export interface WritesRequest extends Asker, Previewed {
+/** The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox. */
+export interface WritesRequest extends Requester, Previewed {
   readonly off: boolean;
   readonly account: string | null;
   readonly mailbox: string | null;
@@ -54,7 +54,7 @@ export interface WritesRequest extends Asker, Previewed {
   readonly forMs: number | null;
 }
 
-/** Taking the configuration file anew. */
+/** Loading the configuration file again. */
 export interface ReloadRequest {
   readonly by: string;
   /** Also when it drops a large part of the guarded mailboxes. */
@@ -79,42 +79,42 @@ export function scopeOf(account: string | null, mailboxId: string | null): strin
 }
 
 /** Nobody is told of the alerts that fit, for a while. Something must be given to fit. */
-export interface SilenceRequest extends Asker, Previewed {
+export interface SilenceRequest extends Requester, Previewed {
   readonly match: AlertMatch;
   readonly forMs: number;
 }
 
-export interface SilenceEndRequest extends Asker {
+export interface SilenceEndRequest extends Requester {
   /** The silence's id. */
   readonly id: string;
 }
 
 /** `said` are sentences for the person; with `done` false they say what is wrong. */
-export interface HandOutcome {
+export interface CommandOutcome {
   readonly done: boolean;
   readonly said: readonly string[];
   /** There is nothing to do, so nobody need be asked. */
   readonly needless?: boolean;
 }
 
-/** The actions that the daemon hands to whoever takes people's wishes. */
-export interface Hands {
-  release(request: ReleaseRequest): Promise<HandOutcome>;
-  writes(request: WritesRequest): Promise<HandOutcome>;
+/** What the daemon offers to whoever takes requests: the socket, HTTP, recipes. */
+export interface OperatorCommands {
+  release(request: ReleaseRequest): Promise<CommandOutcome>;
+  writes(request: WritesRequest): Promise<CommandOutcome>;
   /** Stops the warm-up of a mailbox, and says so only when it was read back. */
-  pause(request: MailboxRequest): Promise<HandOutcome>;
-  resume(request: MailboxRequest): Promise<HandOutcome>;
-  mode(request: ModeRequest): Promise<HandOutcome>;
+  pause(request: MailboxRequest): Promise<CommandOutcome>;
+  resume(request: MailboxRequest): Promise<CommandOutcome>;
+  mode(request: ModeRequest): Promise<CommandOutcome>;
   /** Takes back what Warmwarden did by itself and still claims. */
-  undo(request: UndoRequest): Promise<HandOutcome>;
-  refresh(request: RefreshRequest): Promise<HandOutcome>;
-  silence(request: SilenceRequest): Promise<HandOutcome>;
-  endSilence(request: SilenceEndRequest): Promise<HandOutcome>;
+  undo(request: UndoRequest): Promise<CommandOutcome>;
+  refresh(request: RefreshRequest): Promise<CommandOutcome>;
+  silence(request: SilenceRequest): Promise<CommandOutcome>;
+  endSilence(request: SilenceEndRequest): Promise<CommandOutcome>;
 }
 
 /** With what is about the daemon as a whole. */
-export interface DaemonHands extends Hands {
-  reload(request: ReloadRequest): Promise<HandOutcome>;
+export interface DaemonCommands extends OperatorCommands {
+  reload(request: ReloadRequest): Promise<CommandOutcome>;
   /** Sends messages that were given up once more. */
-  resend(request: ResendRequest): Promise<HandOutcome>;
+  resend(request: ResendRequest): Promise<CommandOutcome>;
 }

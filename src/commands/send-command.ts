@@ -1,8 +1,8 @@
-// A person's wish on the command line: asked of the daemon that the configuration or the URL names, answered in sentences.
+// An operator command on the command line: sent to the daemon that the configuration or the URL names, answered in sentences.
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
-import type { HandOutcome } from '../model/hand.ts';
+import type { CommandOutcome } from '../model/operator-command.ts';
 import type { DaemonAddress } from '../operator/socket.ts';
 import { exitFailed, exitUsage } from './exit-codes.ts';
 import { findStore } from './loading.ts';
@@ -26,9 +26,9 @@ export function withDaemonOptions(command: Command): Command {
 }
 
 /** Asks the daemon and prints what it says; sets the exit code. */
-export async function wish(
+export async function sendCommand(
   options: DaemonOptions,
-  ask: (daemon: DaemonAddress, by: string) => Promise<HandOutcome>,
+  ask: (daemon: DaemonAddress, by: string) => Promise<CommandOutcome>,
 ): Promise<void> {
   const address = addressOf(options);
   if (!address) return;

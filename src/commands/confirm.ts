@@ -1,24 +1,24 @@
-// A person is asked once, on a terminal, before a wish is carried out: the daemon says what it would do.
+// A person is asked once, on a terminal, before a command is carried out: the daemon says what it would do.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import type { HandOutcome } from '../model/hand.ts';
+import type { CommandOutcome } from '../model/operator-command.ts';
 import type { DaemonAddress } from '../operator/socket.ts';
-import { type DaemonOptions, wish, withDaemonOptions } from './wish.ts';
+import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
 
-export interface AskingOptions extends DaemonOptions {
+export interface ConfirmOptions extends DaemonOptions {
   readonly yes?: boolean;
 }
 
-export function withAskingOptions(command: Command): Command {
+export function withConfirmOptions(command: Command): Command {
   return withDaemonOptions(command).option('--yes', 'do not ask first; without a terminal nothing is asked');
 }
 
-/** As `wish`, after a yes to the effect; what can't be done, or need not, is said at once. */
-export function wishAfterAsking(
-  options: AskingOptions,
-  ask: (daemon: DaemonAddress, by: string, preview: boolean) => Promise<HandOutcome>,
+/** As `sendCommand`, after a yes to the effect; what can't be done, or need not, is said at once. */
+export function confirmAndSend(
+  options: ConfirmOptions,
+  ask: (daemon: DaemonAddress, by: string, preview: boolean) => Promise<CommandOutcome>,
 ): Promise<void> {
-  return wish(options, async (daemon, by) => {
+  return sendCommand(options, async (daemon, by) => {
     if (options.yes || !process.stdin.isTTY) return ask(daemon, by, false);
     const effect = await ask(daemon, by, true);
     if (!effect.done || effect.needless) return effect;
@@ -27,7 +27,7 @@ export function wishAfterAsking(
 }
 
 /** Whether the person at the terminal says yes to that. */
-async function agreed(effect: HandOutcome['said']): Promise<boolean> {
+async function agreed(effect: CommandOutcome['said']): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await terminal.question(`${effect.join('\n')}\nDo it? [y/N] `);

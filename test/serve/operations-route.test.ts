@@ -1,0 +1,65 @@
+// The commands over HTTP: for an operator's token only, as JSON only, and the same requests as over the socket.
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-command.ts';
+import { askDaemon } from '../../src/operator/socket.ts';
+import { serve } from './running-server.ts';
+
+const token = (name: string, role: 'operator' | 'viewer') => {
+  const sha256 = createHash('sha256').update(`secret-of-${name}`).digest('hex');
+  return { name, role, sha256 };
+};
+const auth = { tokens: [token('anna', 'operator'), token('vera', 'viewer')] };
+
+/** Commands that note what they were asked for. */
+function noting() {
+  const asked: unknown[] = [];
+  const note = async (request: unknown): Promise<CommandOutcome> => {
+    asked.push(request);
+    return { done: true, said: ['noted'] };
+  };
+  const commands: DaemonCommands = {
+    ...{ release: note, writes: note, pause: note, resume: note, mode: note, undo: note, refresh: note },
+    ...{ silence: note, endSilence: note, reload: note, resend: note },
+  };
+  return { asked, commands };
+}
+
+test('an operator asks as over the socket, under the name of the token', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const daemon = { url: `${server.url}/`, token: 'secret-of-anna' };
+  const request = { mailbox: 'bob@acme.example', preview: false, by: 'somebody else', reason: 'why' };
+  expect(await askDaemon(daemon, 'pause', request)).toEqual({ done: true, said: ['noted'] });
+  expect(asked).toEqual([{ ...request, by: 'anna' }]);
+  const nowhere = { url: 'http://127.0.0.1:1', token: 'x' };
+  await expect(askDaemon(nowhere, 'pause', request)).rejects.toThrow(
+    'No daemon answers at http://127.0.0.1:1/api/operations/pause.',
+  );
+  await expect(askDaemon({ ...daemon, token: 'wrong' }, 'pause', request)).rejects.toThrow('does not know the token');
+});
+
+test('a viewer, nobody, a form of a strange page and an unknown operation move nothing', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const post = async (name: string, headers: Record<string, string>, body = '{"mailbox":"bob@acme.example"}') =>
+    (await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body })).status;
+  const json = { 'content-type': 'application/json' };
+  expect(await post('pause', json)).toBe(401);
+  expect(await post('pause', { ...json, authorization: `Basic ${btoa('vera:secret-of-vera')}` })).toBe(403);
+  const basic = { authorization: `Basic ${btoa('anna:secret-of-anna')}` };
+  expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
+  expect(await post('pause', { ...basic, ...json }, '[')).toBe(415);
+  expect(await post('toString', { ...basic, ...json })).toBe(409);
+  expect(await post('mode', { ...basic, ...json })).toBe(409);
+  expect(asked).toEqual([]);
+});
+
+test('without tokens there are no commands over HTTP: the socket is the way', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { commands: () => commands });
+  const outcome = await askDaemon({ url: server.url, token: 'any' }, 'refresh', { mailbox: 'm', by: '', reason: '' });
+  expect(outcome).toEqual({ done: false, said: ['Only a token with the role operator has commands.'] });
+  expect(asked).toEqual([]);
+});
