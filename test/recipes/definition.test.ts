@@ -69,7 +69,7 @@ describe('a recipe is refused', () => {
     [
       'with an operation that is none',
       `${head}${ask}do: {operation: delete, reason: r}\n`,
-      'r.yaml:5:12 do.operation: "delete" must be pause, resume, mode, refresh or silence',
+      'r.yaml:5:17 do.operation: "delete" must be pause, resume, mode, refresh or silence',
     ],
     [
       'with the operation mode and no mode',
