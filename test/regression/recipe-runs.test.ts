@@ -5,7 +5,7 @@ import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { stillWorld } from '../serve/running-server.ts';
 import { bookOf } from '../support/recipe-book.ts';
 
-const wish = { recipe: 'at-risk', parameters: {}, apply: false, by: 'a test', role: 'viewer' as const };
+const request = { recipe: 'at-risk', parameters: {}, apply: false, by: 'a test', role: 'viewer' as const };
 
 /** A ledger whose writes can fail, or wait once a run is running. */
 class TroubledRuns extends MemoryRuns {
@@ -21,7 +21,7 @@ class TroubledRuns extends MemoryRuns {
 }
 
 async function started(book: RecipeBook) {
-  const run = await book.start(wish);
+  const run = await book.start(request);
   if ('refused' in run) throw new Error(run.said.join(' '));
   return run;
 }
@@ -31,7 +31,7 @@ describe('a run that could not be recorded', () => {
     const runs = new TroubledRuns();
     const book = bookOf(stillWorld(), { runs });
     runs.failing = true;
-    await expect(book.start(wish)).rejects.toThrow('disk is full');
+    await expect(book.start(request)).rejects.toThrow('disk is full');
     runs.failing = false;
     const next = await started(book);
     await book.ended(next.id, 30_000);
