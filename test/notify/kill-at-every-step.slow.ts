@@ -14,7 +14,7 @@ import { RecipeHost } from '../support/recipe-service.ts';
 import { startReceiver } from './receiver.ts';
 import { sendAll } from './sending.ts';
 
-const node = join(import.meta.dirname, '../../node_modules/.bin/node');
+const node = process.execPath;
 const script = join(import.meta.dirname, 'sending-process.ts');
 const within = 240_000;
 /** More steps than a send has: the walk must end by itself. */

@@ -5,7 +5,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { until } from './until.ts';
 
 const root = join(import.meta.dirname, '../..');
-export const node = join(root, 'node_modules/.bin/node');
+export const node = process.execPath;
 export const bin = join(root, 'src/bin.js');
 
 export interface Message {

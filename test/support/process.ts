@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { until } from './until.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const node = join(root, 'node_modules/.bin/node');
+const node = process.execPath;
 const bin = join(root, 'src/bin.js');
 
 /** How a process ended. */
