@@ -263,11 +263,21 @@ export class Actor {
     }
     const { kind, detail } = sent.failure;
     this.#say(open, `the POST failed: ${detail}`);
-    if (kind === 'throttled') return { kind: 'throttled', detail };
     // A 5xx or a lost answer says nothing about whether the change was made (FAULTS.md H7, H9).
     if (kind === 'unavailable' || kind === 'malformed') return this.#readBack(open, detail, signal);
-    if (sent.failure.status === 403) this.#options.onWritable(false);
-    return { kind: 'refused', detail };
+    return this.#afterNo(open, sent.failure, signal);
+  }
+
+  /**
+   * The API said no, but a no may be said of a change that was made (FAULTS.md O14): one look that is answered decides.
+   * After a 429 it waits until the API may be asked again; the intent stays open until then.
+   */
+  async #afterNo(open: Action, { kind, status, detail }: Failure, signal: AbortSignal): Promise<Settlement | null> {
+    const no: Settlement = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail };
+    const settlement = await this.#readBack(open, detail, signal, no);
+    if (settlement === no && status === 403) this.#options.onWritable(false);
+    if (settlement?.kind === 'confirmed') this.#options.onWritable(true);
+    return settlement;
   }
 
   #send({ kind, mailboxId, targetMode }: Action) {
@@ -276,8 +286,16 @@ export class Actor {
     return kind === 'resume' ? api.resume(mailboxId) : api.pause(mailboxId);
   }
 
-  /** Looks until the change shows or the deadline has passed. null when the daemon stops meanwhile. */
-  async #readBack(open: Action, otherwise: string, signal: AbortSignal): Promise<Settlement | null> {
+  /**
+   * Looks until the change shows or the deadline has passed; with `no`, until one look is answered, and `no` is what
+   * it comes to when that one does not show the change. null when the daemon stops meanwhile.
+   */
+  async #readBack(
+    open: Action,
+    otherwise: string,
+    signal: AbortSignal,
+    no: Settlement | null = null,
+  ): Promise<Settlement | null> {
     const { api, lane, world } = this.#rooms;
     for (const wait of readBackWaitsMs) {
       await world.clock.sleep(wait, signal);
@@ -289,6 +307,7 @@ export class Actor {
         return { kind: 'confirmed', observed: look.value };
       }
       if (!this.#isCurrent(open)) return null;
+      if (look.ok && no) return no;
     }
     return { kind: 'unconfirmed', detail: otherwise };
   }

@@ -146,7 +146,7 @@ export type Settlement =
   | { readonly kind: 'unconfirmed'; readonly detail: string }
   /** Found open after a restart and not to be seen within the deadline: perhaps it was never sent. */
   | { readonly kind: 'unseen'; readonly detail: string }
-  /** The API said 429: nothing was changed, and the try does not count. */
+  /** The API said 429 and a look showed that nothing was changed, or nothing was sent: the try does not count. */
   | { readonly kind: 'throttled'; readonly detail: string };
 
 /** Whether the API answered in some way that people are told of and that counts as an outcome. */

@@ -39,15 +39,22 @@ export type Behaviour =
 
 const page = '<!doctype html><html><head><title>Just a moment...</title></head><body>challenge</body></html>';
 
-function said(status: number, body: unknown, headers: Record<string, string | string[]> = {}): Behaviour {
+type Answered = Extract<Behaviour, { do: 'answer' }>;
+
+function said(status: number, body: unknown, headers: Record<string, string | string[]> = {}): Answered {
   return { do: 'answer', status, body, headers };
 }
 
 function throttled(
   headers: Record<string, string | string[]>,
   body: object = { error: 'too many requests' },
-): Behaviour {
+): Answered {
   return said(429, body, headers);
+}
+
+/** The answer, of a change that is made all the same. */
+function applied(answer: Answered): Answered {
+  return { ...answer, applied: true };
 }
 
 function edited(edit: Edit): Behaviour {
@@ -67,7 +74,9 @@ const wire = {
   'empty-body': said(200, ''),
   'no-content': said(204, ''),
   pretend: { do: 'pretend' },
-  'applied-but-500': { do: 'answer', status: 500, body: { error: 'internal server error' }, applied: true },
+  'applied-but-500': applied(said(500, { error: 'internal server error' })),
+  'applied-but-throttled': applied(throttled({ 'retry-after': '2' })),
+  'applied-but-refused': applied(said(403, { error: 'the API key lacks the write permission' })),
   late: { do: 'late', ms: 5_000 },
   'applied-but-lost': { do: 'cut', applied: true },
   'throttled-silent': throttled({}),

@@ -247,6 +247,28 @@ describe.concurrent('a daemon for each', () => {
       expect(stage.api.posts(crashed)).toHaveLength(1);
     });
 
+    it('confirms a change that was made although the API refused it or asked to wait', async () => {
+      await using stage = await Stage.open();
+      const [refused, throttled] = [
+        stage.api.add('refused@a.example', { days: overBalanced }),
+        stage.api.add('throttled@a.example', { days: burst }),
+      ];
+      stage.api.fault = ({ method, mailboxId }) => {
+        if (method !== 'POST') return undefined;
+        return mailboxId === refused.id
+          ? { kind: 'answer', status: 403, body: '{"error":"no"}', applied: true }
+          : { kind: 'answer', status: 429, body: '{"error":"wait"}', headers: { 'retry-after': '1' }, applied: true };
+      };
+      stage.start();
+      for (const mailbox of [refused, throttled]) {
+        const alert = await toldEverywhere(stage, mailbox, 'guard_acted');
+        expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
+      }
+      await moreRounds(stage, refused, 2);
+      expect([stage.api.posts(refused).length, stage.api.posts(throttled).length]).toEqual([1, 1]);
+      expect((await stage.metrics()).value('account_writable', { account: 'acme' })).toBe(1);
+    });
+
     it('confirms a change that shows only seconds later', async () => {
       await using stage = await Stage.open();
       const late = stage.api.add('late@a.example', { days: overBalanced });

@@ -14,7 +14,7 @@ export interface PassedRequest {
 
 /**
  * pass: as it is. swallow: a success that changes nothing. applied-500, applied-cut: it is done, but the answer says
- * otherwise or is lost. An object is the answer, and nothing is asked.
+ * otherwise or is lost. An object is the answer; nothing is asked, or with `applied` it is done besides.
  */
 export type Meddling =
   | 'pass'
@@ -22,7 +22,12 @@ export type Meddling =
   | 'applied-500'
   | 'applied-cut'
   | 'cut'
-  | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> };
+  | {
+      readonly status: number;
+      readonly body: unknown;
+      readonly headers?: Record<string, string>;
+      readonly applied?: true;
+    };
 
 export interface GoBetween extends AsyncDisposable {
   readonly url: string;
@@ -55,13 +60,15 @@ export async function startGoBetween(target: string, clock: Clock): Promise<GoBe
     const meddling = await between.meddle(passed);
     if (meddling === 'cut') return void response.destroy();
     if (meddling === 'swallow') return say(response, 200, { success: true, message: 'done' });
-    if (typeof meddling === 'object') return say(response, meddling.status, meddling.body, meddling.headers);
+    const instead = typeof meddling === 'object' ? meddling : null;
+    if (instead && !instead.applied) return say(response, instead.status, instead.body, instead.headers);
     const answer = await request(target + path, {
       method: method as 'GET' | 'POST',
       headers: incoming.headers.authorization ? { authorization: incoming.headers.authorization } : {},
       body: passed.body === '' ? null : passed.body,
     });
     const text = await answer.body.text();
+    if (instead) return say(response, instead.status, instead.body, instead.headers);
     if (meddling === 'applied-cut') return void response.destroy();
     if (meddling === 'applied-500') return say(response, 500, { error: 'internal server error' });
     const headers = Object.entries(answer.headers).filter(([name]) => /^(content-type|retry-after|x-rate)/.test(name));
