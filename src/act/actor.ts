@@ -101,20 +101,21 @@ export class Actor {
   }
 
   /**
-   * Opens no intent any more. Resolves when those that are open are settled, or at a deadline: what is not settled by
-   * then stays open in the store, for whoever comes next.
+   * Opens no intent any more. Ends when those that are open are settled, or at a deadline: what is not settled by then
+   * stays open in the store, for whoever comes next. Rejects at that end when an outcome could not be recorded.
    */
   async wrapUp(): Promise<void> {
     this.#wrappingUp = true;
     const waiting = new AbortController();
     const late = this.#rooms.world.clock.sleep(wrapUpDeadlineMs, waiting.signal);
-    await Promise.race([Promise.all(this.#sending), late]);
+    const outcomes = await Promise.race([Promise.allSettled(this.#sending), late]);
     waiting.abort();
+    for (const outcome of outcomes ?? []) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
   /** Resolves when nothing is under way any more; the signal given to attend ends it. */
   async idle(): Promise<void> {
-    await Promise.all(this.#working.values());
+    await Promise.allSettled(this.#working.values());
   }
 
   /** The action that still has something to be done; a failed one without a further try has not. */

@@ -95,6 +95,8 @@ export interface CommandOutcome {
   readonly said: readonly string[];
   /** There is nothing to do, so nobody need be asked. */
   readonly needless?: boolean;
+  /** With `done` false: nothing was wrong with what was asked, so the same may be done later. */
+  readonly worthRetrying?: boolean;
 }
 
 /** What the daemon offers to whoever takes requests: the socket, HTTP, recipes. */

@@ -22,6 +22,13 @@ interface Duty {
   readonly apiKey: string;
 }
 
+/** A duty that has ended, and what another one may take over from it. */
+interface Retired extends Pick<Duty, 'api' | 'apiKey'> {
+  readonly name: string;
+  /** The error that it ended with, in words. */
+  readonly failure: string | null;
+}
+
 export class Duties {
   readonly #live: LiveConfig;
   readonly #rooms: RecorderRooms;
@@ -37,7 +44,7 @@ export class Duties {
   }
 
   /** Begins the loop of an account of the configuration in force. `retired`: those that ended for it or another. */
-  begin(account: AccountConfig, retired: readonly Duty[] = []): void {
+  begin(account: AccountConfig, retired: readonly Retired[] = []): void {
     const { watch, api } = this.#watch(account);
     // The rate limit belongs to the key: a loop that starts over, under whatever name, has not got a fresh one.
     const earlier = retired.find(({ apiKey }) => apiKey === account.apiKey);
@@ -47,14 +54,23 @@ export class Duties {
     watch.start();
   }
 
-  /** Ends the loop of an account after what it sent was read back. Returns what another one may take over from. */
-  async retire(name: string): Promise<readonly Duty[]> {
+  /**
+   * Ends the loop of an account after what it sent was read back; what another one may take over from. Never rejects:
+   * an error on the way leaves no loop behind, and is returned.
+   */
+  async retire(name: string): Promise<Retired | null> {
     const duty = this.#duties.get(name);
-    if (!duty) return [];
+    if (!duty) return null;
     this.#duties.delete(name);
-    await duty.watch.retire();
-    this.watches.splice(this.watches.indexOf(duty.watch), 1);
-    return [duty];
+    try {
+      await duty.watch.retire();
+      return { ...duty, name, failure: null };
+    } catch (error) {
+      this.#rooms.world.log.error({ account: name, err: error }, 'the polling loop of an account ended with an error');
+      return { ...duty, name, failure: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.watches.splice(this.watches.indexOf(duty.watch), 1);
+    }
   }
 
   /** Nothing of an account is shown any more, and what was announced of it ends. Its history stays in the store. */

@@ -70,15 +70,15 @@ export class Reloader {
 
   /** Never rejects; what is refused changes nothing. */
   reload(request: ReloadRequest): Promise<CommandOutcome> {
-    const outcome = this.#last.then(() => this.#take(request)).catch((error: unknown) => this.#brokeOff(error));
+    const outcome = this.#last.then(() => this.#take(request)).catch((error: unknown) => this.#failed(error, request));
     this.#last = outcome;
     return outcome;
   }
 
-  /** The store, say, can't be read: whoever asked is told, and the daemon goes on. */
-  #brokeOff(error: unknown): CommandOutcome {
-    this.#parts.rooms.world.log.error({ err: error }, 'a reload broke off');
-    return { done: false, said: [`The reload broke off: ${error instanceof Error ? error.message : String(error)}`] };
+  /** The store, say, can't be read: nothing was changed yet. */
+  async #failed(error: unknown, request: ReloadRequest): Promise<CommandOutcome> {
+    this.#parts.rooms.world.log.error({ err: error }, 'a reload failed before it changed anything');
+    return { ...(await this.#refuse([`The reload failed: ${textOf(error)}`], request)), worthRetrying: true };
   }
 
   /** Takes no further reload; resolves when the one under way is over. */
@@ -110,11 +110,11 @@ export class Reloader {
     const said = this.#describe(loaded, impact);
     const preview = previewOf(live.config, loaded.config, fleet, world.clock.now());
     if (dryRun) return { done: true, said: [...said, ...preview, 'Nothing was changed: this was a dry run.'] };
-    await this.#swap(loaded, impact);
-    world.log.info({ file: source.file, by, ...impact, changes: said }, 'configuration reloaded');
+    const troubles = await this.#swap(loaded, impact);
+    world.log.info({ file: source.file, by, ...impact, changes: said, troubles }, 'configuration reloaded');
     taken();
     await this.#alert([]);
-    return { done: true, said: [...said, ...preview] };
+    return { done: true, said: [...said, ...preview, ...troubles] };
   }
 
   async #refuse(problems: readonly string[], request: Pick<ReloadRequest, 'dryRun' | 'by'>): Promise<CommandOutcome> {
@@ -163,38 +163,47 @@ export class Reloader {
     ];
   }
 
-  async #swap(loaded: ValidConfig, impact: Impact): Promise<void> {
+  /** Resolves to what failed on the way, in sentences: none of it leaves a configured account without its loop. */
+  async #swap(loaded: ValidConfig, impact: Impact): Promise<readonly string[]> {
     const { live, duties, notifier } = this.#parts;
     const { store, fleet, turns, world } = this.#parts.rooms;
     const before = live.config;
     const { config } = loaded;
     const named = (names: readonly string[]) => config.accounts.filter(({ name }) => names.includes(name));
     const added = named(impact.added);
-    // What can fail comes first: until here nothing was changed.
+    // What can fail as a whole comes first: until here nothing was changed.
     if (added.length > 0) await turns.take(async () => showAccounts(fleet, await store.loadPicture(), added));
     const ending = [...impact.restarted, ...impact.removed];
-    const retired = (await Promise.all(ending.map((name) => duties.retire(name)))).flat();
+    const retired = (await Promise.all(ending.map((name) => duties.retire(name)))).filter((one) => one !== null);
+    const troubles = retired.flatMap(({ name, failure }) => endedBadly(name, failure));
+    const attempt = async (what: string, work: () => unknown) => {
+      try {
+        await work();
+      } catch (error) {
+        world.log.error({ err: error }, `during a reload: ${what}`);
+        troubles.push(`${what}: ${textOf(error)}`);
+      }
+    };
     // In a turn of its own: no tick sees half of each.
     await turns.take(async () => live.replace(config));
     this.#inForce = loaded;
-    for (const account of [...added, ...named(impact.restarted)]) duties.begin(account, retired);
-    for (const name of impact.removed) await this.#forget(name);
+    for (const account of [...added, ...named(impact.restarted)])
+      await attempt(`account ${account.name} could not be begun`, () => duties.begin(account, retired));
+    for (const name of impact.removed)
+      await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     if (config.log.level !== before.log.level) world.log.level = config.log.level;
-    this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));
-    await notifier.reconfigure(
-      this.#channels.map(({ channel }) => channel),
-      config.alerts,
-    );
-    for (const account of named(impact.reruled)) await this.#rerule(account, before);
-  }
-
-  /** A store that can't be written must not stop the others; the next start ends what was announced. */
-  async #forget(name: string): Promise<void> {
-    try {
-      await this.#parts.duties.forget(name);
-    } catch (error) {
-      this.#parts.rooms.world.log.error({ account: name, err: error }, 'the end of its alerts could not be recorded');
-    }
+    await attempt('the channels could not be changed', async () => {
+      this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));
+      await notifier.reconfigure(
+        this.#channels.map(({ channel }) => channel),
+        config.alerts,
+      );
+    });
+    for (const account of named(impact.reruled))
+      await attempt(`account ${account.name} is judged by the new rules with its next answers only`, () =>
+        this.#rerule(account, before),
+      );
+    return troubles;
   }
 
   /** A loop that goes on under other rules judges anew those for whom they differ. Its next list shows who is selected now. */
@@ -222,4 +231,15 @@ function changeText({ name, before, after }: SettingChange): string {
 
 function accountText(what: string, names: readonly string[]): readonly string[] {
   return names.map((name) => `account ${name} ${what}`);
+}
+
+function endedBadly(name: string, failure: string | null): readonly string[] {
+  if (failure === null) return [];
+  return [
+    `account ${name}: its earlier polling loop ended with an error (${failure}). What it had sent is looked for now.`,
+  ];
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 // A secret that was replaced in its file is taken over by itself: a reload, once the folder is quiet.
 import { readFiles, watchFolders } from '../config/secret-files.ts';
-import type { ReloadRequest } from '../model/operator-command.ts';
+import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { type Bell, createBell, type World } from '../world.ts';
 
 /** A rotation takes several steps in the folder; what is read in the midst of it is half a secret. */
@@ -12,7 +12,7 @@ export interface RotationParts {
   readonly world: World;
   /** The files of the configuration in force. */
   readonly files: () => readonly string[];
-  readonly reload: (request: ReloadRequest) => Promise<unknown>;
+  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
 }
 
 /** Looks after the secrets from `follow` until `stop`. */
@@ -62,9 +62,14 @@ export class SecretRotation {
       if (signal.aborted || !this.#rotated()) continue;
       await clock.sleep(quietMs, signal);
       if (signal.aborted) return;
-      // Also when it is refused: the same content is not tried again.
-      this.#known = readFiles(this.#files);
-      await this.#parts.reload({ by: 'a secret that changed in its file', force: false, dryRun: false });
+      const contents = readFiles(this.#files);
+      const outcome = await this.#parts.reload({
+        by: 'a secret that changed in its file',
+        force: false,
+        dryRun: false,
+      });
+      // Refused content is not tried again; what failed is, and so is a file that was replaced during the reload.
+      if (!outcome.worthRetrying) this.#known = new Map([...this.#known, ...contents]);
     }
   }
 

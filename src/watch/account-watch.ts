@@ -119,17 +119,22 @@ export class AccountWatch {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#rooms.api.stopPolls();
-    await this.#running;
-    await this.#actor.idle();
-    await this.#rooms.api.close();
+    try {
+      await this.#running;
+      await this.#actor.idle();
+    } finally {
+      await this.#rooms.api.close();
+    }
   }
 
-  /** Ends without new polls and intents, after what was sent was read back (see Actor.wrapUp). */
+  /** Ends without new polls and intents, after what was sent was read back (see Actor.wrapUp). Rejects after its end. */
   async retire(): Promise<void> {
     this.#retiring = true;
-    await this.#actor.wrapUp();
-    await this.stop();
-    this.#firstSweep.end();
+    try {
+      await this.#actor.wrapUp();
+    } finally {
+      await this.stop().finally(() => this.#firstSweep.end());
+    }
   }
 
   get account(): string {

@@ -135,9 +135,10 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Run `warmwarden check --online` for the sum, then choose a slower cadence or a larger plan.',
   },
   config_reload_failed: {
-    means: 'A reload was refused: the file has mistakes, or would drop over a fifth of the mailboxes.',
-    done: 'The configuration before stays in force.',
-    todo: 'Run `warmwarden check`, put the file right, and `warmwarden reload` (with --force when the drop is meant).',
+    means:
+      'A reload was refused: the file has mistakes, it would drop over a fifth of the mailboxes, or the store could not be read.',
+    done: 'The previous configuration stays in force.',
+    todo: 'Run `warmwarden check`, correct the file, and run `warmwarden reload` (with --force if the drop is intended).',
   },
   channel_failing: {
     means:

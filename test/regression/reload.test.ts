@@ -48,3 +48,55 @@ test("an account that goes on under another name has no fresh budget: the rate l
   expect(starts.some((one) => one > at)).toBe(true);
   expect(Math.max(...inMinute)).toBeLessThanOrEqual(10);
 });
+
+test('a store error while an intent is open and a reload waits for it leaves the account guarded, and the reload says so', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  await stage.run(minuteMs);
+  await stage.until('the intent', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
+  const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
+  db.exec("CREATE TRIGGER full BEFORE UPDATE ON actions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const outcome = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { headroom: '20%' }));
+  expect(outcome.done).toBe(true);
+  expect(outcome.said).toContain('accounts[agency].headroom: 10% -> 20%');
+  expect(outcome.said.at(-1)).toMatch(/^account agency: its earlier polling loop ended with an error \(.*disk is full/);
+  db.exec('DROP TRIGGER full');
+  db.close();
+  const at = stage.clock.now();
+  await stage.run(hourMs);
+  const asked = stage.simulator.requests.filter((one) => one.at > at && one.path.includes(stage.mailbox(oliver).id));
+  expect(asked.length).toBeGreaterThan(2);
+  expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
+  expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
+  expect(stage.told('guard_acted')).toEqual(['event']);
+});
+
+test('a store error while mailboxes are judged by new rules is said, and the rest of the reload is done', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  await stage.run(11 * minuteMs);
+  const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
+  db.exec("CREATE TRIGGER full BEFORE UPDATE ON mailboxes BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const outcome = await stage.reload((config) => Object.assign(config, { guard: { limits: { slow: '1%' } } }));
+  db.exec('DROP TRIGGER full');
+  db.close();
+  expect(outcome.done).toBe(true);
+  expect(outcome.said.at(-1)).toMatch(/^account agency is judged by the new rules with its next answers.*disk is full/);
+  await stage.run(hourMs);
+  expect(stage.mailbox(oliver).verdict?.answer.limitPpm).toBe(10_000);
+});
+
+test('a reload that can not read the store changes nothing, is told as refused, and the loops go on', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  await stage.run(11 * minuteMs);
+  const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
+  db.exec('ALTER TABLE silences RENAME TO elsewhere');
+  const add = (config: { accounts: Record<string, unknown>[] }) =>
+    void config.accounts.push({ ...config.accounts[0], name: 'another', api_key: 'sk_live_another' });
+  const failed = await stage.reload(add);
+  expect(failed).toMatchObject({ done: false, worthRetrying: true });
+  db.exec('ALTER TABLE elsewhere RENAME TO silences');
+  db.close();
+  const at = stage.clock.now();
+  await stage.run(hourMs);
+  expect(stage.told('config_reload_failed')).toEqual(['firing']);
+  expect(stage.simulator.requests.filter((one) => one.at > at).length).toBeGreaterThan(2);
+});

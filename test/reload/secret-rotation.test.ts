@@ -1,0 +1,63 @@
+// A secret that was replaced in its file: when it is taken over, and when it is tried again.
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { CommandOutcome } from '../../src/model/operator-command.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { SecretRotation } from '../../src/reload/secret-rotation.ts';
+import { movedClock, worldOn } from '../../src/world.ts';
+import { Workplace } from '../support/process.ts';
+
+const done: CommandOutcome = { done: true, said: [] };
+const refused: CommandOutcome = { done: false, said: [] };
+const failed: CommandOutcome = { ...refused, worthRetrying: true };
+
+/** Replaces the secret, and says how many reloads came of it when they end so one after the other. */
+async function reloadsOf(...outcomes: readonly CommandOutcome[]): Promise<number> {
+  using workplace = new Workplace();
+  const file = workplace.path('key');
+  writeFileSync(file, 'the first');
+  const clock = movedClock(0);
+  let reloads = 0;
+  const reload = async () => outcomes[reloads++] ?? done;
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const rotation = new SecretRotation({ world, files: () => [file], reload });
+  rotation.start();
+  writeFileSync(file, 'the second');
+  await clock.advance(10 * minuteMs);
+  await rotation.stop();
+  expect(clock.sleeping()).toBe(0);
+  return reloads;
+}
+
+test('it is taken over once', async () => {
+  expect(await reloadsOf(done)).toBe(1);
+});
+
+test('a refused configuration is not tried again with the same secret', async () => {
+  expect(await reloadsOf(refused)).toBe(1);
+});
+
+test('a reload that failed is tried again until it succeeds', async () => {
+  expect(await reloadsOf(failed, failed, done)).toBe(3);
+});
+
+test('a secret that is replaced again while the reload goes on is not missed', async () => {
+  using workplace = new Workplace();
+  const file = workplace.path('key');
+  writeFileSync(file, 'the first');
+  const clock = movedClock(0);
+  let reloads = 0;
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const reload = async () => {
+    reloads += 1;
+    if (reloads === 1) writeFileSync(file, 'the third');
+    rotation.follow();
+    return done;
+  };
+  const rotation = new SecretRotation({ world, files: () => [file], reload });
+  rotation.start();
+  writeFileSync(file, 'the second');
+  await clock.advance(10 * minuteMs);
+  await rotation.stop();
+  expect(reloads).toBe(2);
+});
