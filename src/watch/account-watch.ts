@@ -19,13 +19,12 @@ import { Recorder } from '../record/recorder.ts';
 import { type Releaser, releaseBreaker, releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
+import { Cadence, staleRuns } from './cadence.ts';
 import { FirstSweep, readAt } from './first-sweep.ts';
 import { wantsSecondLook } from './second-look.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
-/** Statistics are stale when this many polls of theirs were due in vain. */
-const staleRuns = 3;
 /** A failed poll is tried again after a random time below base x 2^failures, capped. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
@@ -53,8 +52,7 @@ export class AccountWatch {
   readonly #lane: Lane;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
-  /** When stats polls were due since the start, the last few, oldest first. */
-  #statsRuns: readonly EpochMs[] = [];
+  readonly #cadence: Cadence;
   /** Mailboxes that the breaker holds and that were read again since. */
   readonly #held = new Set<string>();
   readonly #firstSweep: FirstSweep;
@@ -67,6 +65,7 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
+    this.#cadence = new Cadence(options.schedules, world.clock);
     this.#firstSweep = new FirstSweep({ fleet, world, over: rooms.onTransitions }, account);
     const gaps = gapsOf(options.schedules, world.clock.now());
     const allowedPerMinute = () => api.budget.allowedPerMinute;
@@ -95,7 +94,7 @@ export class AccountWatch {
       writable: () => this.#health.writable,
       sweeps: (mailboxId) => this.#firstSweep.includes(mailboxId),
       staleBefore: () => this.#staleBefore(),
-      seenAgain: () => this.#statsRuns.length > 0 && world.clock.monotonic() - startedAt > this.#roundMs(),
+      seenAgain: () => this.#cadence.statsWereDue && world.clock.monotonic() - startedAt > this.#roundMs(),
     });
     this.#actor = new Actor(
       { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
@@ -202,26 +201,13 @@ export class AccountWatch {
     return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
   }
 
-  /** Asks the schedules at every step of theirs, and puts in what has become due. */
-  async #keepCadence(): Promise<void> {
+  /** Puts in what has become due. */
+  #keepCadence(): Promise<void> {
     const { clock } = this.#rooms.world;
-    const { signal } = this.#stop;
-    const stepMs = Math.min(...Object.values(this.#options.schedules).map((schedule) => schedule.stepMs));
-    let asked = clock.now();
-    while (!signal.aborted) {
-      await clock.sleep(stepMs - (clock.now() % stepMs), signal);
-      const now = clock.now();
-      for (const route of Object.keys(this.#options.schedules) as Route[]) {
-        if (this.#options.schedules[route].dueBetween(asked, now)) this.#due(route);
-      }
-      asked = now;
+    return this.#cadence.keep((routes) => {
+      for (const route of routes) this.#queue.run(route, clock.monotonic());
       this.#lane.wake();
-    }
-  }
-
-  #due(route: Route): void {
-    if (route === 'stats') this.#statsRuns = [...this.#statsRuns, this.#rooms.world.clock.now()].slice(-staleRuns);
-    this.#queue.run(route, this.#rooms.world.clock.monotonic());
+    }, this.#stop.signal);
   }
 
   async #keepTime(): Promise<void> {
@@ -396,7 +382,6 @@ export class AccountWatch {
 
   /** Three due polls brought nothing, and the budget had time for three rounds. */
   #staleBefore(): EpochMs {
-    const thirdLast = this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
-    return Math.min(thirdLast, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
+    return Math.min(this.#cadence.staleFrom, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
   }
 }
