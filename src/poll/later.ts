@@ -1,11 +1,17 @@
 // Polls that are due at a later moment: second looks, and failed polls on their way to the next try.
 import { type Poll, pollKey } from './poll.ts';
 
+/**
+ * usual: in the place that its kind has. soon: before what the cadence made due, behind a first sweep. urgent: somebody
+ * waits for it.
+ */
+export const urgencies = ['usual', 'soon', 'urgent'] as const;
+export type Urgency = (typeof urgencies)[number];
+
 export interface LaterPoll {
   readonly poll: Poll;
   readonly dueAt: number;
-  /** Somebody waits for it. */
-  readonly urgent: boolean;
+  readonly urgency: Urgency;
   /** Order of arrival: the order among equals. */
   readonly number: number;
 }
@@ -17,15 +23,16 @@ export class Later {
   readonly #heap: LaterPoll[] = [];
   #count = 0;
 
-  /** Puts a poll in. One that is in already keeps its place, or moves forward; urgent it stays once it was. */
-  add(poll: Poll, dueAt: number, urgent: boolean): void {
+  /** Puts a poll in. One that is in already keeps its place, or moves forward, and never gets less urgent. */
+  add(poll: Poll, dueAt: number, urgency: Urgency): void {
     const key = pollKey(poll);
     const known = this.#byKey.get(key);
-    if (known && known.dueAt <= dueAt && (known.urgent || !urgent)) return;
+    const urgenter = known === undefined || urgencies.indexOf(urgency) > urgencies.indexOf(known.urgency);
+    if (known && known.dueAt <= dueAt && !urgenter) return;
     const one = {
       poll,
       dueAt: Math.min(dueAt, known?.dueAt ?? dueAt),
-      urgent: urgent || known?.urgent === true,
+      urgency: urgenter ? urgency : known.urgency,
       number: this.#count,
     };
     this.#count += 1;

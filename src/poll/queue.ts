@@ -1,11 +1,12 @@
 // Which poll of one account is made next, when the budget has a slot. DESIGN.md section 6; docs/decisions/0006.
 import type { Route } from '../model/answers.ts';
 import { type Demand, demandOf } from './demand.ts';
-import { Later } from './later.ts';
+import { Later, type Urgency } from './later.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 import { mayCrossToday, type Risk, weightOf } from './risk.ts';
 import { RiskOrder } from './risk-order.ts';
 import { SlotHeap } from './slot-heap.ts';
+import { judgedRoutes, Sweep, type SweepPart } from './sweep.ts';
 
 export interface QueueOptions {
   /** How far apart the runs of each kind are, milliseconds. */
@@ -19,13 +20,8 @@ export interface QueueOptions {
 const accountRoutes = ['mailboxes', 'health'] as const;
 type AccountRoute = (typeof accountRoutes)[number];
 
-/** The first sweep stands before everything that the cadence made due: keys far below every moment, in its own order. */
-const sweepStart = -1e15;
-const sweepEnd = -1e12;
-/** Asked for by nobody yet, and due. */
-const never = -1;
-/** After so many urgent or first polls in a row, one goes to what the cadence made due: nothing starves. */
-const urgentInARow = 7;
+/** After so many polls of one kind of reason in a row, one goes to a lesser reason: nothing starves. */
+const sameInARow = 7;
 /** Runs of a kind that are remembered, to say since when the oldest poll is due. */
 const runsKept = 100;
 
@@ -34,23 +30,37 @@ interface AccountPoll {
   askedAt: number;
 }
 
+/** When each kind was read last, on the monotonic clock; a kind that is absent never was. */
+export type LastRead = Readonly<Partial<Record<MailboxRoute, number>>>;
+
+interface Waiting {
+  readonly poll: Poll;
+  readonly dueAt: number;
+}
+
 /**
- * In this order: health and the list; what somebody waits for (a second look, a drop in the list); the first sweep,
- * mailbox by mailbox; what the cadence made due, each kind with its fair share, statistics by risk; and with requests
- * to spare the list and statistics early. A poll that is under way, or due already, is not put in again. Times are
- * milliseconds of the monotonic clock. A slot of the budget costs O(log n); a mailbox takes constant memory.
+ * In this order: health and the list; what somebody waits for (the second look of a breach); the first reading of
+ * warm-up and statistics, mailbox by mailbox; what should be read soon (a drop in the list); what the cadence made due,
+ * each kind with its fair share, statistics by risk, in turns with what else was never read; and with requests to spare
+ * the list and statistics early. A poll that is under way, or due already, is not put in again. Times are milliseconds
+ * of the monotonic clock. A slot of the budget costs O(log n); a mailbox takes constant memory.
  */
 export class PollQueue {
   readonly #options: QueueOptions;
   readonly #slots = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
   readonly #freeSlots: number[] = [];
-  /** By the moment of the last poll: due is who was polled before the kind's last run. Without those under way. */
+  /** What was never read, and is not under way. */
+  readonly #sweep = new Sweep();
+  /** By the moment of the last poll: due is who was polled before the kind's last run. Without those of the sweep. */
   readonly #turns = Object.fromEntries(mailboxRoutes.map((route) => [route, new SlotHeap()])) as Readonly<
     Record<MailboxRoute, SlotHeap>
   >;
   /** The last runs of each kind, oldest first. */
-  readonly #runs = Object.fromEntries(mailboxRoutes.map((route) => [route, [0]])) as Record<MailboxRoute, number[]>;
+  readonly #runs = Object.fromEntries(mailboxRoutes.map((route) => [route, []])) as unknown as Record<
+    MailboxRoute,
+    number[]
+  >;
   /** What each kind was given so far, in units of its fair share. */
   readonly #given = Object.fromEntries(mailboxRoutes.map((route) => [route, 0])) as Record<MailboxRoute, number>;
   readonly #account: Readonly<Record<AccountRoute, AccountPoll>> = {
@@ -58,15 +68,28 @@ export class PollQueue {
     health: { dueAt: null, askedAt: Number.NEGATIVE_INFINITY },
   };
   readonly #later = new Later();
-  /** What somebody waits for, by pollKey, first come first served, with its due time. */
-  readonly #urgent = new Map<string, { readonly poll: Poll; readonly dueAt: number }>();
+  /** By pollKey, first come first served. */
+  readonly #waiting: Readonly<Record<Exclude<Urgency, 'usual'>, Map<string, Waiting>>> = {
+    urgent: new Map(),
+    soon: new Map(),
+  };
   /** By pollKey: when it was begun. */
   readonly #underWay = new Map<string, number>();
   readonly #risks: RiskOrder;
   /** The demand as it was summed up last, and for what. */
   #summed: { readonly mailboxes: number; readonly allowedPerMinute: number; readonly demand: Demand } | null = null;
-  #swept = 0;
-  #urgentRow = 0;
+  /** All that the account's first list named was read for the first time. */
+  #isSwept = false;
+  /** Reasons for a poll of a mailbox, the best first. */
+  readonly #reasons: readonly ((now: number) => Poll | undefined)[] = [
+    () => this.#takeWaiting('urgent'),
+    () => this.#takeSweep('judged'),
+    () => this.#takeWaiting('soon'),
+    (now) => this.#takeDue(now),
+  ];
+  /** The reason of the last poll, and how many in a row had it. */
+  #row = { reason: 0, length: 0 };
+  #isOthersTurn = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -84,14 +107,18 @@ export class PollQueue {
     return demand;
   }
 
-  /** A mailbox of the account: its warm-up and statistics are read in the first sweep, and so are the kinds that are `due`. */
-  join(mailboxId: string, due: ReadonlySet<MailboxRoute>, now: number): void {
+  /** A mailbox of the account. Its warm-up and statistics are read before they are judged by, whenever they were read. */
+  join(mailboxId: string, lastRead: LastRead, now: number): void {
     if (this.#slots.has(mailboxId)) return;
     const slot = this.#freeSlots.pop() ?? this.#ids.length;
     this.#ids[slot] = mailboxId;
     this.#slots.set(mailboxId, slot);
-    for (const route of mailboxRoutes) this.#turns[route].set(slot, due.has(route) ? never : now);
-    for (const route of ['warmup', 'stats'] as const) this.#turns[route].set(slot, sweepStart + this.#swept++);
+    const others = mailboxRoutes.filter((route) => !(judgedRoutes as readonly MailboxRoute[]).includes(route));
+    for (const route of others) {
+      const readAt = lastRead[route];
+      if (readAt !== undefined) this.#turns[route].set(slot, Math.min(readAt, now));
+    }
+    this.#sweep.join(slot, [...judgedRoutes, ...others.filter((route) => lastRead[route] === undefined)], now);
     this.#risks.weigh(slot, 0, false);
   }
 
@@ -103,9 +130,10 @@ export class PollQueue {
     this.#ids[slot] = undefined;
     this.#freeSlots.push(slot);
     this.#risks.leave(slot);
+    this.#sweep.leave(slot);
     for (const route of mailboxRoutes) {
       this.#turns[route].delete(slot);
-      this.#urgent.delete(pollKey({ route, mailboxId }));
+      for (const waiting of Object.values(this.#waiting)) waiting.delete(pollKey({ route, mailboxId }));
       this.#later.delete({ route, mailboxId });
     }
   }
@@ -126,18 +154,18 @@ export class PollQueue {
     this.#runs[route] = [...this.#runs[route], now].slice(-runsKept);
   }
 
-  /** Somebody waits for this poll: it goes before everything that the cadence made due. */
-  add(poll: Poll, dueAt: number): void {
+  /** The poll is made at that time, whatever the cadence says. urgent: somebody waits for it. */
+  add(poll: Poll, dueAt: number, urgency: Exclude<Urgency, 'usual'> = 'urgent'): void {
     if (poll.route === 'health' || poll.route === 'mailboxes') {
       const one = this.#account[poll.route];
       one.dueAt = Math.min(one.dueAt ?? Number.POSITIVE_INFINITY, dueAt);
-    } else this.#later.add(poll, dueAt, true);
+    } else this.#later.add(poll, dueAt, urgency);
   }
 
   /** A poll that failed is due again then, in its usual place. */
   retry(poll: Poll, dueAt: number): void {
     if (poll.mailboxId === null) this.add(poll, dueAt);
-    else this.#later.add(poll, dueAt, false);
+    else this.#later.add(poll, dueAt, 'usual');
   }
 
   /** The poll to make now, which is under way from now on; undefined when there is none. */
@@ -172,13 +200,15 @@ export class PollQueue {
   /** Polls that are due, and since when the oldest is. Looks at every mailbox. */
   backlog(now: number): { readonly length: number; readonly oldestDueAt: number | null } {
     const dues = accountRoutes.map((route) => this.#account[route].dueAt).filter((at) => at !== null && at <= now);
-    let length = dues.length + this.#urgent.size;
-    for (const { dueAt } of this.#urgent.values()) dues.push(dueAt);
+    const waiting = Object.values(this.#waiting).flatMap((ofOne) => [...ofOne.values()]);
+    for (const { dueAt } of waiting) dues.push(dueAt);
+    let length = dues.length + this.#sweep.polls;
+    if (this.#sweep.since !== null) dues.push(this.#sweep.since);
     for (const route of mailboxRoutes) {
       const [turns, runs] = [this.#turns[route], this.#runs[route]];
-      const waiting = turns.countBelow(runs.at(-1) ?? 0);
-      if (waiting === 0) continue;
-      length += waiting;
+      const overdue = turns.countBelow(runs.at(-1) ?? 0);
+      if (overdue === 0) continue;
+      length += overdue;
       const oldest = turns.keyOf(turns.first() ?? 0) ?? now;
       dues.push(runs.find((run) => run > oldest) ?? now);
     }
@@ -187,16 +217,22 @@ export class PollQueue {
 
   #ripen(now: number): void {
     for (let ripe = this.#later.take(now); ripe; ripe = this.#later.take(now)) {
-      const { poll, dueAt, urgent } = ripe;
+      const { poll, dueAt, urgency } = ripe;
       const slot = this.#slots.get(poll.mailboxId ?? '');
-      if (urgent) this.#urgent.set(pollKey(poll), { poll, dueAt });
-      else if (slot !== undefined && !this.#underWay.has(pollKey(poll))) {
-        const route = poll.route as MailboxRoute;
-        const turns = this.#turns[route];
-        // Just before the last run: due, and behind those who have waited longer.
-        turns.set(slot, Math.min(turns.keyOf(slot) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
-      }
+      if (slot === undefined) continue;
+      const route = poll.route as MailboxRoute;
+      if (urgency === 'urgent') this.#waiting.urgent.set(pollKey(poll), { poll, dueAt });
+      // What the sweep has yet to read needs no reading besides; what failed in it has no other place yet.
+      else if (this.#sweep.hasten(slot, route)) continue;
+      else if (urgency === 'soon' || !this.#isSwept) this.#waiting.soon.set(pollKey(poll), { poll, dueAt });
+      else if (!this.#underWay.has(pollKey(poll))) this.#putBack(route, slot, now);
     }
+  }
+
+  /** Just before the last run: due, and behind those who have waited longer. */
+  #putBack(route: MailboxRoute, slot: number, now: number): void {
+    const turns = this.#turns[route];
+    turns.set(slot, Math.min(turns.keyOf(slot) ?? now, (this.#runs[route].at(-1) ?? 0) - 1));
   }
 
   #takeAccount(now: number): Poll | undefined {
@@ -215,31 +251,49 @@ export class PollQueue {
     return { route, mailboxId: null };
   }
 
+  /** By the best reason that there is; after many of one reason in a row a lesser one has its turn. */
   #takeMailbox(now: number): Poll | undefined {
-    const starving = this.#urgentRow >= urgentInARow ? this.#takeByShare(this.#dueRoutes()) : undefined;
-    const urgent = starving ? undefined : (this.#takeUrgent() ?? this.#takeSweep());
-    this.#urgentRow = urgent ? this.#urgentRow + 1 : 0;
-    if (starving || urgent) return starving ?? urgent;
-    const due = this.#dueRoutes();
-    const byRisk = this.#byRisk(now);
-    return this.#takeByShare(byRisk === null || due.includes('stats') ? due : ['stats', ...due], byRisk);
+    const { reason: last, length } = this.#row;
+    const order = [...this.#reasons.keys()];
+    if (length >= sameInARow) order.unshift(...order.splice(last + 1));
+    for (const reason of order) {
+      const poll = this.#reasons[reason]?.(now);
+      if (!poll) continue;
+      this.#row = { reason, length: reason === last ? length + 1 : 1 };
+      return poll;
+    }
+    return undefined;
   }
 
-  #takeUrgent(): Poll | undefined {
-    for (const [key, { poll }] of this.#urgent) {
+  #takeWaiting(urgency: Exclude<Urgency, 'usual'>): Poll | undefined {
+    const waiting = this.#waiting[urgency];
+    for (const [key, { poll }] of waiting) {
       if (this.#underWay.has(key)) continue;
-      this.#urgent.delete(key);
+      waiting.delete(key);
       const slot = this.#slots.get(poll.mailboxId ?? '');
       if (slot !== undefined) return this.#takeSlot(poll.route as MailboxRoute, slot);
     }
     return undefined;
   }
 
-  #takeSweep(): Poll | undefined {
-    const [warmup, stats] = [this.#firstKey('warmup'), this.#firstKey('stats')];
-    const route = warmup < stats ? 'warmup' : 'stats';
-    if (Math.min(warmup, stats) > sweepEnd) return undefined;
-    return this.#takeSlot(route, this.#turns[route].first() ?? 0);
+  #takeSweep(part: SweepPart): Poll | undefined {
+    const next = this.#sweep.next(part);
+    return next ? this.#takeSlot(next.route, next.slot) : undefined;
+  }
+
+  /**
+   * What the cadence made due, and what the guard does not judge by and was never read, in turns. Not before a fleet was
+   * judged for the first time; nothing is read early while there is something that was never read.
+   */
+  #takeDue(now: number): Poll | undefined {
+    if (!this.#isSwept && this.#sweep.next('judged')) return undefined;
+    const due = this.#dueRoutes();
+    const others = this.#isOthersTurn || due.length === 0 ? this.#takeSweep('others') : undefined;
+    this.#isOthersTurn = !others;
+    if (others) return others;
+    const byRisk = this.#byRisk(now);
+    const early = byRisk !== null && this.#sweep.polls === 0 && !due.includes('stats');
+    return this.#takeByShare(early ? ['stats', ...due] : due, byRisk);
   }
 
   #firstKey(route: MailboxRoute): number {
@@ -249,14 +303,11 @@ export class PollQueue {
   }
 
   #dueRoutes(): MailboxRoute[] {
-    return mailboxRoutes.filter((route) => {
-      const key = this.#firstKey(route);
-      return key > sweepEnd && key < (this.#runs[route].at(-1) ?? 0);
-    });
+    return mailboxRoutes.filter((route) => this.#firstKey(route) < (this.#runs[route].at(-1) ?? 0));
   }
 
   /** The kind that is furthest behind its share; one that had nothing to ask has no claim to what it missed. */
-  #takeByShare(routes: readonly MailboxRoute[], byRisk: number | null = null): Poll | undefined {
+  #takeByShare(routes: readonly MailboxRoute[], byRisk: number | null): Poll | undefined {
     let [first] = routes;
     if (!first) return undefined;
     for (const route of routes) if (this.#given[route] < this.#given[first]) first = route;
@@ -272,7 +323,7 @@ export class PollQueue {
     if (this.#options.earlyMs === 0) return null;
     const oldest = this.#firstKey('stats');
     const tooOld = now - Math.max(this.#options.earlyMs, this.demand().statsCapMs);
-    return oldest > sweepEnd && oldest < tooOld ? this.#turns.stats.first() : this.#nextByRisk(now);
+    return oldest < tooOld ? this.#turns.stats.first() : this.#nextByRisk(now);
   }
 
   /** The next by risk who was not read lately for another reason. */
@@ -288,16 +339,19 @@ export class PollQueue {
 
   /** The list shows the whole fleet in one request: where the cadence leaves room it gets its full share of them. */
   #listEarlyAt(): number | null {
-    if (this.#options.earlyMs === 0 || this.#slots.size === 0 || this.#isUnderWay('mailboxes')) return null;
+    if (this.#options.earlyMs === 0 || this.#slots.size === 0 || this.#sweep.polls > 0) return null;
+    if (this.#isUnderWay('mailboxes')) return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
     return fitsWithList ? this.#account.mailboxes.askedAt + accountSpacingMs : null;
   }
 
   #takeSlot(route: MailboxRoute, slot: number): Poll {
     this.#turns[route].delete(slot);
+    this.#sweep.taken({ route, slot });
+    this.#isSwept ||= this.#sweep.next('judged') === null;
     if (route === 'stats') this.#risks.taken(slot);
     const poll = { route, mailboxId: this.#ids[slot] ?? '' };
-    this.#urgent.delete(pollKey(poll));
+    for (const waiting of Object.values(this.#waiting)) waiting.delete(pollKey(poll));
     return poll;
   }
 

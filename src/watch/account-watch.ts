@@ -20,7 +20,7 @@ import { type Releaser, releaseBreaker, releaseContest } from '../record/release
 import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Cadence, staleRuns } from './cadence.ts';
-import { FirstSweep, readAt } from './first-sweep.ts';
+import { FirstSweep, isUnjudged, readAt } from './first-sweep.ts';
 import { wantsSecondLook } from './second-look.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
@@ -71,6 +71,10 @@ export class AccountWatch {
     const allowedPerMinute = () => api.budget.allowedPerMinute;
     const earlyMs = options.statsIntervalMinMs;
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, earlyMs });
+    for (const route of mailboxRoutes) {
+      const agoMs = world.clock.now() - options.schedules[route].lastRun(world.clock.now());
+      this.#queue.run(route, startedAt - agoMs);
+    }
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () =>
       forecastOf({
@@ -307,7 +311,7 @@ export class AccountWatch {
     const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
     if (this.#isFirstHold(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
     if (wantsSecondLook(mailbox, taken.route, this.#rooms.fleet.alerts()))
-      this.#queue.add({ route: taken.route, mailboxId }, again);
+      this.#queue.add({ route: taken.route, mailboxId }, again, 'soon');
     this.#lane.wake();
     return null;
   }
@@ -316,9 +320,10 @@ export class AccountWatch {
     const first = !this.#health.listed;
     const { arrived, left, stirred } = await this.#recorder.listed(list);
     const now = this.#rooms.world.clock.monotonic();
-    this.#sweep(first ? this.#mailboxes() : arrived, now);
+    this.#join(first ? this.#mailboxes() : arrived, now);
     if (first) this.#firstSweep.begin(this.#mailboxes());
-    for (const { id, routes } of stirred) for (const route of routes) this.#queue.add({ route, mailboxId: id }, now);
+    for (const { id, routes } of stirred)
+      for (const route of routes) this.#queue.add({ route, mailboxId: id }, now, 'soon');
     for (const mailbox of left) {
       this.#queue.leave(mailbox.id);
       this.#firstSweep.leave(mailbox);
@@ -331,14 +336,16 @@ export class AccountWatch {
     this.#health.listRead();
   }
 
-  /** The first sweep of these mailboxes: warm-up and stats in any case, the slow kinds only when their last run was missed. */
-  #sweep(mailboxes: readonly MailboxState[], now: number): void {
-    if (mailboxes.length === 0) return;
-    const { clock } = this.#rooms.world;
-    const last = mailboxRoutes.map((route) => [route, this.#options.schedules[route].lastRun(clock.now())] as const);
-    for (const mailbox of mailboxes) {
-      const missed = last.filter(([route, at]) => (readAt(mailbox, route) ?? Number.NEGATIVE_INFINITY) < at);
-      this.#queue.join(mailbox.id, new Set(missed.map(([route]) => route)), now);
+  /** Whoever was never judged is read first; what an earlier process read is due when the cadence says so. */
+  #join(mailboxes: readonly MailboxState[], now: number): void {
+    const aheadMs = now - this.#rooms.world.clock.now();
+    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
+    for (const mailbox of [...unjudged, ...judged]) {
+      const lastRead = mailboxRoutes.flatMap((route) => {
+        const at = readAt(mailbox, route);
+        return at === null ? [] : [[route, at + aheadMs] as const];
+      });
+      this.#queue.join(mailbox.id, Object.fromEntries(lastRead), now);
       this.#weigh(mailbox);
     }
   }

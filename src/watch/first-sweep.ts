@@ -117,3 +117,8 @@ function unanswered(mailbox: MailboxState): readonly string[] {
 export function readAt(mailbox: MailboxState, route: MailboxRoute): EpochMs | null {
   return (route === 'mailbox' ? mailbox.detail : mailbox[route])?.at ?? null;
 }
+
+/** No answer of it was ever judged: new to everybody. */
+export function isUnjudged({ memory }: MailboxState): boolean {
+  return memory === null;
+}

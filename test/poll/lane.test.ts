@@ -14,7 +14,7 @@ const hourly = Object.fromEntries(routes.map((route) => [route, hourMs])) as Rec
 function sweptQueue() {
   const queue = new PollQueue({ cadenceMs: hourly, allowedPerMinute: () => 60, earlyMs: 0 });
   for (const id of ['a', 'b', 'c', ...Array.from({ length: 20 }, (_, index) => `m${index}`)]) {
-    queue.join(id, new Set(), 0);
+    queue.join(id, { mailbox: 0, dns: 0, blacklist: 0 }, 0);
   }
   for (let poll = queue.take(0); poll; poll = queue.take(0)) queue.done(poll);
   return { queue, want: (mailboxId: string) => queue.add({ route: 'stats', mailboxId }, 0) };

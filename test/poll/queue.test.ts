@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Route, routes } from '../../src/model/answers.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll } from '../../src/poll/poll.ts';
+import { mailboxRoutes, type Poll } from '../../src/poll/poll.ts';
 import { PollQueue } from '../../src/poll/queue.ts';
 
 const cadenceMs: Record<Route, number> = {
@@ -18,7 +18,8 @@ const cadenceMs: Record<Route, number> = {
 const slotMs = 1_000;
 const queueOf = (earlyMs = 0, allowed = 60) => new PollQueue({ cadenceMs, allowedPerMinute: () => allowed, earlyMs });
 const nameOf = (one: Poll | undefined) => one && `${one.route} ${one.mailboxId ?? ''}`;
-const nobody = new Set<MailboxRoute>();
+/** Of those who have warm-up and statistics still to be read. */
+const read = { mailbox: 0, dns: 0, blacklist: 0 };
 
 /** Takes and answers until nothing is left, or `most` were taken. */
 function served(queue: PollQueue, now: number, most = 1_000): (string | undefined)[] {
@@ -33,16 +34,85 @@ function served(queue: PollQueue, now: number, most = 1_000): (string | undefine
 /** A queue whose mailboxes have been swept. */
 function sweptQueue(ids: readonly string[], earlyMs = 0, allowed = 60): PollQueue {
   const queue = queueOf(earlyMs, allowed);
-  for (const id of ids) queue.join(id, nobody, 0);
+  for (const id of ids) queue.join(id, read, 0);
   served(queue, 0, 2 * ids.length);
   return queue;
 }
 
-test('the first sweep goes mailbox by mailbox, warm-up before statistics; the slow kinds that were missed follow', () => {
+test('the first sweep goes mailbox by mailbox, warm-up before statistics; what else was never read, or was missed, follows', () => {
   const queue = queueOf();
-  queue.join('m', new Set(['dns']), 0);
-  queue.join('n', nobody, 0);
-  expect(served(queue, 0)).toEqual(['warmup m', 'stats m', 'warmup n', 'stats n', 'dns m']);
+  queue.run('blacklist', -minuteMs);
+  queue.join('m', { mailbox: 0, blacklist: 0 }, 0);
+  queue.join('n', { ...read, blacklist: -2 * minuteMs }, 0);
+  const names = served(queue, 0);
+  expect(names.slice(0, 4)).toEqual(['warmup m', 'stats m', 'warmup n', 'stats n']);
+  expect(names.slice(4).sort()).toEqual(['blacklist n', 'dns m']);
+});
+
+/** A queue whose first sweep has begun and goes on for long. */
+function sweepingQueue(mailboxes: number, earlyMs = 0): PollQueue {
+  const queue = queueOf(earlyMs);
+  for (const id of ['m', 'n', 'o']) queue.join(id, read, 0);
+  served(queue, 0, 5);
+  for (let index = 0; index < mailboxes; index += 1) queue.join(`later${index}`, read, 0);
+  return queue;
+}
+
+test('until a fleet was judged for the first time the sweep has the budget: nothing is due, nothing early', () => {
+  const queue = sweepingQueue(20, minuteMs);
+  for (const route of mailboxRoutes) queue.run(route, 2 * minuteMs);
+  const names = served(queue, 2 * minuteMs, 41);
+  expect(names[0]).toBe('stats o');
+  expect(names.slice(1).every((name) => /^(warmup|stats) later/.test(name ?? ''))).toBe(true);
+  expect(served(queue, 2 * minuteMs, 2)).toEqual(['mailboxes ', 'stats m']);
+});
+
+test('what should be read soon has one poll in eight of a sweep; what somebody waits for has seven', () => {
+  const askedFor = (urgency: 'soon' | 'urgent') => {
+    const queue = sweepingQueue(80);
+    let asked = 0;
+    for (let slot = 0; slot < 80; slot += 1) {
+      queue.add({ route: 'stats', mailboxId: 'm' }, 0, urgency);
+      if (served(queue, slot, 1).includes('stats m')) asked += 1;
+    }
+    return asked;
+  };
+  expect(askedFor('soon')).toBe(10);
+  expect(askedFor('urgent')).toBe(70);
+});
+
+test('what should be read soon and was not read yet is read next, and no second time', () => {
+  const queue = queueOf();
+  for (const id of ['m', 'n', 'o']) queue.join(id, read, 0);
+  queue.add({ route: 'stats', mailboxId: 'o' }, 0, 'soon');
+  expect(served(queue, 0)).toEqual(['warmup o', 'stats o', 'warmup m', 'stats m', 'warmup n', 'stats n']);
+});
+
+test('a poll of the first sweep that failed is made again soon, not behind the whole fleet', () => {
+  const queue = sweepingQueue(20);
+  queue.retry({ route: 'stats', mailboxId: 'm' }, 0);
+  expect(served(queue, 0, 9)).toContain('stats m');
+});
+
+test('what was never read beside warm-up and statistics takes turns with what is due, and nothing is read early meanwhile', () => {
+  const queue = queueOf(minuteMs);
+  const ids = Array.from({ length: 10 }, (_, index) => `m${index}`);
+  for (const id of ids) queue.join(id, { mailbox: 0, blacklist: 0 }, 0);
+  served(queue, 0, 20);
+  const now = 2 * minuteMs;
+  expect(served(queue, now, 2)).toEqual(['dns m0', 'dns m1']);
+  queue.run('stats', now);
+  const kinds = served(queue, now, 8).map((name) => name?.split(' ')[0]);
+  expect(kinds.filter((kind) => kind === 'dns')).toHaveLength(4);
+  expect(kinds.filter((kind) => kind === 'stats')).toHaveLength(4);
+});
+
+test('newcomers to a fleet that was judged before leave it an eighth', () => {
+  const queue = sweptQueue(['m', 'n']);
+  for (let index = 0; index < 20; index += 1) queue.join(`new${index}`, read, minuteMs);
+  queue.run('stats', minuteMs + 1);
+  const names = served(queue, minuteMs + 1, 15);
+  expect(names.filter((name) => !name?.includes('new'))).toEqual(['stats m', 'stats n']);
 });
 
 test('health and the list go before everything, at most once in ten requests', () => {
@@ -57,7 +127,7 @@ test('health and the list go before everything, at most once in ten requests', (
 
 test('what somebody waits for goes before the sweep and the cadence, and is not made twice', () => {
   const queue = sweptQueue(['m', 'n']);
-  queue.join('new', nobody, 0);
+  queue.join('new', read, 0);
   queue.run('stats', minuteMs);
   queue.add({ route: 'stats', mailboxId: 'n' }, minuteMs);
   queue.add({ route: 'stats', mailboxId: 'n' }, minuteMs);
@@ -105,7 +175,7 @@ test('a mailbox that left takes all its polls along, and its place can be taken 
   queue.run('stats', 100);
   queue.add({ route: 'dns', mailboxId: 'm' }, 900);
   queue.leave('m');
-  queue.join('o', nobody, 100);
+  queue.join('o', read, 100);
   expect(served(queue, 1_000)).toEqual(['warmup o', 'stats o', 'stats n']);
 });
 
@@ -210,7 +280,7 @@ test('whatever joins, leaves, is asked for, fails and is answered: nothing is ma
         if (one.verb === 'wait') now += one.ms;
         else if (one.verb === 'join') {
           here.add(`m${one.id}`);
-          queue.join(`m${one.id}`, nobody, now);
+          queue.join(`m${one.id}`, read, now);
         } else if (one.verb === 'leave') {
           here.delete(`m${one.id}`);
           queue.leave(`m${one.id}`);

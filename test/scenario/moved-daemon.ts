@@ -29,6 +29,8 @@ export interface MovedOptions {
   readonly store?: string;
   /** What happens in the simulation before the daemon starts. */
   readonly before?: (simulator: Simulator, clock: MovedClock) => Promise<void>;
+  /** Keys of the accounts that differ: another plan, say. */
+  readonly account?: object;
 }
 
 /** A change that the daemon made, as the API took it. */
@@ -73,7 +75,7 @@ export async function startMovedDaemon(options: MovedOptions) {
   const receiver = await Receiver.start();
   const file = join(folder, 'config.yaml');
   const hook = { name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret };
-  const account = { base_url: simulator.url, plan: 'enterprise' };
+  const account = { base_url: simulator.url, plan: 'enterprise', ...options.account };
   const accounts = [{ name: 'agency', api_key: demoKey, ...account }];
   if (second.length > 0) accounts.push({ name: 'second', api_key: secondKey, ...account });
   const written: WrittenConfig = {

@@ -5,6 +5,8 @@ import { armedBounces } from '../../../src/poll/risk.ts';
 import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
 
 const minuteMs = 60_000;
+/** Only warm-up and statistics are still to be read. */
+const readAtStart = { mailbox: 0, dns: 0, blacklist: 0 };
 const daily = 1_440 * minuteMs;
 /** The daemon's own cadence for statistics; the slow kinds once a day, as in PERFORMANCE.md. */
 const cadenceMs: Readonly<Record<Route, number>> = {
@@ -35,7 +37,7 @@ export function roundRobin(fleet: readonly FleetMailbox[], slotMs: number): read
 /** The daemon's queue. `scoreMoves`: the list shows the health score of each moment; otherwise it never changes. */
 export function ours(fleet: readonly FleetMailbox[], slotMs: number, scoreMoves: boolean): readonly number[] {
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => minuteMs / slotMs, earlyMs: 1_000 });
-  for (const index of fleet.keys()) queue.join(String(index), new Set(), 0);
+  for (const index of fleet.keys()) queue.join(String(index), readAtStart, 0);
   for (let swept = 0; swept < 2 * fleet.length; swept += 1) {
     const poll = queue.take(0);
     if (poll) queue.done(poll);
@@ -57,7 +59,7 @@ export function ours(fleet: readonly FleetMailbox[], slotMs: number, scoreMoves:
     if (!poll) continue;
     queue.done(poll);
     if (poll.route === 'mailboxes') {
-      for (const index of listed(now)) queue.add({ route: 'stats', mailboxId: String(index) }, now);
+      for (const index of listed(now)) queue.add({ route: 'stats', mailboxId: String(index) }, now, 'soon');
     }
     if (poll.route !== 'stats') continue;
     const index = Number(poll.mailboxId);
