@@ -1,13 +1,11 @@
 // The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
 import { userInfo } from 'node:os';
-import { storeSubject } from './alert/store-rule.ts';
 import type { ChannelConfig, Config } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { MetricsSettings } from './metrics/fleet-series.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { fingerprintOf } from './model/alert.ts';
 import type { MailboxState } from './model/mailbox.ts';
 import type { CommandOutcome, DaemonCommands, ReloadRequest } from './model/operator-command.ts';
 import type { RecipeService } from './model/recipe.ts';
@@ -135,10 +133,9 @@ async function loadFleet(store: Store, { accounts }: Config, { clock }: World): 
 }
 
 function readinessOf(fleet: Fleet, begun: boolean): Readiness {
-  const unwritable = fleet.alert(fingerprintOf(storeSubject)) !== undefined;
   const reasons = [
     ...(begun ? [] : ['the first sweep has not begun']),
-    ...(unwritable ? ['the store can not be written'] : []),
+    ...(fleet.storeFailure ? ['the store is failing'] : []),
   ];
   return { ready: reasons.length === 0, reasons };
 }

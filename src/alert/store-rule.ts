@@ -1,10 +1,11 @@
-// store_failing: what is decided can't be recorded, so nothing is done or told until it can.
+// store_failing: what is decided can't be recorded, so it is not acted on until it can.
 import { type AlertChanges, noAccount, type Subject } from '../model/alert.ts';
+import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
 import type { Condition } from './condition.ts';
 
-export const storeSubject: Subject = {
+const storeSubject: Subject = {
   rule: 'store_failing',
   account: noAccount,
   mailboxId: null,
@@ -12,8 +13,8 @@ export const storeSubject: Subject = {
   object: null,
 };
 
-/** `failure`: what the last write said; null when it succeeded. */
-export function storeFailing(failure: string | null): Condition {
+/** `failure`: what is wrong with the store; null when nothing is. */
+export function storeFailing(failure: StoreFailure | null): Condition {
   return {
     subject: storeSubject,
     severity: 'critical',
@@ -22,14 +23,14 @@ export function storeFailing(failure: string | null): Condition {
     observations: 1,
     clearObservations: 1,
     facts: {
-      title: failure === null ? 'the store can be written again' : 'the store can NOT be written',
+      title: failure === null ? 'the store works again' : 'the store is failing',
       sentences:
         failure === null
-          ? ['What the guard decides is recorded and done again.']
+          ? ['Warmwarden records its decisions and acts on them again.']
           : [
-              sentence(failure),
-              'Nothing is done and no other message goes out until it can be written again: what is not recorded is not acted on.',
-              'Free disk space, or look at the folder of store.url and its rights. The log has the cause.',
+              sentence(failure.said),
+              'Warmwarden takes no action that it cannot record, and other alerts may not be sent until the store works again.',
+              sentence(failure.remedy),
             ],
       numbers: {},
     },

@@ -4,6 +4,7 @@ import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { scopeOf, type WritesOff } from '../model/operator-command.ts';
+import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** A delivery channel as its loop finds it. */
@@ -43,6 +44,7 @@ export class Fleet {
   readonly #silences = new Map<string, Silence>();
   readonly #sweeping = new Set<string>();
   #recentActions: readonly Action[] = [];
+  #storeFailure: StoreFailure | null = null;
 
   accounts(): IterableIterator<AccountState> {
     return this.#accounts.values();
@@ -163,6 +165,14 @@ export class Fleet {
   }
   putSilence(silence: Silence): void {
     this.#silences.set(silence.id, silence);
+  }
+
+  /** What is wrong with the store; null while it does what it is asked. */
+  get storeFailure(): StoreFailure | null {
+    return this.#storeFailure;
+  }
+  putStoreFailure(failure: StoreFailure | null): void {
+    this.#storeFailure = failure;
   }
 
   /** Whether an account's first sweep goes on, of a fleet that nobody remembered. */

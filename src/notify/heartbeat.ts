@@ -67,6 +67,7 @@ export class Heartbeat {
       ({ lastSuccessAt }) => lastSuccessAt !== null && now - lastSuccessAt <= polledWithinMs,
     );
     return [
+      ...(fleet.storeFailure ? ['the store is failing'] : []),
       ...stuckLoops().map((name) => `the loop of ${name} stands still`),
       ...stuck.map(({ channel }) => `the outbox of ${channel} is stuck`),
       ...(polled ? [] : ['no account is polled']),

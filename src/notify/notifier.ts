@@ -1,6 +1,7 @@
 // The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
 // the channels' own health.
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Alert } from '../model/alert.ts';
 import type { ResendRequest } from '../model/delivery.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -14,7 +15,7 @@ import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import { createLoop, type Loop } from './loop.ts';
 import type { OutboxStore } from './outbox-store.ts';
 import { Sender } from './sender.ts';
-import { watchStore } from './store-watch.ts';
+import { StoreWatch } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
   readonly rules: RuleSettings;
@@ -80,7 +81,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
     collecting.ring();
   };
   const begin = (channel: Channel): Sending => {
-    const sender = new Sender(channel, { ...parts, hasTold: (alert) => collector.hasTold(channel.name, alert) });
+    const hasTold = (alert: Alert) => [collector, storeWatch].some((one) => one.hasTold(channel.name, alert));
+    const sender = new Sender(channel, { ...parts, hasTold });
     const loop = createLoop(channel.name, world, () => sender.step());
     loop.start();
     return { channel, sender, loop };
@@ -94,13 +96,19 @@ export function createNotifier(parts: NotifierParts): Notifier {
       [...loops, ...sendings.map(({ loop }) => loop)].filter((one) => one.isStuck()).map(({ name }) => name),
   });
   const own = { ...parts, channels, settings: () => inForce.settings, recorded: wake };
+  const storeWatch = new StoreWatch(own);
+  const watching = createLoop('the store', world, () => storeWatch.step());
+  // The first failure is looked at, and told, at once; what follows it at the next look.
+  store.onTrouble(() => {
+    if (!fleet.storeFailure) watching.ring();
+  });
   const collecting = createLoop('transitions', world, () => collector.step());
   const loops = [
     collecting,
     createLoop('the digest', world, () => digester.step()),
     createLoop('the heartbeat', world, () => heartbeat.step()),
     createLoop('the channels', world, () => watchChannels(own)),
-    createLoop('the store', world, () => watchStore(own)),
+    watching,
   ];
 
   return {

@@ -1,6 +1,7 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
 import type { AlertChanges, Announcement } from '../model/alert.ts';
 import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
+import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { DigestFacts } from './digest.ts';
 
@@ -77,6 +78,10 @@ export interface OutboxStore {
   digestFacts(since: EpochMs): Promise<DigestFacts>;
   /** One transaction: the digest's deliveries, due at once, and until when it reached. */
   recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void>;
+  /** What failed since the store was opened, of whatever was read or written by anyone. */
+  readonly trouble: StoreTrouble;
+  /** Called after each failure. There is one listener. */
+  onTrouble(listener: () => void): void;
   /** Writes something. Rejects when it can't. */
   proveWritable(now: EpochMs): Promise<void>;
   /** One entry for every channel with something pending, or given up since `deadSince`, configured or not. */

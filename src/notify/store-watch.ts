@@ -1,5 +1,5 @@
-// Watches the store itself. While it can't be written no message can be recorded, so this one alert goes out without:
-// once to each channel, with no second try. Its end is told as everything else is.
+// Watches the store itself, by what its reads and writes came to. While it fails a message can't be relied on to be
+// recorded, so this one alert goes out without: to each channel until it took it. Its end is told as everything else is.
 import { createHash } from 'node:crypto';
 import { step } from '../alert/engine.ts';
 import { messageOf } from '../alert/grouping.ts';
@@ -7,11 +7,13 @@ import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { storeFailing, withBeginning } from '../alert/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { Transition } from '../model/alert.ts';
+import type { Alert, Transition } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
+import type { StoreFailure } from '../model/store-failure.ts';
+import { hourMs, minuteMs } from '../model/time.ts';
 import type { World } from '../world.ts';
-import type { Channel, Rendered } from './channel.ts';
+import type { Channel, Rendered, SendResult } from './channel.ts';
 import type { OutboxStore } from './outbox-store.ts';
 
 export interface StoreWatchParts {
@@ -26,47 +28,150 @@ export interface StoreWatchParts {
 }
 
 const everyMs = 30_000;
+/**
+ * It works again when nothing has failed for so long: one small write that succeeds is no proof. Twice as long after each
+ * relapse, so that what fails now and then is one alert.
+ */
+const soundAfterMs = minuteMs;
+const longestSoundAfterMs = hourMs;
 /** Real time. */
 const sendDeadlineMs = 10_000;
+/** A receiver that blames the message so often will not take it. */
+const maxRefusals = 5;
 
-/** One look. Returns how long to wait for the next one, milliseconds. */
-export async function watchStore(parts: StoreWatchParts): Promise<number> {
-  const { world, store, fleet, settings, recorded } = parts;
-  const now = world.clock.now();
-  const failure = await store.proveWritable(now).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-  const conditions = tune([storeFailing(failure)], settings().rules);
-  const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
-  if (changes.changed.length + changes.dropped.length === 0) return everyMs;
-  const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
-  const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
-  if (ended) await store.recordAlerts(withBeginning(changes, ended.alert.firingAt ?? ended.alert.since));
-  for (const alert of changes.changed) fleet.putAlert(alert);
-  for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
-  if (begun) await Promise.all(parts.channels().map((channel) => sayUnrecorded(begun, channel, parts)));
-  if (ended) recorded();
-  return everyMs;
-}
+export class StoreWatch {
+  readonly #parts: StoreWatchParts;
+  #failuresSeen = 0;
+  /** On the monotonic scale. */
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #soundAfterMs = soundAfterMs;
+  /** The alert stands in the store: should the process end, its successor tells its end. */
+  #recorded = false;
+  /** That it fails, while channels are still to be told; null when it does not. */
+  #begun: Transition | null = null;
+  /** Names of channels that took it. */
+  readonly #told = new Set<string>();
+  /** Names of channels that do not want it, or must not be asked twice. */
+  readonly #settled = new Set<string>();
+  readonly #refusals = new Map<string, number>();
 
-async function sayUnrecorded(transition: Transition, channel: Channel, parts: StoreWatchParts): Promise<void> {
-  const { settings, world } = parts;
-  if (channel.once || channelsFor(transition.alert, settings().routes, [channel.name]).length === 0) return;
-  try {
+  constructor(parts: StoreWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether people know through the channel that the store fails. */
+  hasTold(channel: string, { rule }: Alert): boolean {
+    return rule === 'store_failing' && this.#told.has(channel);
+  }
+
+  /** One look. Returns how long to wait for the next one, milliseconds. */
+  async step(): Promise<number> {
+    const { world, store, fleet, settings, recorded } = this.#parts;
+    const now = world.clock.now();
+    // Its failure is counted by the store, like that of every write.
+    await store.proveWritable(now).catch(() => {});
+    const failure = this.#failure();
+    this.#show(failure);
+    const conditions = tune([storeFailing(failure)], settings().rules);
+    const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+    const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
+    const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
+    if (ended) await store.recordAlerts(withBeginning(changes, ended.alert.firingAt ?? ended.alert.since));
+    for (const alert of changes.changed) fleet.putAlert(alert);
+    for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
+    if (begun || ended) this.#begin(begun ?? null);
+    if (ended) recorded();
+    if (this.#begun) await Promise.all([this.#tell(this.#begun), this.#record(this.#begun.alert)]);
+    return everyMs;
+  }
+
+  /** What is wrong with the store; null when nothing has failed for a while. */
+  #failure(): StoreFailure | null {
+    const { store, world } = this.#parts;
+    const { failures, newest } = store.trouble;
+    const now = world.clock.monotonic();
+    if (failures > this.#failuresSeen) {
+      const sinceMs = now - this.#failedAt;
+      const relapsed = sinceMs >= this.#soundAfterMs && sinceMs < longestSoundAfterMs;
+      if (relapsed) this.#soundAfterMs = Math.min(2 * this.#soundAfterMs, longestSoundAfterMs);
+      if (sinceMs >= longestSoundAfterMs) this.#soundAfterMs = soundAfterMs;
+      this.#failedAt = now;
+    }
+    this.#failuresSeen = failures;
+    return newest?.lasting || now - this.#failedAt < this.#soundAfterMs ? newest : null;
+  }
+
+  #show(failure: StoreFailure | null): void {
+    const { fleet, world } = this.#parts;
+    if (failure && !fleet.storeFailure) {
+      world.log.error({ failure: failure.said, remedy: failure.remedy }, 'The store is failing.');
+    }
+    if (!failure && fleet.storeFailure) world.log.info('The store works again.');
+    fleet.putStoreFailure(failure);
+  }
+
+  #begin(begun: Transition | null): void {
+    this.#begun = begun;
+    this.#recorded = false;
+    this.#told.clear();
+    this.#settled.clear();
+    this.#refusals.clear();
+  }
+
+  /** As far as it can be written; without a transition, which would be told again. */
+  async #record(alert: Alert): Promise<void> {
+    if (this.#recorded) return;
+    const writing = this.#parts.store.recordAlerts({ changed: [alert], dropped: [], transitions: [] });
+    this.#recorded = await writing.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** One attempt for each channel that has not taken it. */
+  async #tell(transition: Transition): Promise<void> {
+    const { channels, settings } = this.#parts;
+    const all = channels();
+    const names = all.map(({ name }) => name);
+    const wanted = channelsFor(transition.alert, settings().routes, names);
+    const open = all.filter(({ name }) => wanted.includes(name) && !this.#told.has(name) && !this.#settled.has(name));
+    await Promise.all(open.map((channel) => this.#attempt(channel, transition)));
+  }
+
+  async #attempt(channel: Channel, transition: Transition): Promise<void> {
+    const { name } = channel;
     const message = messageOf('store', [transition], transition.at);
     const rendered = message && channel.render(message);
-    if (!rendered) return;
-    const result = await channel.send(unrecorded(channel.name, rendered, transition), deadline());
-    if (result.kind !== 'sent') world.log.error({ channel: channel.name }, 'That the store fails could not be told.');
-  } catch (error) {
-    world.log.error({ channel: channel.name, err: error }, 'That the store fails could not be told.');
+    if (!rendered) return void this.#settled.add(name);
+    const result = await this.#send(channel, unrecorded(name, rendered, transition));
+    if (result.kind === 'sent' || result.kind === 'accepted') return void this.#told.add(name);
+    const { log } = this.#parts.world;
+    log.error(
+      { channel: name, detail: result.detail },
+      'The channel did not accept the alert that the store is failing.',
+    );
+    if (channel.once || this.#isFinal(name, result)) this.#settled.add(name);
+  }
+
+  async #send(channel: Channel, delivery: Delivery): Promise<SendResult> {
+    try {
+      return await channel.send(delivery, AbortSignal.timeout(sendDeadlineMs));
+    } catch (error) {
+      // A mistake of ours. Its text may hold the address.
+      const detail = `sending broke (${error instanceof Error ? error.name : typeof error})`;
+      return { kind: 'refused', detail, retryAfterMs: null };
+    }
+  }
+
+  #isFinal(channel: string, result: SendResult): boolean {
+    if (result.kind === 'failed') return result.final;
+    const refusals = (this.#refusals.get(channel) ?? 0) + 1;
+    this.#refusals.set(channel, refusals);
+    return result.kind === 'gone' || refusals >= maxRefusals;
   }
 }
 
-const deadline = () => AbortSignal.timeout(sendDeadlineMs);
-
-/** A delivery that stands in no outbox. */
+/** A delivery that stands in no outbox. Every attempt has the same id and the same bytes. */
 function unrecorded(channel: string, { payload, title }: Rendered, { at, alert }: Transition): Delivery {
   return {
     id: `msg_${createHash('sha256').update(`${channel} ${payload}`).digest('base64url').slice(0, 27)}`,

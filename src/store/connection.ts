@@ -5,13 +5,10 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import type { EpochMs } from '../model/time.ts';
+import { StoreError } from './failure.ts';
 import { NewerStoreError, setMeta } from './migrations.ts';
+import { busyTimeoutMs, PatientDialect } from './patience.ts';
 import type { Tables } from './schema.ts';
-
-/** The store can't be used; the message is one sentence for the operator. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-}
 
 /** Kysely's SQLite dialect expects better-sqlite3's interface; prepared statements are kept. */
 function shim(database: DatabaseSync): SqliteDatabase {
@@ -40,6 +37,8 @@ function shim(database: DatabaseSync): SqliteDatabase {
 
 export interface Connection {
   readonly db: Kysely<Tables>;
+  /** The file itself, where the path is a link. */
+  readonly file: string;
   close(): Promise<void>;
 }
 
@@ -55,11 +54,13 @@ export function connect(path: string): Connection {
     holdLock(lock, file);
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000');
-    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: shim(database) }) });
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
+    const db = new Kysely<Tables>({ dialect });
     const held = lock;
     return {
       db,
+      file,
       async close() {
         await db.destroy();
         held.close();

@@ -1,4 +1,4 @@
-// The outbox: transitions waiting to be told, and deliveries waiting to be sent.
+// The outbox: transitions waiting to be told, and deliveries waiting to be sent. What takes a `trx` belongs into a transaction.
 import type { Kysely, Selectable } from 'kysely';
 import type { Delivery, DeliveryState, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
@@ -43,7 +43,7 @@ export async function untoldTransitions(db: Db, limit: number): Promise<readonly
 const idsAStatement = 500;
 
 export async function recordDeliveries(
-  db: Db,
+  trx: Db,
   record: {
     readonly transitionIds: readonly number[];
     readonly deliveries: readonly NewDelivery[];
@@ -51,14 +51,12 @@ export async function recordDeliveries(
     readonly now: EpochMs;
   },
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    for (let from = 0; from < record.transitionIds.length; from += idsAStatement) {
-      const ids = record.transitionIds.slice(from, from + idsAStatement);
-      await trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute();
-    }
-    if (record.telling) await writeTelling(trx, record.telling, record.now);
-    for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
-  });
+  for (let from = 0; from < record.transitionIds.length; from += idsAStatement) {
+    const ids = record.transitionIds.slice(from, from + idsAStatement);
+    await trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute();
+  }
+  if (record.telling) await writeTelling(trx, record.telling, record.now);
+  for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
 }
 
 async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Promise<void> {
@@ -102,13 +100,13 @@ export async function pendingDeliveries(db: Db, channel: string, limit: number):
 }
 
 /** Before an attempt that must not be repeated blindly. */
-export async function beginDelivery(db: Db, id: string, now: EpochMs): Promise<void> {
-  await db.updateTable('deliveries').set({ begun_at: now }).where('id', '=', id).execute();
+export async function beginDelivery(trx: Db, id: string, now: EpochMs): Promise<void> {
+  await trx.updateTable('deliveries').set({ begun_at: now }).where('id', '=', id).execute();
 }
 
-export async function settleDelivery(db: Db, settle: DeliverySettlement): Promise<void> {
+export async function settleDelivery(trx: Db, settle: DeliverySettlement): Promise<void> {
   const { receipt } = settle;
-  await db
+  await trx
     .updateTable('deliveries')
     .set((of) => ({
       state: settle.state,
@@ -125,31 +123,29 @@ export async function settleDelivery(db: Db, settle: DeliverySettlement): Promis
 
 /** A person wants given-up messages sent once more, as they were and under their ids. Returns how many there are, by channel. */
 export async function resendDeliveries(
-  db: Db,
+  trx: Db,
   request: ResendRequest,
   now: EpochMs,
 ): Promise<readonly { readonly channel: string; readonly count: number }[]> {
   const { channel, delivery, by, reason } = request;
-  return db.transaction().execute(async (trx) => {
-    let dead = trx.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
-    if (channel !== null) dead = dead.where('channel', '=', channel);
-    if (delivery !== null) dead = dead.where('id', '=', delivery);
-    const rows = await dead.execute();
-    for (let from = 0; from < rows.length; from += idsAStatement) {
-      const ids = rows.slice(from, from + idsAStatement).map(({ id }) => id);
-      await trx
-        .updateTable('deliveries')
-        .set({ state: 'pending', attempts: 0, next_attempt_at: now, settled_at: null, begun_at: null, receipt: null })
-        .where('id', 'in', ids)
-        .execute();
-    }
-    const command = `resend: ${delivery ?? channel ?? 'everything'}`;
-    const outcome = `${rows.length} messages`;
-    await trx.insertInto('operator_commands').values({ at: now, by, command, reason, outcome }).execute();
-    const counts = new Map<string, number>();
-    for (const row of rows) counts.set(row.channel, (counts.get(row.channel) ?? 0) + 1);
-    return [...counts].map(([name, count]) => ({ channel: name, count }));
-  });
+  let dead = trx.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
+  if (channel !== null) dead = dead.where('channel', '=', channel);
+  if (delivery !== null) dead = dead.where('id', '=', delivery);
+  const rows = await dead.execute();
+  for (let from = 0; from < rows.length; from += idsAStatement) {
+    const ids = rows.slice(from, from + idsAStatement).map(({ id }) => id);
+    await trx
+      .updateTable('deliveries')
+      .set({ state: 'pending', attempts: 0, next_attempt_at: now, settled_at: null, begun_at: null, receipt: null })
+      .where('id', 'in', ids)
+      .execute();
+  }
+  const command = `resend: ${delivery ?? channel ?? 'everything'}`;
+  const outcome = `${rows.length} messages`;
+  await trx.insertInto('operator_commands').values({ at: now, by, command, reason, outcome }).execute();
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(row.channel, (counts.get(row.channel) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ channel: name, count }));
 }
 
 /** One entry for every channel with something pending, or given up since `deadSince`. */
@@ -212,13 +208,11 @@ export async function digestFacts(db: Db, since: EpochMs) {
 }
 
 export async function recordDigest(
-  db: Db,
+  trx: Db,
   record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs },
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.until);
-    await setMeta(trx, digestKey, String(record.until));
-  });
+  for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.until);
+  await setMeta(trx, digestKey, String(record.until));
 }
 
 export async function recentDeliveries(db: Db, limit: number): Promise<readonly Delivery[]> {

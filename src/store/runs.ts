@@ -1,8 +1,7 @@
 // Runs of recipes and their rows, in chunks of JSON text that nobody reads until somebody asks for them.
-import type { Kysely } from 'kysely';
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Tables } from './schema.ts';
+import type { Gate } from './gate.ts';
 
 /** Consecutive rows of a run. */
 export interface RowChunk {
@@ -16,16 +15,16 @@ export interface RowChunk {
 const rememberedMs = 366 * 24 * 60 * 60_000;
 
 export class StoredRuns {
-  readonly #db: Kysely<Tables>;
+  readonly #gate: Gate;
 
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
+  constructor(gate: Gate) {
+    this.#gate = gate;
   }
 
   /** The run as it is now, and rows that were added to it. */
   async write(run: Run, chunks: readonly RowChunk[] = []): Promise<void> {
     const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       await trx
         .insertInto('runs')
         .values({ id: run.id, recipe: run.recipe, created_at: run.createdAt, ...changing })
@@ -38,48 +37,56 @@ export class StoredRuns {
   }
 
   /** null: there never was one, or nobody remembers. */
-  async read(id: string): Promise<Run | 'pruned' | null> {
-    const row = await this.#db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
-    if (!row) return null;
-    return row.run === null ? 'pruned' : JSON.parse(row.run);
+  read(id: string): Promise<Run | 'pruned' | null> {
+    return this.#gate.read(async (db) => {
+      const row = await db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
+      if (!row) return null;
+      return row.run === null ? 'pruned' : JSON.parse(row.run);
+    });
   }
 
   /** The next chunks that hold rows from `offset` on, at most `limit` chunks. */
-  async chunks(id: string, offset: number, limit: number): Promise<readonly RowChunk[]> {
-    const rows = await this.#db
-      .selectFrom('run_rows')
-      .select(['first_row', 'count', 'rows'])
-      .where('run_id', '=', id)
-      .where((of) => of(of('first_row', '+', of.ref('count')), '>', offset))
-      .orderBy('first_row')
-      .limit(limit)
-      .execute();
-    return rows.map((row) => ({ firstRow: row.first_row, count: row.count, rows: row.rows }));
+  chunks(id: string, offset: number, limit: number): Promise<readonly RowChunk[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('run_rows')
+        .select(['first_row', 'count', 'rows'])
+        .where('run_id', '=', id)
+        .where((of) => of(of('first_row', '+', of.ref('count')), '>', offset))
+        .orderBy('first_row')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ firstRow: row.first_row, count: row.count, rows: row.rows }));
+    });
   }
 
   /** The newest first. */
-  async newest(recipe: string, limit: number): Promise<readonly Run[]> {
-    const rows = await this.#db
-      .selectFrom('runs')
-      .select('run')
-      .where('recipe', '=', recipe)
-      .where('run', 'is not', null)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute();
-    return rows.map((row): Run => JSON.parse(row.run ?? ''));
+  newest(recipe: string, limit: number): Promise<readonly Run[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('runs')
+        .select('run')
+        .where('recipe', '=', recipe)
+        .where('run', 'is not', null)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map((row): Run => JSON.parse(row.run ?? ''));
+    });
   }
 
   /** Those that a process left behind when it ended. */
-  async unended(): Promise<readonly Run[]> {
-    const rows = await this.#db.selectFrom('runs').select('run').where('ended', '=', 0).execute();
-    return rows.flatMap((row): Run[] => (row.run === null ? [] : [JSON.parse(row.run)]));
+  unended(): Promise<readonly Run[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db.selectFrom('runs').select('run').where('ended', '=', 0).execute();
+      return rows.flatMap((row): Run[] => (row.run === null ? [] : [JSON.parse(row.run)]));
+    });
   }
 
   /** Deletes the oldest run from before that moment with its rows; false when there is none. One small transaction. */
   async pruneOne(before: EpochMs): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.#gate.write(async (trx) => {
       const old = await trx
         .selectFrom('runs')
         .select('id')

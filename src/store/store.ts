@@ -1,19 +1,19 @@
-// What survives a restart: one verb per business event, each a transaction of its own. No clock here: `now` comes along.
-import type { Kysely } from 'kysely';
+// What survives a restart: one verb per business event, each a transaction of its own (gate.ts). No clock here: `now` comes along.
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/operator-command.ts';
+import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
+import { Gate } from './gate.ts';
 import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
-import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
 import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
 import * as telling from './telling.ts';
@@ -31,14 +31,14 @@ import {
 
 export class Store {
   readonly #connection: Connection;
-  readonly #db: Kysely<Tables>;
+  readonly #gate: Gate;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
 
-  private constructor(connection: Connection) {
+  private constructor(connection: Connection, gate: Gate) {
     this.#connection = connection;
-    this.#db = connection.db;
-    this.runs = new StoredRuns(connection.db);
+    this.#gate = gate;
+    this.runs = new StoredRuns(gate);
   }
 
   /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
@@ -47,11 +47,11 @@ export class Store {
     try {
       await migrate(connection.db);
       await nameHolder(connection.db, now);
+      return new Store(connection, new Gate(connection, path));
     } catch (error) {
       await connection.close();
       throw storeError(path, error);
     }
-    return new Store(connection);
   }
 
   async close(): Promise<void> {
@@ -60,12 +60,12 @@ export class Store {
 
   /** The fleet as it was believed to be when the process ended. */
   loadPicture(): Promise<StoredPicture> {
-    return loadPicture(this.#db);
+    return this.#gate.read(loadPicture);
   }
 
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
   async recordTick(record: TickRecord): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       await writeMailbox(trx, record.mailbox);
       if (record.answered) await writeObservation(trx, record.mailbox, record.answered);
       await writeChanges(trx, record.mailbox, record.changes);
@@ -78,41 +78,43 @@ export class Store {
 
   /** Before a POST: from now on a restart must look before it writes. */
   async openIntent(action: Action): Promise<void> {
-    await this.#db.transaction().execute((trx) => writeAction(trx, action));
+    await this.#gate.write((trx) => writeAction(trx, action));
   }
 
   /** A person's change, and the guard's that gives way to it. */
   async recordActions(actions: readonly Action[]): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
   }
 
   /** What a person asked for and what came of it. */
   async recordCommand(record: CommandRecord): Promise<void> {
-    await this.#db.transaction().execute((trx) => trx.insertInto('operator_commands').values(record).execute());
+    await this.#gate.write((trx) => trx.insertInto('operator_commands').values(record).execute());
   }
 
   /** What the guard did by itself since a moment and what was read back, oldest first. */
-  async confirmedSince(since: EpochMs): Promise<readonly Action[]> {
-    const rows = await this.#db
-      .selectFrom('actions')
-      .select('action')
-      .where('planned_at', '>=', since)
-      .where('state', '=', 'confirmed')
-      .orderBy('planned_at')
-      .execute();
-    return rows.map((row) => storedAction(row.action)).filter(({ by }) => !by);
+  confirmedSince(since: EpochMs): Promise<readonly Action[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('actions')
+        .select('action')
+        .where('planned_at', '>=', since)
+        .where('state', '=', 'confirmed')
+        .orderBy('planned_at')
+        .execute();
+      return rows.map((row) => storedAction(row.action)).filter(({ by }) => !by);
+    });
   }
 
   /** The mailboxes that have left, as they were then: one that comes back is no stranger. */
   departed(account: string): Promise<readonly MailboxState[]> {
-    return loadMailboxes(this.#db, { departedFrom: account });
+    return this.#gate.read((db) => loadMailboxes(db, { departedFrom: account }));
   }
 
   /** The outcome of an action, or that it will not be sent; the memory after it, and what people are told of it. */
   async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       await writeMailbox(trx, record.mailbox);
       // A confirmed action was read back: the answer that showed it is kept with it.
       if (record.action.state === 'confirmed') await writeObservation(trx, record.mailbox, 'warmup');
@@ -123,7 +125,7 @@ export class Store {
 
   /** A mailbox list: who is new, who is absent, who has left. */
   async recordList(record: ListRecord): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       await writeMailboxes(trx, record.present);
       await writeEntries(trx, record.present);
       await writeMailboxes(trx, record.absent);
@@ -135,13 +137,13 @@ export class Store {
 
   /** Alerts that time or an account's state moved. */
   async recordAlerts(changes: AlertChanges): Promise<void> {
-    await this.#db.transaction().execute((trx) => writeAlerts(trx, changes));
+    await this.#gate.write((trx) => writeAlerts(trx, changes));
   }
 
   /** A person's release, with who asked and why. */
   async recordRelease(record: ReleaseRecord): Promise<void> {
     const { at, by, command, reason, outcome } = record;
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome }).execute();
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
@@ -158,7 +160,7 @@ export class Store {
     reason: string;
   }): Promise<void> {
     const { off, scope, at, by, reason } = record;
-    await this.#db.transaction().execute(async (trx) => {
+    await this.#gate.write(async (trx) => {
       const command = `writes ${off ? 'off' : 'on'}: ${scope}`;
       await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
       await trx.deleteFrom('writes_off').where('scope', '=', scope).execute();
@@ -171,31 +173,33 @@ export class Store {
   }
 
   /** The newest decisions on a mailbox, newest first. */
-  async decisionsOf(account: string, mailboxId: string, limit: number): Promise<readonly RecordedDecision[]> {
-    const rows = await this.#db
-      .selectFrom('decisions')
-      .select(['since', 'until', 'judged', 'verdict'])
-      .where('account', '=', account)
-      .where('mailbox_id', '=', mailboxId)
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute();
-    return rows.map(readDecision);
+  decisionsOf(account: string, mailboxId: string, limit: number): Promise<readonly RecordedDecision[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('decisions')
+        .select(['since', 'until', 'judged', 'verdict'])
+        .where('account', '=', account)
+        .where('mailbox_id', '=', mailboxId)
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(readDecision);
+    });
   }
 
   /** Transitions that no delivery was made of, oldest first. */
   untoldTransitions(limit: number): Promise<readonly StoredTransition[]> {
-    return outbox.untoldTransitions(this.#db, limit);
+    return this.#gate.read((db) => outbox.untoldTransitions(db, limit));
   }
 
   /** What people were told of, and when: telling begins with it. */
   loadTelling(): Promise<TellingMemory> {
-    return telling.loadTelling(this.#db);
+    return this.#gate.read(telling.loadTelling);
   }
 
   /** A person's silence, new or ended, with who asked and why. */
   recordSilence(record: SilenceRecord): Promise<void> {
-    return telling.recordSilence(this.#db, record);
+    return this.#gate.write((trx) => telling.recordSilence(trx, record));
   }
 
   /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them, in one transaction. */
@@ -205,56 +209,66 @@ export class Store {
     readonly telling?: TellingChanges;
     readonly now: EpochMs;
   }): Promise<void> {
-    return outbox.recordDeliveries(this.#db, record);
+    return this.#gate.write((trx) => outbox.recordDeliveries(trx, record));
   }
 
   /** What a channel still has to send, in the order of sending. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
-    return outbox.pendingDeliveries(this.#db, channel, limit);
+    return this.#gate.read((db) => outbox.pendingDeliveries(db, channel, limit));
   }
 
   /** Counts an attempt and keeps its outcome. */
   settleDelivery(settle: outbox.DeliverySettlement): Promise<void> {
-    return outbox.settleDelivery(this.#db, settle);
+    return this.#gate.write((trx) => outbox.settleDelivery(trx, settle));
   }
 
   /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
-    return outbox.beginDelivery(this.#db, id, now);
+    return this.#gate.write((trx) => outbox.beginDelivery(trx, id, now));
   }
 
   /** Puts given-up messages into the outbox again, with their ids and bytes, and keeps who asked. How many, by channel. */
   resendDeliveries(request: ResendRequest, now: EpochMs) {
-    return outbox.resendDeliveries(this.#db, request, now);
+    return this.#gate.write((trx) => outbox.resendDeliveries(trx, request, now));
   }
 
   /** Until when the newest digest reached; null: there was none. */
   digestedUntil(): Promise<EpochMs | null> {
-    return outbox.digestedUntil(this.#db);
+    return this.#gate.read(outbox.digestedUntil);
   }
 
   /** What was done and what was given up since the moment, oldest first. */
   digestFacts(since: EpochMs) {
-    return outbox.digestFacts(this.#db, since);
+    return this.#gate.read((db) => outbox.digestFacts(db, since));
   }
 
   /** The deliveries of a digest, and until when it reached. */
   recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void> {
-    return outbox.recordDigest(this.#db, record);
+    return this.#gate.write((trx) => outbox.recordDigest(trx, record));
+  }
+
+  /** What failed since the store was opened: any read, any write. */
+  get trouble(): StoreTrouble {
+    return this.#gate.trouble;
+  }
+
+  /** Called after each failure. There is one listener. */
+  onTrouble(listener: () => void): void {
+    this.#gate.onTrouble(listener);
   }
 
   /** Writes that the process lives. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
-    await setMeta(this.#db, 'alive_at', String(now));
+    await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 
   /** Every channel with something pending, or given up since `deadSince`. */
   outboxState(deadSince: EpochMs): Promise<readonly outbox.OutboxChannelState[]> {
-    return outbox.outboxState(this.#db, deadSince);
+    return this.#gate.read((db) => outbox.outboxState(db, deadSince));
   }
 
   /** The newest deliveries, newest first. */
   recentDeliveries(limit: number): Promise<readonly Delivery[]> {
-    return outbox.recentDeliveries(this.#db, limit);
+    return this.#gate.read((db) => outbox.recentDeliveries(db, limit));
   }
 }

@@ -34,10 +34,10 @@ export async function loadTelling(db: Db): Promise<TellingMemory> {
 }
 
 /** Within the caller's transaction. */
-export async function writeTelling(db: Db, { announced, ended, groups }: TellingChanges, now: EpochMs): Promise<void> {
-  for (const some of chunks(ended)) await db.deleteFrom('announcements').where('fingerprint', 'in', some).execute();
+export async function writeTelling(trx: Db, { announced, ended, groups }: TellingChanges, now: EpochMs): Promise<void> {
+  for (const some of chunks(ended)) await trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute();
   for (const some of chunks(announced)) {
-    await db
+    await trx
       .insertInto('announcements')
       .values(some.map((one) => ({ fingerprint: one.fingerprint, announcement: JSON.stringify(one) })))
       .onConflict((conflict) =>
@@ -46,7 +46,7 @@ export async function writeTelling(db: Db, { announced, ended, groups }: Telling
       .execute();
   }
   for (const some of chunks(groups)) {
-    await db
+    await trx
       .insertInto('told_groups')
       .values(some.map((group) => ({ group_name: group, told_at: now })))
       .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ told_at: now }))
@@ -68,16 +68,15 @@ export interface SilenceRecord {
   readonly command: string;
 }
 
-export async function recordSilence(db: Db, { silence, at, by, reason, command }: SilenceRecord): Promise<void> {
+/** Within the caller's transaction. */
+export async function recordSilence(trx: Db, { silence, at, by, reason, command }: SilenceRecord): Promise<void> {
   const changing = { until: silence.until, silence: JSON.stringify(silence) };
-  await db.transaction().execute(async (trx) => {
-    await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
-    await trx
-      .insertInto('silences')
-      .values({ id: silence.id, ...changing })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
-      .execute();
-  });
+  await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
+  await trx
+    .insertInto('silences')
+    .values({ id: silence.id, ...changing })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+    .execute();
 }
 
 /** Those that have not expired at that moment, by their end. */

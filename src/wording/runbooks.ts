@@ -147,8 +147,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check the address and the receiver: `warmwarden channels test NAME` says what it answers.',
   },
   store_failing: {
-    means: 'The store could not be written: the disk is full, the file is locked, or it is damaged.',
-    done: 'What could not be recorded was not acted on. It is tried again every few seconds; the page and the log show it at once, messages go out when it works again.',
-    todo: 'Look at the log for the cause. Free disk space, and check the folder of store.url and its rights.',
+    means:
+      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. It ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until Warmwarden is restarted.',
+    done: 'Warmwarden took no action that it could not record, and retries every few seconds. This alert is sent without the store, to each channel until the channel accepts it; `/readyz` fails. Other alerts are sent when the store works again.',
+    todo: 'Follow the advice in the message, which depends on the cause; the log has it too.',
   },
 };

@@ -1,6 +1,7 @@
 // The outbox in memory, for tests of telling: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
 import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
+import type { StoreTrouble } from '../../src/model/store-failure.ts';
 import type { DigestFacts } from '../../src/notify/digest.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
 
@@ -14,6 +15,8 @@ export interface MemoryOutbox extends OutboxStore {
   /** Set, every verb fails with it. */
   broken: Error | null;
   looks: number;
+  /** One read found the file damaged; everything else works. */
+  damage(said: string): void;
 }
 
 export function memoryOutbox(): MemoryOutbox {
@@ -24,13 +27,22 @@ export function memoryOutbox(): MemoryOutbox {
   let sequence = 0;
   let digested: number | null = null;
   const pending = () => [...deliveries.values()].filter(({ state }) => state === 'pending');
+  let trouble: StoreTrouble = { failures: 0, newest: null };
+  let noticed = () => {};
+  const fail = (said: string, lasting: boolean) => {
+    trouble = { failures: trouble.failures + 1, newest: { said, remedy: 'Free space on the disk', lasting } };
+    noticed();
+  };
   const check = () => {
-    if (outbox.broken) throw outbox.broken;
+    if (!outbox.broken) return;
+    fail(outbox.broken.message, false);
+    throw outbox.broken;
   };
   const outbox: MemoryOutbox = {
     broken: null,
     facts: { actions: [], givenUp: [] },
     looks: 0,
+    damage: (said) => fail(said, true),
     commit: (added) => {
       for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });
     },
@@ -87,6 +99,12 @@ export function memoryOutbox(): MemoryOutbox {
     recordDigest: async ({ deliveries: made, until }) => {
       await outbox.recordDeliveries({ transitionIds: [], deliveries: made, now: until });
       digested = until;
+    },
+    get trouble() {
+      return trouble;
+    },
+    onTrouble: (listener) => {
+      noticed = listener;
     },
     proveWritable: async () => check(),
     beginDelivery: async (id, now) => {

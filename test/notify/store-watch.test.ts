@@ -1,26 +1,102 @@
-// A store that can't be written: said at once without it, shown, and its end told with its beginning when it works again.
+// A store that fails: said at once without it, shown, and its end told with its beginning when it works again.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { startReceiver } from './receiver.ts';
-import { hookTo, rigWith } from './rig.ts';
+import { webhookChannel } from '../../src/notify/webhook.ts';
+import type { MovedClock } from '../../src/world.ts';
+import { startReceiver, status } from './receiver.ts';
+import { hookTo, rigWith, secret } from './rig.ts';
+
+const noAlerts = { changed: [], dropped: [], transitions: [] };
+const full = () => new Error('database or disk is full');
+const named = (name: string, url: string, clock: MovedClock) =>
+  webhookChannel({ name, url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
 
 test('is told once to each channel while it lasts, stands on the page, and its end is told and recorded', async () => {
   await using receiver = await startReceiver(() => 0);
   receiver.answer = (response) => response.writeHead(204).end();
   await using rig = rigWith(hookTo(receiver.url));
   await rig.clock.advance(minuteMs);
-  expect(receiver.received).toEqual([]);
-  rig.store.broken = new Error('database or disk is full');
+  expect([receiver.received, rig.fleet.storeFailure]).toEqual([[], null]);
+  rig.store.broken = full();
   await rig.clock.advance(2 * hourMs);
   const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
   expect(bodies()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'store_failing', severity: 'critical' } }]);
   expect(receiver.received[0]?.body).toContain('Database or disk is full.');
+  expect(receiver.received[0]?.body).toContain('Free space on the disk.');
   expect([...rig.fleet.alerts()]).toMatchObject([{ rule: 'store_failing', status: 'firing' }]);
+  expect(rig.fleet.storeFailure).toMatchObject({ said: 'database or disk is full' });
   rig.store.broken = null;
   await rig.clock.advance(2 * minuteMs);
-  expect([...rig.fleet.alerts()]).toEqual([]);
+  expect([[...rig.fleet.alerts()], rig.fleet.storeFailure]).toEqual([[], null]);
   expect(bodies().slice(1)).toMatchObject([{ type: 'alerts.resolved', data: { rule: 'store_failing', total: 1 } }]);
   expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent']);
   await rig.clock.advance(30 * secondMs);
   expect(bodies()).toHaveLength(2);
+});
+
+test('one write that fails is enough, whoever made it, and one that succeeds does not end it', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  await rig.clock.advance(10 * secondMs);
+  rig.store.broken = full();
+  await expect(rig.store.recordAlerts(noAlerts)).rejects.toThrow('full');
+  rig.store.broken = null;
+  await rig.clock.advance(secondMs);
+  const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+  expect([types(), rig.fleet.storeFailure === null]).toEqual([['alerts.firing'], false]);
+  await rig.clock.advance(31 * secondMs);
+  expect(rig.fleet.storeFailure).not.toBe(null);
+  await rig.clock.advance(2 * minuteMs);
+  expect([types(), rig.fleet.storeFailure]).toEqual([['alerts.firing', 'alerts.resolved'], null]);
+});
+
+test('a channel that is down when it begins is told when it is back, under the same id, and the others not again', async () => {
+  await using up = await startReceiver(() => 0);
+  await using down = await startReceiver(() => 0);
+  up.answer = status(204);
+  down.answer = status(503);
+  await using rig = rigWith((clock) => [named('up', up.url, clock), named('down', down.url, clock)]);
+  rig.store.broken = full();
+  await rig.clock.advance(5 * minuteMs);
+  down.answer = status(204);
+  await rig.clock.advance(hourMs);
+  const ids = new Set(down.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`));
+  expect([up.received.length, ids.size]).toEqual([1, 1]);
+  const triedUntilTaken = down.received.length;
+  rig.store.broken = null;
+  await rig.clock.advance(3 * minuteMs);
+  const last = [up, down].map(({ received }) => JSON.parse(received.at(-1)?.body ?? '{}').type);
+  expect(last).toEqual(['alerts.resolved', 'alerts.resolved']);
+  expect([up.received.length, down.received.length]).toEqual([2, triedUntilTaken + 1]);
+});
+
+test('a damaged file stays one, however many writes succeed', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  rig.store.damage('database disk image is malformed');
+  await rig.clock.advance(hourMs);
+  expect(rig.fleet.storeFailure).toMatchObject({ said: 'database disk image is malformed' });
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('what fails now and then is one alert before long, and one relapse a day is not', async () => {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url));
+  const failEvery = async (ms: number, times: number) => {
+    const before = receiver.received.length;
+    for (let count = 0; count < times; count += 1) {
+      rig.store.broken = full();
+      await rig.store.recordAlerts(noAlerts).catch(() => {});
+      rig.store.broken = null;
+      await rig.clock.advance(ms);
+    }
+    return receiver.received.length - before;
+  };
+  expect(await failEvery(5 * minuteMs, 20)).toBeLessThan(8);
+  expect(rig.fleet.storeFailure).not.toBe(null);
+  await rig.clock.advance(3 * hourMs);
+  expect(await failEvery(24 * hourMs, 3)).toBe(6);
 });

@@ -1,0 +1,17 @@
+// Why the store did not do what it was asked to.
+
+export interface StoreFailure {
+  /** What was said, for people; no full stop. */
+  readonly said: string;
+  /** What a person does about it, in a sentence or two. */
+  readonly remedy: string;
+  /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
+  readonly lasting: boolean;
+}
+
+/** What failed since the store was opened. */
+export interface StoreTrouble {
+  /** Reads and writes. */
+  readonly failures: number;
+  readonly newest: StoreFailure | null;
+}

@@ -1,0 +1,63 @@
+// What a failed read or write of the store means for people: what is wrong, and what to do about it.
+import { dirname } from 'node:path';
+import type { StoreFailure } from '../model/store-failure.ts';
+
+/** The store can't be used; the message is one sentence for the operator. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}
+
+/** The file under the open handle is no longer the one at its path. */
+export class MovedStoreError extends StoreError {
+  readonly file: string;
+
+  constructor(file: string) {
+    super(`${file} was deleted or replaced while Warmwarden was running: what is written now would be lost`);
+    this.file = file;
+  }
+}
+
+/** Primary result codes of SQLite. */
+const busy = 5;
+const readOnly = [3, 8, 14, 23];
+const ioError = 10;
+/** A table that is not there, a malformed page, a file that is no database. */
+const damage = [1, 11, 26];
+const full = 13;
+const protocol = 15;
+
+/** SQLite's primary result code; null when something else failed. */
+function codeOf(error: unknown): number | null {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+  return typeof code === 'number' ? code & 0xff : null;
+}
+
+/** Another process holds the file for the moment. */
+export function isLocked(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === busy || code === protocol;
+}
+
+export function failureOf(file: string, error: unknown): StoreFailure {
+  const said = error instanceof Error ? error.message : String(error);
+  if (error instanceof MovedStoreError) return { said, remedy: moved(error.file), lasting: false };
+  const code = codeOf(error);
+  return { said, remedy: remedyOf(file, code, error), lasting: damage.includes(code ?? 0) };
+}
+
+function remedyOf(file: string, code: number | null, error: unknown): string {
+  if (code === null && !(error instanceof StoreError)) return 'Look at the log for the cause, and report it.';
+  if (code === full) return `Free space on the disk of ${file}; Warmwarden then carries on by itself.`;
+  if (code === busy || code === protocol) return `Another process has locked ${file}: find it with \`fuser ${file}\`.`;
+  if (code === ioError) return `Check the disk of ${file}: reading or writing it fails.`;
+  if (readOnly.includes(code ?? 0))
+    return `Make ${file} and its folder ${dirname(file)} writable for Warmwarden's user.`;
+  if (damage.includes(code ?? 0)) return damaged(file);
+  return `Check ${file} and its folder ${dirname(file)}; the log has the cause.`;
+}
+
+const moved = (file: string) =>
+  `Put the original ${file} back, and Warmwarden carries on. A restart uses what is there then: an empty store knows nothing of earlier actions, silences or the emergency stop.`;
+
+const damaged = (file: string) =>
+  `${file} is damaged: stop Warmwarden, move the file away, put a backup in its place if there is one, and start Warmwarden again.`;

@@ -1,0 +1,170 @@
+// The store of issue "out of the laboratory": damaged, replaced or locked while the daemon runs, with every light green.
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+import { request } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { Store } from '../../src/store/store.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { alertOf, noAlerts, now } from '../store/records.ts';
+import { failWrites } from '../support/failing-writes.ts';
+import { oliver, stormOf } from '../watch/duty.ts';
+
+async function opened() {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-regression-'));
+  const path = join(folder, 'warmwarden.db');
+  const store = await Store.open(path, now);
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const write = () => store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] });
+  return { path, store, write };
+}
+
+describe('a store that fails while the daemon runs', () => {
+  const begin = async () => {
+    const stage = await startMovedDaemon({ scenario: stormOf(oliver), poll: { stats: '*/5 * * * *' } });
+    await stage.run(10 * minuteMs);
+    const path = join(stage.folder, 'data', 'warmwarden.db');
+    const ready = async () => {
+      const { statusCode, body } = await request(`${stage.url()}/readyz`);
+      return `${statusCode} ${await body.text()}`.trim();
+    };
+    const firing = async () => {
+      const metrics = await (await request(`${stage.url()}/metrics`)).body.text();
+      return /alerts_firing\{[^}]*rule="store_failing"[^}]*\} 1/.test(metrics);
+    };
+    return { ...stage, stage, path, ready, firing };
+  };
+
+  test('is noticed when ticks fail while a probe of its own row succeeds, and its end is told', async () => {
+    const { stage, path, ready, firing, run, told } = await begin();
+    await using _ = stage;
+    const other = new DatabaseSync(path);
+    other.exec('ALTER TABLE observations RENAME TO lost');
+    await run(6 * minuteMs);
+    expect([await ready(), await firing()]).toEqual(['503 not ready: the store is failing', true]);
+    expect(told('store_failing')).toEqual(['firing']);
+    await run(20 * minuteMs);
+    expect(told('store_failing')).toEqual(['firing']);
+    // Repaired by a person; the process that starts then tells the end.
+    other.exec('ALTER TABLE lost RENAME TO observations');
+    other.close();
+    await stage.restart();
+    await run(2 * minuteMs);
+    expect([await ready(), await firing(), told('store_failing')]).toEqual([
+      '200 ready',
+      false,
+      ['firing', 'resolved'],
+    ]);
+  });
+
+  test('is noticed when its file is gone, although SQLite goes on writing to it', async () => {
+    const { stage, path, ready, run, told, receiver } = await begin();
+    await using _ = stage;
+    renameSync(path, `${path}.away`);
+    await run(2 * minuteMs);
+    expect([await ready(), told('store_failing')]).toEqual(['503 not ready: the store is failing', ['firing']]);
+    const said = receiver
+      .alerts()
+      .find(({ rule }) => rule === 'store_failing')
+      ?.sentences.join(' ');
+    expect(said).toContain('was deleted or replaced while Warmwarden was running');
+    expect(said).toContain('back, and Warmwarden carries on.');
+    renameSync(`${path}.away`, path);
+    await run(3 * minuteMs);
+    expect([await ready(), told('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
+  });
+
+  test('is told at its first failed write', async () => {
+    const { stage, run, told } = await begin();
+    await using _ = stage;
+    using writes = failWrites((nth) => nth === 2);
+    await stage.until('a second write', () => writes.failed === 1, 10 * minuteMs);
+    await run(secondMs);
+    expect(told('store_failing')).toEqual(['firing']);
+  });
+});
+
+describe('another file in the place of the store', () => {
+  test.each(['', '-wal', '-shm'])('is noticed before anything is written: warmwarden.db%s', async (ending) => {
+    const { path, store, write } = await opened();
+    await write();
+    renameSync(`${path}${ending}`, `${path}.away`);
+    await expect(write()).rejects.toThrow(`${path}${ending} was deleted or replaced`);
+    expect(store.trouble).toMatchObject({ failures: 1 });
+    renameSync(`${path}.away`, `${path}${ending}`);
+    await write();
+  });
+});
+
+describe('a lock of another process', () => {
+  test('blocks the event loop for moments only, and the write succeeds when it is gone', async () => {
+    const { path, write } = await opened();
+    const other = new DatabaseSync(path);
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    const state = { written: false };
+    const writing = write().then(() => {
+      state.written = true;
+    });
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(state.written).toBe(false);
+    other.exec('ROLLBACK');
+    await writing;
+  });
+
+  test('that stays is a failed write after a while, and those that follow do not wait again', async () => {
+    const { path, store, write } = await opened();
+    const other = new DatabaseSync(path);
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    const counted = async (writes: number) => {
+      const waiting = { over: false };
+      const failing = Promise.allSettled(Array.from({ length: writes }, write)).then((results) => {
+        waiting.over = true;
+        return results.map(({ status }) => status);
+      });
+      let turns = 0;
+      for (; !waiting.over; turns += 1) await turn();
+      return { turns, results: await failing };
+    };
+    const first = await counted(1);
+    expect([first.results, first.turns > 50]).toEqual([['rejected'], true]);
+    // Each of them leaves turns to others, however many there are.
+    const next = await counted(5);
+    expect(next.results).toEqual(Array(5).fill('rejected'));
+    expect(next.turns).toBeGreaterThanOrEqual(5);
+    expect(next.turns).toBeLessThan(50);
+    expect(store.trouble).toMatchObject({ failures: 6, newest: { lasting: false } });
+    expect(store.trouble.newest?.remedy).toContain('Another process has locked');
+    other.exec('ROLLBACK');
+    await write();
+  });
+});
+
+test('a failure that rolls back by itself is told as what it is, not as a failed ROLLBACK', async () => {
+  const { path, store, write } = await opened();
+  const other = new DatabaseSync(path);
+  other.exec("CREATE TRIGGER t BEFORE INSERT ON alerts BEGIN SELECT RAISE(ROLLBACK, 'the disk is full'); END");
+  await expect(write()).rejects.toThrow('the disk is full');
+  other.exec('DROP TRIGGER t');
+  other.close();
+  await write();
+  expect((await store.loadPicture()).alerts).toHaveLength(1);
+});
+
+test.each(['begin immediate', 'commit'] as const)('a write that fails at its %s leaves nothing behind', async (at) => {
+  const { store, write } = await opened();
+  {
+    using writes = failWrites((nth) => nth === 1, { at });
+    await expect(write()).rejects.toThrow('database or disk is full');
+    expect([(await store.loadPicture()).alerts, writes.failed]).toEqual([[], 1]);
+    await write();
+  }
+  expect((await store.loadPicture()).alerts).toHaveLength(1);
+});
