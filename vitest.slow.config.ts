@@ -5,7 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.slow.ts'],
     testTimeout: 600_000,
-    hookTimeout: 60_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000 } },
     maxWorkers: 1,
   },
 });

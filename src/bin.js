@@ -17,11 +17,6 @@ if (major < needed) {
   process.on('warning', (warning) => {
     if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.stack}\n`);
   });
-  // A reader that has seen enough (`| head`) is no fault of ours.
-  process.stdout.on('error', (error) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
   const source = new URL('./main.ts', import.meta.url);
   const { main } = await import(existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href);
   await main(process.argv);

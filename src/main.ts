@@ -12,6 +12,7 @@ import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
 import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/mailbox-commands.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { watchOutputs } from './commands/outputs.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { releaseCommand } from './commands/release.ts';
 import { reloadCommand } from './commands/reload.ts';
@@ -29,6 +30,7 @@ const exitCodes = 'Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the
 
 /** Runs the command line, and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
+  watchOutputs();
   const program = new Command('warmwarden')
     .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
     .version(version)

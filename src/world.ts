@@ -2,8 +2,9 @@
 // The current time, timers and Math.random live in this file only.
 import { setImmediate as turn } from 'node:timers/promises';
 import { createTask, validateDetailed } from 'node-cron';
-import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import { type Logger, type LoggerOptions, pino } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+import { Output, type Patience, writerTo } from './output.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
@@ -282,12 +283,35 @@ export interface LogOptions {
   readonly format: 'json' | 'pretty';
 }
 
+/** Real timers for an output. They keep no process alive. */
+const patience: Patience = {
+  later: (ms, run) => void setTimeout(run, ms).unref(),
+  block: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+};
+
+/** Standard output for a process that goes on without it (output.ts). At the exit it waits a moment for what is left. */
+export function standardOutput(droppedLine: (dropped: number) => string): Output {
+  // Touching process.stdout makes Node set a pipe or a socket to non-blocking.
+  const { fd } = process.stdout;
+  const output = new Output({ write: writerTo(fd), patience, droppedLine });
+  process.on('exit', () => output.flush());
+  return output;
+}
+
+const outputs = new WeakMap<Log, Output>();
+
+/** How many lines of this log could not be written since the start. */
+export function droppedLines(log: Log): number {
+  return outputs.get(log)?.dropped ?? 0;
+}
+
 /**
- * A pino logger on standard output, written at once so that nothing is lost or overtaken at the end, with the time of
- * the given clock. `hide` is the last net: it gets every line before it is written, and takes secrets out.
+ * A pino logger on standard output, with the time of the given clock. A line is written at once or, where the reader has
+ * stalled, when it reads again; what cannot be written is dropped and counted. `hide` is the last net: it gets every line
+ * before it is written, and takes secrets out.
  */
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
-  const settings = {
+  const settings: LoggerOptions = {
     level: options.level,
     base: null,
     timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
@@ -295,9 +319,26 @@ export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line)
     redact: { paths: ['*.api_key', '*.secret', '*.authorization', 'api_key', 'secret'], censor: '[hidden]' },
     hooks: { streamWrite: hide },
   };
-  return options.format === 'pretty'
-    ? pino(settings, pretty({ sync: true, colorize: process.stdout.isTTY === true, translateTime: 'SYS:HH:MM:ss' }))
-    : pino(settings, pino.destination({ dest: 1, sync: true }));
+  if (options.level === 'silent') return pino(settings, { write: () => {} });
+  const colorize = process.stdout.isTTY === true;
+  const shown: (line: string) => string =
+    options.format === 'pretty' ? prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' }) : (line) => line;
+  const output = standardOutput((dropped) => shown(droppedLine(settings, dropped)));
+  const log = pino(settings, { write: (line: string) => output.write(shown(line)) });
+  outputs.set(log, output);
+  return log;
+}
+
+/** An error, so that it appears at every level: something of any level is missing here. */
+function droppedLine(settings: LoggerOptions, dropped: number): string {
+  let written = '';
+  const log = pino(settings, {
+    write: (line: string) => {
+      written = line;
+    },
+  });
+  log.error({ dropped }, 'log lines were dropped: standard output could not be written');
+  return written;
 }
 
 /** A world on the given clock, with the machine's chance. */

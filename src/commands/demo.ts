@@ -12,9 +12,10 @@ import type { ConfigSource } from '../reload/reloader.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { scenarioStart } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
-import { type MovedClock, movedClock, type World, worldOn } from '../world.ts';
+import { type MovedClock, movedClock, standardOutput, type World, worldOn } from '../world.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
+import { goOnWithoutOutputs } from './outputs.ts';
 import { heedSignals } from './run.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */
@@ -36,12 +37,17 @@ export function demoCommand(): Command {
     });
 }
 
+/** Stands where text was dropped. */
+const missingText = () => '\n(Some of this output is missing here.)\n';
+
 async function demo(speed: number, port: number): Promise<void> {
+  goOnWithoutOutputs();
+  const output = standardOutput(missingText);
   const clock = movedClock(scenarioStart);
   const world = worldOn(clock, { level: 'silent', format: 'json' });
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-demo-'));
   const story = createStory({
-    write: (text) => process.stdout.write(text),
+    write: (text) => output.write(text),
     colour: process.stdout.isTTY === true,
     clock,
   });

@@ -8,6 +8,7 @@ import { NewerStoreError } from '../store/migrations.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { exitFailed, exitNewerStore } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
+import { goOnWithoutOutputs } from './outputs.ts';
 
 export function runCommand(): Command {
   return new Command('run')
@@ -20,6 +21,7 @@ export function runCommand(): Command {
 async function run(file: string): Promise<void> {
   const loaded = loadOrSay(file);
   if (!loaded) return;
+  goOnWithoutOutputs();
   const { config } = loaded;
   const secrets = new KnownSecrets();
   secrets.learn(loaded.settings);

@@ -9,8 +9,9 @@ import type { Scenario } from '../simulator/scenario.ts';
 import { fromError, readScenario } from '../simulator/scenario-file.ts';
 import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
-import { type Clock, movedClock, systemClock, worldOn } from '../world.ts';
+import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world.ts';
 import { exitFailed } from './exit-codes.ts';
+import { goOnWithoutOutputs } from './outputs.ts';
 
 interface Flags {
   readonly port: number;
@@ -61,6 +62,8 @@ export function simulatorCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
+  goOnWithoutOutputs();
+  const output = standardOutput(() => '');
   const stop = new AbortController();
   const { clock, pacing } = fleetClock(flags, stop.signal);
   const world = worldOn(clock, { level: 'warn', format: 'pretty' });
@@ -78,12 +81,12 @@ async function run(flags: Flags): Promise<void> {
     process.exitCode = exitFailed;
     return;
   }
-  process.stdout.write(story(simulator, { ...flags, scenario }, clock.now()));
+  output.write(story(simulator, { ...flags, scenario }, clock.now()));
   await stopSignal();
   stop.abort();
   await pacing;
   await simulator.close();
-  process.stdout.write('The simulator has stopped.\n');
+  output.write('The simulator has stopped.\n');
 }
 
 /** Real time when nothing else is asked for: only it survives a laptop's sleep without falling behind. */

@@ -1,7 +1,7 @@
 // Answers a scrape: the mailboxes' series from their cached blocks, the fleet's and our own made afresh.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Tally } from '../model/tally.ts';
-import type { World } from '../world.ts';
+import { droppedLines, type World } from '../world.ts';
 import { type Piece, pieceOf } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 import { type Family, familyText } from './family.ts';
@@ -32,7 +32,7 @@ export interface Metrics {
 export function createMetrics({ fleet, version, world, settings }: MetricsParts): Metrics {
   const { clock, log } = world;
   let inForce = settings;
-  const own = createOwnMetrics(fleet, version);
+  const own = createOwnMetrics(fleet, version, () => droppedLines(log));
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
   own.configTaken(clock.now());
   const scrapes = takingTurns(() => mailboxes.pieces());

@@ -32,10 +32,11 @@ export interface OwnMetrics {
   families(): Promise<readonly Family[]>;
 }
 
-/** In a registry of their own. */
-export function createOwnMetrics(fleet: Fleet, version: string): OwnMetrics {
+/** In a registry of their own. `linesDropped` is what the log has lost so far. */
+export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: () => number): OwnMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  countLines(registry, linesDropped);
   const counters = createCounters(registry);
   const gauges = createGauges(registry);
   gauges.build.labels(version).set(1);
@@ -70,6 +71,19 @@ function startAtZero(fleet: Fleet, { actions, decisions, requests, notifications
   }
   for (const { name: channel } of fleet.channels())
     for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
+}
+
+/** Read at each scrape: the log counts by itself. */
+function countLines(registry: Registry, linesDropped: () => number): void {
+  new Counter({
+    name: `${prefix}log_lines_dropped_total`,
+    help: 'Log lines that standard output did not take: its disk is full, or its reader has stalled or died.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(linesDropped());
+    },
+  });
 }
 
 function createGauges(registry: Registry) {

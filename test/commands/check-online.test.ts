@@ -73,4 +73,4 @@ test('a cadence that does not fit is summed up, with what would mend it', async 
   expect(text).toMatch(
     /A key with \d+ requests a minute would hold it \(plan pro: 100\); or a cadence with stats every/,
   );
-}, 60_000);
+});

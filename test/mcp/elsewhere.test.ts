@@ -63,18 +63,16 @@ describe('a bare JSON-RPC client', () => {
     expect(rpc.received + server.stderr()).not.toContain(host.key);
   });
 
-  it('is left within 2 s of the end of stdin, also while a run goes on', async () => {
+  it('is left at the end of stdin, also while a run goes on', async () => {
     await using host = await RecipeHost.start();
     host.run = () => ({ status: 200, body: { id: 'run-1', status: 'running' } });
     await using server = spawned(host);
     const { rpc } = server;
     await rpc.initialize();
     rpc.ask('tools/call', { name: 'at-risk', arguments: {} });
-    await expect.poll(() => host.of('GET', /runs/).length, { timeout: 20_000 }).toBeGreaterThan(0);
-    const begun = performance.now();
+    await expect.poll(() => host.of('GET', /runs/).length).toBeGreaterThan(0);
     rpc.end();
     expect(await server.ended).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
   it('gets the answers to what it asked just before it closed stdin', async () => {
@@ -217,13 +215,13 @@ describe('the tools of a service elsewhere', () => {
     const changes = () => rpc.messages.filter(({ method }) => method === 'notifications/tools/list_changed').length;
     await rpc.tools();
     const looked = host.taken.length;
-    await expect.poll(() => host.taken.length, { timeout: 20_000 }).toBeGreaterThan(looked + 2);
+    await expect.poll(() => host.taken.length).toBeGreaterThan(looked + 2);
     expect(changes()).toBe(0);
     host.list = () => ({ status: 200, body: [{ id: 'at-risk' }, { id: 'new' }] });
-    await expect.poll(changes, { timeout: 20_000 }).toBe(1);
+    await expect.poll(changes).toBe(1);
     expect((await rpc.tools()).map(({ name }) => name)).toContain('new');
     const again = host.taken.length;
-    await expect.poll(() => host.taken.length, { timeout: 20_000 }).toBeGreaterThan(again + 2);
+    await expect.poll(() => host.taken.length).toBeGreaterThan(again + 2);
     expect(changes()).toBe(1);
   });
 
@@ -354,7 +352,7 @@ describe('what a service answers', () => {
     const { host, rpc } = service;
     host.run = () => run({ status: 'running' });
     const id = rpc.ask('tools/call', { name: 'at-risk', arguments: {} });
-    await expect.poll(() => host.of('GET', /runs/).length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => host.of('GET', /runs/).length).toBeGreaterThan(0);
     rpc.notify('notifications/cancelled', { requestId: id, reason: 'enough' });
     await rpc.tools();
     const asked = host.of('GET', /runs/).length;

@@ -130,7 +130,7 @@ describe.skipIf(!isInstalled(program))('a real Alertmanager', () => {
 
 describe('what Alertmanager is told', () => {
   const clock = movedClock(start);
-  const signal = AbortSignal.timeout(50_000);
+  const signal = AbortSignal.timeout(240_000);
   interface Posted {
     readonly labels: Readonly<Record<string, string>>;
     readonly startsAt: string;

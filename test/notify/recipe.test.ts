@@ -127,7 +127,7 @@ test('trying it out asks for the recipe and starts nothing; the key is in no sen
       ...change,
     };
     const channel = recipeChannel(settings, world);
-    const result = await channel.check?.(AbortSignal.timeout(5_000));
+    const result = await channel.check?.(AbortSignal.timeout(120_000));
     await channel.close?.();
     return [result?.kind, result?.detail];
   };

@@ -79,7 +79,7 @@ beforeAll(async () => {
   early = { fleet: await api<FleetAnswer>('/api/fleet'), rows: (await run('at-risk', { bounces: 30 })).rows };
   // 15:30: one mailbox is in recovery, one paused, a domain's DKIM fails, another is listed, a login is lost.
   await stage.run(scenarioStart + 7 * hourMs - stage.clock.now());
-}, 120_000);
+});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 describe('the rows of a built-in recipe are what the API says', () => {
@@ -272,5 +272,5 @@ schedule: {cron: "0 12 * * *", time_zone: America/New_York}\n`,
     await stage.run(5 * secondMs);
     const gone = await ask(`/v1/runs/${id}`);
     expect([gone.status, await gone.json()]).toMatchObject([410, { error: 'pruned' }]);
-  }, 60_000);
+  });
 });

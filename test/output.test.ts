@@ -1,0 +1,115 @@
+// Lines to standard output: in order and whole, kept while a reader stalls, dropped and counted beyond that, never thrown.
+import { expect, test } from 'vitest';
+import { maxWaitingBytes, Output } from '../src/output.ts';
+
+/** A descriptor with room for so many bytes, or an error instead; timers that the test lets go off. */
+function rig(room = Number.POSITIVE_INFINITY) {
+  const due: (() => void)[] = [];
+  const state = { room, error: null as string | null, text: '', blockedMs: 0, due, whileBlocked: () => {} };
+  const output = new Output({
+    write: (bytes) => {
+      const code = state.error ?? (state.room <= 0 ? 'EAGAIN' : null);
+      if (code) throw Object.assign(new Error(code), { code });
+      const part = bytes.subarray(0, state.room);
+      state.room -= part.length;
+      state.text += part.toString();
+      return part.length;
+    },
+    patience: {
+      later: (_ms, run) => void due.push(run),
+      block: (ms) => {
+        state.blockedMs += ms;
+        state.whileBlocked();
+      },
+    },
+    droppedLine: (dropped) => `${dropped} dropped\n`,
+  });
+  return { output, state, later: () => due.splice(0).forEach((run) => void run()) };
+}
+
+test('a line is written at once', () => {
+  const { output, state } = rig();
+  output.write('one\n');
+  output.write('two\n');
+  expect([state.text, output.dropped, state.due.length]).toEqual(['one\ntwo\n', 0, 0]);
+});
+
+test('while the reader stalls, lines wait in order; a line that was begun goes on where it stopped', () => {
+  const { output, state, later } = rig(6);
+  for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
+  expect([state.text, state.due.length]).toEqual(['one\ntw', 1]);
+  later();
+  expect(state.due).toHaveLength(1);
+  state.room = 100;
+  later();
+  expect([state.text, output.dropped, state.due.length]).toEqual(['one\ntwo\nthree\n', 0, 0]);
+});
+
+test('what waits is bounded: newer lines are dropped, and reported where they are missing', () => {
+  const { output, state, later } = rig(0);
+  const line = `${'x'.repeat(1_023)}\n`;
+  for (let written = 0; written < 2 * maxWaitingBytes; written += line.length) output.write(line);
+  const kept = maxWaitingBytes / line.length;
+  expect(output.dropped).toBe(kept);
+  state.room = Number.POSITIVE_INFINITY;
+  later();
+  output.write('after\n');
+  expect(state.text).toBe(`${line.repeat(kept)}${kept} dropped\nafter\n`);
+  expect(output.dropped).toBe(kept);
+});
+
+test.each(['ENOSPC', 'EPIPE', 'EIO', 'EBADF'])(
+  '%s drops each line, and is reported once when writing works again',
+  (code) => {
+    const { output, state } = rig();
+    output.write('before\n');
+    state.error = code;
+    output.write('one\n');
+    output.write('two\n');
+    expect([state.text, output.dropped, state.due.length]).toEqual(['before\n', 2, 0]);
+    state.error = null;
+    output.write('three\n');
+    output.write('four\n');
+    expect([state.text, output.dropped]).toEqual(['before\n2 dropped\nthree\nfour\n', 2]);
+  },
+);
+
+test('a report that is lost itself is made again, and counts as no line', () => {
+  const { output, state } = rig();
+  state.error = 'ENOSPC';
+  output.write('one\n');
+  state.error = null;
+  state.room = 0;
+  output.write('two\n');
+  state.error = 'EPIPE';
+  state.due.splice(0).forEach((run) => void run());
+  state.error = null;
+  state.room = 100;
+  output.write('three\n');
+  expect([state.text, output.dropped]).toEqual(['2 dropped\nthree\n', 2]);
+});
+
+test('after a line that broke off, the next one begins on a line of its own', () => {
+  const { output, state, later } = rig(2);
+  output.write('one\n');
+  state.error = 'ENOSPC';
+  later();
+  state.error = null;
+  state.room = 100;
+  output.write('two\n');
+  expect(state.text).toBe('on\n1 dropped\ntwo\n');
+});
+
+test('at the end of the process a slow reader gets what is left, a dead one is waited for no longer than a second', () => {
+  const slow = rig(0);
+  slow.output.write('last\n');
+  slow.state.whileBlocked = () => {
+    slow.state.room += 2;
+  };
+  slow.output.flush();
+  expect([slow.state.text, slow.state.blockedMs]).toEqual(['last\n', 30]);
+  const stalled = rig(0);
+  stalled.output.write('last\n');
+  stalled.output.flush();
+  expect([stalled.state.text, stalled.state.blockedMs]).toEqual(['', 1_000]);
+});
