@@ -1,8 +1,9 @@
 // `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
+import { readSmallFile } from '../config/small-file.ts';
 import { apiSource } from '../mcp/api-source.ts';
 import { nearestSource } from '../mcp/nearest-source.ts';
 import { serviceSource } from '../mcp/service-source.ts';
@@ -133,13 +134,9 @@ function keyOf({ apiKeyFile }: McpOptions): string {
     if (key === '') throw new UsageError(`a recipe service wants a key: set ${keyVariable}, or give --api-key-file`);
     return checkedKey(key, keyVariable);
   }
-  try {
-    return checkedKey(readFileSync(apiKeyFile, 'utf8').trim(), '--api-key-file');
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new UsageError(`the file of --api-key-file can't be read (${code})`);
-  }
+  const read = readSmallFile(apiKeyFile);
+  if ('failure' in read) throw new UsageError(`the file of --api-key-file can't be read: ${read.failure}`);
+  return checkedKey(read.text.trim(), '--api-key-file');
 }
 
 /** Whatever else it is, it must fit into a header. */

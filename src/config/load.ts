@@ -1,5 +1,4 @@
 // The configuration file and the environment -> Config, or every problem at once.
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
@@ -10,7 +9,8 @@ import { hideSecrets, secretsIn } from './hiding.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from './problem.ts';
 import { configSchema } from './schema.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
-import { type Environment, failureOf, type Substitution, substitute } from './substitute.ts';
+import { readSmallFile } from './small-file.ts';
+import { type Environment, type Substitution, substitute } from './substitute.ts';
 
 export interface ValidConfig {
   readonly ok: true;
@@ -56,13 +56,9 @@ export function loadConfig(path: string, environment: Environment): LoadedConfig
 
 /** The file as a mapping of keys, or every reason why it is none. */
 export function readSource(path: string): (SourceDocument & { readonly tree: object }) | readonly Problem[] {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    return [atTop(`the file can't be read: ${failureOf(error)}`)];
-  }
-  const source = readDocument(text);
+  const read = readSmallFile(path);
+  if ('failure' in read) return [atTop(`the file can't be read: ${read.failure}`)];
+  const source = readDocument(read.text);
   if (!('tree' in source)) return source.map((problem) => hideSecrets(problem, []));
   const { tree } = source;
   if (tree === null || tree === undefined) return [atTop('the file is empty')];

@@ -1,16 +1,15 @@
 // The files that secrets are read from, while the daemon runs: rotation replaces them, often by a rename.
-import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
+import { readSmallFile } from './small-file.ts';
 
 /** What stands in the files now, by path; a file that can't be read is left out. */
 export function readFiles(files: readonly string[]): ReadonlyMap<string, string> {
   const contents = new Map<string, string>();
   for (const file of files) {
-    try {
-      contents.set(file, readFileSync(file, 'utf8'));
-    } catch {
-      // It may be replaced at this moment: the next look finds it.
-    }
+    const read = readSmallFile(file);
+    // It may be replaced at this moment: the next look finds it.
+    if ('text' in read) contents.set(file, read.text);
   }
   return contents;
 }

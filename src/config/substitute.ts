@@ -1,7 +1,7 @@
 // ${NAME} and ${NAME:-default} in the values of a tree, and the `_file` form of its secrets.
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Finding, formatPath, type Path } from './problem.ts';
+import { readSmallFile } from './small-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -78,25 +78,8 @@ function expand(written: string, environment: Environment): { value: string; com
 
 /** The text without one trailing line break, or why there is none, as the end of a sentence. */
 function readSecretFile(path: string): { text: string } | { failure: string } {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    return { failure: `can't be read: ${failureOf(error)}` };
-  }
-  if (bytes.length > maxSecretFileBytes) return { failure: 'is too large for a secret' };
-  const text = bytes.toString('utf8').replace(/\r?\n$/, '');
+  const read = readSmallFile(path, maxSecretFileBytes);
+  if ('failure' in read) return { failure: `can't be read: ${read.failure}` };
+  const text = read.text.replace(/\r?\n$/, '');
   return text === '' ? { failure: 'is empty' } : { text };
-}
-
-/** A file system error in words, without the path that Node repeats in its message. */
-export function failureOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-  const words: Record<string, string> = {
-    ENOENT: 'it does not exist',
-    EISDIR: 'it is a folder',
-    EACCES: 'no permission',
-    ENOTDIR: 'a part of its path is no folder',
-  };
-  return words[code] ?? code;
 }

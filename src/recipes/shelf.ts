@@ -1,7 +1,8 @@
 // The recipes that are there: those shipped with Warmwarden and the user's folder, read anew when a file changed.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { failureOf, readSmallFile } from '../config/small-file.ts';
 import type { BrokenRecipe } from '../model/recipe.ts';
 import { type Definition, readDefinition } from './definition.ts';
 
@@ -80,12 +81,13 @@ export class Shelf {
       const mark = `${mtimeMs} ${size}`;
       const known = this.#seen.get(path);
       if (known?.mark === mark) return known.read;
-      if (size > maxFileBytes) return { problems: [`${path}: is larger than ${maxFileBytes / 1024} KiB`] };
-      const read = readDefinition(await readFile(path, 'utf8'), { file: path, builtIn });
+      const found = readSmallFile(path, maxFileBytes);
+      if ('failure' in found) return { problems: [`${path}: can't be read: ${found.failure}`] };
+      const read = readDefinition(found.text, { file: path, builtIn });
       this.#seen.set(path, { mark, read });
       return read;
     } catch (error) {
-      return { problems: [`${path}: can't be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`] };
+      return { problems: [`${path}: can't be read: ${failureOf(error)}`] };
     }
   }
 }

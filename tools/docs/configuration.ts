@@ -13,6 +13,8 @@ force and where each value came from, \`--mailbox ADDRESS\` the guard settings o
 - \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
 - \`api_key\`, \`url\` and \`secret\` can be written as \`api_key_file\`, \`url_file\`, \`secret_file\`: the path of a file, relative to
   the folder of the configuration. Its folder is watched: a secret that is replaced there is taken over by itself.
+- Configuration, secrets and recipes are read from regular files, also behind symbolic links: never from a FIFO, a socket or a device.
+  A configuration may have 1 MiB, a secret or a recipe 64 KiB.
 - Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC, with
   an optional leading field for seconds.
 - Editors complete and check the file with [config.schema.json](../config.schema.json); the first line of the example names it.

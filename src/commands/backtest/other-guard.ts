@@ -1,5 +1,4 @@
 // `--guard FILE`: other guard settings to compare with, out of a file with a guard section or out of a whole configuration.
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { GuardSettings } from '../../config/config.ts';
 import { inconsistencies } from '../../config/consistency.ts';
@@ -9,7 +8,8 @@ import { guardSchema } from '../../config/guard-schema.ts';
 import { hideSecrets, secretsIn } from '../../config/hiding.ts';
 import { byPlace, formatPath, formatProblem, type Problem } from '../../config/problem.ts';
 import { section } from '../../config/section.ts';
-import { type Environment, failureOf, substitute } from '../../config/substitute.ts';
+import { readSmallFile } from '../../config/small-file.ts';
+import { type Environment, substitute } from '../../config/substitute.ts';
 
 const guardFile = section({ guard: guardSchema });
 
@@ -38,11 +38,9 @@ export function readOtherGuard(file: string, environment: Environment): GuardSet
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`${file} can't be read: ${failureOf(error)}`);
-  }
+  const read = readSmallFile(file);
+  if ('failure' in read) throw new Error(`${file} can't be read: ${read.failure}`);
+  return read.text;
 }
 
 function problemsOf(file: string, problems: readonly Problem[]): Error {

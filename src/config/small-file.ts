@@ -1,0 +1,66 @@
+// A file of the configuration: a regular one of bounded size, read without ever waiting for somebody to write it.
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+
+const mebibyte = 1024 * 1024;
+const maxFileBytes = mebibyte;
+
+/**
+ * What stands in the file, or why it can't be read, as the end of a sentence. A link to a regular file is one. A FIFO would
+ * make us wait, a device may never end, and opening one can have effects of its own: neither is opened.
+ */
+export function readSmallFile(
+  path: string,
+  maxBytes = maxFileBytes,
+): { readonly text: string } | { readonly failure: string } {
+  try {
+    const wrong = kindComplaint(statSync(path));
+    if (wrong !== null) return { failure: wrong };
+    // Not to wait for a writer, should it have become a FIFO just now.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return contentOf(file, maxBytes);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+function contentOf(file: number, maxBytes: number): { readonly text: string } | { readonly failure: string } {
+  const stats = fstatSync(file);
+  const wrong = kindComplaint(stats);
+  if (wrong !== null) return { failure: wrong };
+  const tooLarge = {
+    failure: `it is larger than ${maxBytes < mebibyte ? `${maxBytes / 1024} KiB` : `${maxBytes / mebibyte} MiB`}`,
+  };
+  if (stats.size > maxBytes) return tooLarge;
+  // Its size may be told wrongly, or change meanwhile: one byte more than may be there shows it.
+  const bytes = Buffer.allocUnsafe(maxBytes + 1);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+    read = readSync(file, bytes, length, bytes.length - length, null);
+  }
+  return length > maxBytes ? tooLarge : { text: bytes.toString('utf8', 0, length) };
+}
+
+/** null for a regular file. */
+function kindComplaint(stats: Stats): string | null {
+  if (stats.isFile()) return null;
+  if (stats.isDirectory()) return 'it is a folder';
+  const kind = stats.isFIFO() ? 'a FIFO' : stats.isSocket() ? 'a socket' : 'a device';
+  return `it is ${kind}, not a regular file`;
+}
+
+/** A file system error in words, without the path that Node repeats in its message. */
+export function failureOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const words: Record<string, string> = {
+    ENOENT: 'it does not exist',
+    EISDIR: 'it is a folder',
+    EACCES: 'no permission',
+    ENOTDIR: 'a part of its path is no folder',
+    ELOOP: 'its symbolic links lead in a circle',
+  };
+  return words[code ?? ''] ?? code ?? message;
+}
