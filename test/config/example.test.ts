@@ -57,16 +57,44 @@ function treeOf(yaml: string): unknown {
   return source.tree;
 }
 
+/** With the `# ` in front of keys taken away, and with `# # ` made `# `. */
+const uncommented = (yaml: string) => yaml.replace(/^( *)# ( *(?:# )?(?:- )?[a-z_0-9]+:(?: .*)?)$/gm, '$1$2');
+/** The example with its channels taken in, as a person would. */
+const withChannels = text.replace(/(?<=^ {2}channels:.*\n)(?: {4}# .*\n)+/m, uncommented);
+
 const live = valuesOf(treeOf(text));
-/** With the commented keys taken in; where both stand, the comment is the later one and counts. */
-const full = valuesOf(treeOf(text.replace(/^( *)# ( *(?:- )?[a-z_0-9]+:(?: .*)?)$/gm, '$1$2')));
+/** With all commented keys taken in; where both stand, the comment is the later one and counts. */
+const full = valuesOf(treeOf(uncommented(uncommented(text))));
 const keys = keysOf(shape);
 /** Their default says "nothing", and the example shows what a person would write. */
 const shown = new Set(['accounts', 'alerts.channels']);
 /** Sections that nobody has unless they are written: the example shows them in comments. */
-const commented = /^alerts\.(digest|heartbeat|channels\[\]\.apply)\b/;
+const commented = /^alerts\.(digest\b|heartbeat\b|channels\[\])/;
 /** Keys of an override are those of guard. */
 const isOverride = (path: string) => path.startsWith('accounts[].overrides[].guard.');
+
+const environment = {
+  ACME_API_KEY: 'sk_live_1234',
+  SLACK_URL: 'https://hooks.slack.com/services/a',
+  HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  RECIPE_KEY: 'sk_live_5678',
+};
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-example-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function load(yaml: string, env: NodeJS.ProcessEnv) {
+  writeFileSync(join(folder, 'config.yaml'), yaml);
+  return loadConfig(join(folder, 'config.yaml'), env);
+}
+
+/** What `check` says about it. */
+function checked(yaml: string, env: NodeJS.ProcessEnv) {
+  const loaded = load(yaml, env);
+  const said = (problems: readonly { readonly message: string }[]) => problems.map(({ message }) => message);
+  return loaded.ok
+    ? { problems: [], warnings: said(loaded.warnings) }
+    : { problems: said(loaded.problems), warnings: [] };
+}
 
 describe('config.example.yaml', () => {
   test('has every key of the schema, written or commented', () => {
@@ -92,33 +120,26 @@ describe('config.example.yaml', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is valid with its three variables, and only with them', () => {
-    const environment = {
-      ACME_API_KEY: 'sk_live_1234',
-      SLACK_URL: 'https://hooks.slack.com/services/a',
-      HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
-    };
-    expect(loadConfig(file, environment)).toMatchObject({ ok: true, warnings: [] });
-    const without = loadConfig(file, {});
-    expect(without.ok ? [] : without.problems.map((problem) => problem.message)).toEqual([
-      'the environment variable ACME_API_KEY is not set',
+  test('is valid as copied once its account has a key; the one warning is that there is no channel', () => {
+    const { problems, warnings } = checked(text, { ACME_API_KEY: 'sk_live_1234' });
+    expect([problems, warnings]).toEqual([[], ['there is no channel: nobody will be told']]);
+    expect(checked(text, {}).problems).toEqual(['the environment variable ACME_API_KEY is not set']);
+  });
+
+  test('is valid with its channels, which need three variables more', () => {
+    const { problems, warnings } = checked(withChannels, environment);
+    expect([problems, warnings]).toEqual([[], ['no route leads to fix: it gets nothing']]);
+    expect(checked(withChannels, { ACME_API_KEY: 'sk_live_1234' }).problems).toEqual([
       'the environment variable SLACK_URL is not set',
       'the environment variable HOOK_SECRET is not set',
+      'the environment variable RECIPE_KEY is not set',
     ]);
   });
 });
 
 describe('leaving a key out', () => {
-  const environment = {
-    ACME_API_KEY: 'sk_live_1234',
-    SLACK_URL: 'https://hooks.slack.com/services/a',
-    HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
-  };
-  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-example-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
   const configOf = (tree: unknown) => {
-    writeFileSync(join(folder, 'config.yaml'), JSON.stringify(tree));
-    const loaded = loadConfig(join(folder, 'config.yaml'), environment);
+    const loaded = load(JSON.stringify(tree), environment);
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
     // Written defaults and left out ones are the same policy.
     return {
@@ -126,11 +147,11 @@ describe('leaving a key out', () => {
       accounts: loaded.config.accounts.map((one) => ({ ...one, guard: policyOf(one.guard) })),
     };
   };
-  const whole = configOf(treeOf(text));
+  const whole = configOf(treeOf(withChannels));
   const optional = new Set(
     keys.filter(({ shape: { default: written } }) => written !== undefined).map(({ path }) => path),
   );
-  const places = placesOf(treeOf(text)).filter(
+  const places = placesOf(treeOf(withChannels)).filter(
     ({ path }) => optional.has(path) && !shown.has(path) && path !== 'alerts',
   );
 
@@ -139,7 +160,7 @@ describe('leaving a key out', () => {
   });
 
   test.each(places)('$path changes nothing', ({ steps }) => {
-    const tree = treeOf(text);
+    const tree = treeOf(withChannels);
     const holder = steps.slice(0, -1).reduce<Holder>((inner, step) => inner[step] as Holder, tree as Holder);
     delete holder[steps.at(-1) ?? ''];
     expect(configOf(tree)).toEqual(whole);
