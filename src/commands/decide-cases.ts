@@ -1,10 +1,12 @@
 // The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
-import { type FleetPressure, judge, withBreaker } from '../guard/verdict.ts';
+import { admit, type FleetPressure, heldByBreaker } from '../guard/breaker.ts';
+import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
+import { closedBreaker } from '../model/breaker.ts';
 import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
-import type { EvidenceStart, RunState } from '../model/verdict.ts';
+import type { EvidenceStart, RunState, Verdict } from '../model/verdict.ts';
 
 const number = z.number();
 const caseSchema = z.object({
@@ -76,7 +78,7 @@ function decideCase(one: Case): object {
     claim: null,
     contested: false,
   });
-  const verdict = one.fleet ? withBreaker(found, policy, pressureOf(one.fleet)) : found;
+  const verdict = one.fleet ? underPressure(found, policy, pressureOf(one.fleet)) : found;
   const rate = ratePpm(verdict);
   return {
     id: one.id,
@@ -97,6 +99,27 @@ function runOf(state: Case['state']): RunState {
 
 function startOf(from: string | null | undefined): EvidenceStart | null {
   return from ? { from, before: null } : null;
+}
+
+/** Step 8 for one mailbox of a fleet of which only the counts are known. */
+export function underPressure(verdict: Verdict, { breaker }: Policy, pressure: FleetPressure): Verdict {
+  if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
+  const { active, pending, distinctDomains } = pressure;
+  const entries = Array.from({ length: pending }, (_, index) => ({
+    key: `case/${index}`,
+    account: 'case',
+    email: `${index}@${index % distinctDomains}.example`,
+    domain: `${index % distinctDomains}.example`,
+    at: 0,
+    held: false,
+    firstSight: false,
+    weight: 0,
+  }));
+  const [candidate, ...others] = entries;
+  if (!candidate) return verdict;
+  const state = { ...closedBreaker, entries: others };
+  const given = { policy: breaker, running: active, now: 0 };
+  return admit(state, { ...candidate, statsAt: 0 }, given).admitted ? verdict : heldByBreaker(verdict);
 }
 
 function pressureOf(fleet: NonNullable<Case['fleet']>): FleetPressure {

@@ -3,7 +3,7 @@
 import { type BreakerEntry, type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import { breakerTrips } from './verdict.ts';
+import type { Verdict } from '../model/verdict.ts';
 
 export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
   /** When the statistics were read that say so. */
@@ -46,6 +46,30 @@ export function admit(
   const strangers = opened.entries.filter(({ firstSight }) => firstSight).length;
   const atFirstSight = strangers * 2 > opened.entries.length;
   return { state: { ...opened, openSince: now, atFirstSight, trickle: [] }, admitted: false };
+}
+
+/** The part of the fleet that acts at the same time as this mailbox. */
+export interface FleetPressure {
+  /** Running mailboxes. */
+  readonly active: number;
+  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
+  readonly pending: number;
+  readonly distinctDomains: number;
+}
+
+/** Step 8: whether an action is held because too much of the fleet would be acted upon at once. */
+function breakerTrips(policy: Policy['breaker'], pressure: FleetPressure): boolean {
+  const { active, pending, distinctDomains } = pressure;
+  if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
+  return pending * 1e6 >= policy.sharePpm * active || pending >= policy.maxMailboxes;
+}
+
+/** The verdict on a mailbox that was not admitted. */
+export function heldByBreaker(verdict: Verdict): Verdict {
+  const { action } = verdict;
+  return action === 'none' || action === 'hold'
+    ? verdict
+    : { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: action };
 }
 
 /** A breaker that holds nobody any more is closed; what was done stays and counts for the window. */

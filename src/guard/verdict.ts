@@ -170,26 +170,3 @@ function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: numbe
   });
   return left.length === 0 ? null : Math.min(...left);
 }
-
-/** The part of the fleet that acts at the same time as this mailbox. */
-export interface FleetPressure {
-  /** Running mailboxes. */
-  readonly active: number;
-  /** Mailboxes acted on or held for an action within the breaker's window, this one included. */
-  readonly pending: number;
-  readonly distinctDomains: number;
-}
-
-/** Step 8: whether an action is held because too much of the fleet would be acted upon at once. */
-export function breakerTrips(policy: Policy['breaker'], pressure: FleetPressure): boolean {
-  const { active, pending, distinctDomains } = pressure;
-  if (distinctDomains < policy.minDomains || pending < policy.minMailboxes) return false;
-  return pending * 1e6 >= policy.sharePpm * active || pending >= policy.maxMailboxes;
-}
-
-/** The verdict as it stands after step 8. */
-export function withBreaker(verdict: Verdict, policy: Policy, pressure: FleetPressure): Verdict {
-  if (verdict.action !== 'recovery' && verdict.action !== 'pause') return verdict;
-  if (!breakerTrips(policy.breaker, pressure)) return verdict;
-  return { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action };
-}

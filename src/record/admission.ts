@@ -1,5 +1,5 @@
 // Asks the breaker before a verdict becomes an action. Pure. POLICY.md, "The verdict", step 8.
-import { admit, withdraw } from '../guard/breaker.ts';
+import { admit, heldByBreaker, withdraw } from '../guard/breaker.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
@@ -44,7 +44,7 @@ export function askBreaker(
   const candidate = { key, account, email, domain: domainOf(email), weight: weightOf(verdict), firstSight, statsAt };
   const { state, admitted } = admit(breaker, candidate, { policy: policy.breaker, running: running(), now });
   if (admitted) return { verdict, breaker: state };
-  return { verdict: { ...verdict, action: 'hold', reason: 'circuit_breaker', wanted: verdict.action }, breaker: state };
+  return { verdict: heldByBreaker(verdict), breaker: state };
 }
 
 /** The rate as a multiple of the limit; without a limit the rate itself, which is larger. */

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { judge, withBreaker } from '../../src/guard/verdict.ts';
+import { underPressure } from '../../src/commands/decide-cases.ts';
+import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
 import { addDays, utcDate } from '../../src/model/time.ts';
 import cases from './golden-cases.json' with { type: 'json' };
@@ -74,7 +75,7 @@ function judged(one: GoldenCase) {
   );
   const { fleet } = one;
   if (!fleet) return found;
-  return withBreaker(found, policy, { ...fleet, distinctDomains: fleet.distinct_domains });
+  return underPressure(found, policy, { ...fleet, distinctDomains: fleet.distinct_domains });
 }
 
 /** Statistics of today and the days before, as the API sends them, whenever the test runs. */

@@ -1,6 +1,7 @@
 // A second reading of POLICY.md's verdict, written from that page alone and in another shape than src/guard:
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
-import type { FleetPressure, Situation } from '../../src/guard/verdict.ts';
+import type { FleetPressure } from '../../src/guard/breaker.ts';
+import type { Situation } from '../../src/guard/verdict.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import type { Policy } from '../../src/model/policy.ts';
 import type { EvidenceStart } from '../../src/model/verdict.ts';
