@@ -63,6 +63,7 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
     later.reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
   const store = await Store.open(config.store.path, world.clock.now());
   teardowns.add('store', () => store.close());
+  for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);
   const metrics = createMetrics({ fleet, version, world, settings: metricsSettings(live, fleet, world) });
   const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;

@@ -200,7 +200,7 @@ const store = section({
       if (message) context.addIssue({ code: 'custom', message });
     }),
     'sqlite:./data/warmwarden.db',
-    'sqlite: and a path, relative to the folder of this file.',
+    'sqlite: and a path, relative to the folder of this file. Best in a folder of its own: Warmwarden makes folder and files accessible to its own user only.',
   ),
 });
 

@@ -1,13 +1,12 @@
-// node:sqlite behind Kysely, and the lock that admits one process per file.
-import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+// node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import type { EpochMs } from '../model/time.ts';
 import { StoreError } from './failure.ts';
+import { nameOfHolder, StoreLock } from './lock.ts';
 import { NewerStoreError, setMeta } from './migrations.ts';
 import { busyTimeoutMs, PatientDialect } from './patience.ts';
+import { closeToOthers, prepare } from './place.ts';
 import type { Tables } from './schema.ts';
 
 /** Kysely's SQLite dialect expects better-sqlite3's interface; prepared statements are kept. */
@@ -39,28 +38,29 @@ export interface Connection {
   readonly db: Kysely<Tables>;
   /** The file itself, where the path is a link. */
   readonly file: string;
+  readonly lock: StoreLock;
+  /** What other users could do to the store: sentences for the log. */
+  readonly warnings: readonly string[];
   close(): Promise<void>;
 }
 
-/**
- * Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database,
- * or another process holds it: the lock is SQLite's own on `FILE.lock`, and so is free at once after kill -9.
- */
+/** Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database, or another process holds it. */
 export function connect(path: string): Connection {
-  let lock: DatabaseSync | undefined;
+  let lock: StoreLock | undefined;
   try {
-    const file = preparedFile(path);
-    lock = new DatabaseSync(`${file}.lock`);
-    holdLock(lock, file);
+    const file = prepare(path);
+    const held = new StoreLock(file);
+    lock = held;
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
     const db = new Kysely<Tables>({ dialect });
-    const held = lock;
     return {
       db,
       file,
+      lock: held,
+      warnings: closeToOthers(file),
       async close() {
         await db.destroy();
         held.close();
@@ -95,17 +95,6 @@ function refuseForeign(database: DatabaseSync, path: string): void {
   );
 }
 
-/** The file itself, in a folder that is there: a link to it must find the same lock. */
-function preparedFile(path: string): string {
-  const folder = dirname(path);
-  if (existsSync(folder) && !statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder`);
-  mkdirSync(folder, { recursive: true });
-  if (!existsSync(path)) return path;
-  const file = realpathSync(path);
-  if (statSync(file).isDirectory()) throw new Error('it is a folder');
-  return file;
-}
-
 /** One sentence with a remedy, whatever went wrong with the file. */
 export function storeError(path: string, error: unknown): Error {
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
@@ -119,31 +108,7 @@ export function storeError(path: string, error: unknown): Error {
   );
 }
 
-function holdLock(lock: DatabaseSync, path: string): void {
-  try {
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    if (!said.includes('locked')) throw error;
-    throw new StoreError(
-      `The store ${path} is in use by ${holderOf(path)}: only one Warmwarden may guard it at a time.`,
-    );
-  }
-}
-
-function holderOf(path: string): string {
-  try {
-    const database = new DatabaseSync(path, { readOnly: true });
-    const row = database.prepare("SELECT value FROM meta WHERE key = 'holder'").get();
-    database.close();
-    return typeof row?.['value'] === 'string' ? row['value'] : 'another process';
-  } catch {
-    return 'another process';
-  }
-}
-
 /** Says in the store who holds it, for the message of a second process. */
 export async function nameHolder(db: Kysely<Tables>, now: EpochMs): Promise<void> {
-  const since = new Date(now).toISOString();
-  await setMeta(db, 'holder', `process ${process.pid} on ${hostname()}, since ${since}`);
+  await setMeta(db, 'holder', nameOfHolder(now));
 }

@@ -7,14 +7,22 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** The file under the open handle is no longer the one at its path. */
-export class MovedStoreError extends StoreError {
-  readonly file: string;
+/** A write that SQLite would have made, and that would have been lost or in vain. */
+export class AtRiskError extends StoreError {
+  readonly remedy: string;
 
-  constructor(file: string) {
-    super(`${file} was deleted or replaced while Warmwarden was running: what is written now would be lost`);
-    this.file = file;
+  constructor(said: string, remedy: string) {
+    super(said);
+    this.remedy = remedy;
   }
+}
+
+/** The file under the open handle is no longer the one at its path. */
+export function movedError(file: string): AtRiskError {
+  return new AtRiskError(
+    `${file} was deleted or replaced while Warmwarden was running: what is written now would be lost`,
+    `Put the original ${file} back, and Warmwarden carries on. A restart uses what is there then: an empty store knows nothing of earlier actions, silences or the emergency stop.`,
+  );
 }
 
 /** Primary result codes of SQLite. */
@@ -40,7 +48,7 @@ export function isLocked(error: unknown): boolean {
 
 export function failureOf(file: string, error: unknown): StoreFailure {
   const said = error instanceof Error ? error.message : String(error);
-  if (error instanceof MovedStoreError) return { said, remedy: moved(error.file), lasting: false };
+  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
   const code = codeOf(error);
   return { said, remedy: remedyOf(file, code, error), lasting: damage.includes(code ?? 0) };
 }
@@ -55,9 +63,6 @@ function remedyOf(file: string, code: number | null, error: unknown): string {
   if (damage.includes(code ?? 0)) return damaged(file);
   return `Check ${file} and its folder ${dirname(file)}; the log has the cause.`;
 }
-
-const moved = (file: string) =>
-  `Put the original ${file} back, and Warmwarden carries on. A restart uses what is there then: an empty store knows nothing of earlier actions, silences or the emergency stop.`;
 
 const damaged = (file: string) =>
   `${file} is damaged: stop Warmwarden, move the file away, put a backup in its place if there is one, and start Warmwarden again.`;

@@ -1,9 +1,10 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
-import { statSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { Connection } from './connection.ts';
-import { failureOf, MovedStoreError } from './failure.ts';
+import { failureOf, movedError } from './failure.ts';
+import { identityOf } from './identity.ts';
+import type { StoreLock } from './lock.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
@@ -16,6 +17,7 @@ type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
 export class Gate {
   readonly #db: Db;
+  readonly #lock: StoreLock;
   readonly #file: string;
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
   readonly #opened: ReadonlyMap<string, string>;
@@ -23,8 +25,9 @@ export class Gate {
   #listener: () => void = () => {};
 
   /** The store at `path`: open, and written once. */
-  constructor({ db, file }: Connection, path: string) {
+  constructor({ db, file, lock }: Connection, path: string) {
     this.#db = db;
+    this.#lock = lock;
     this.#file = path;
     const files = [path, `${file}-wal`, `${file}-shm`];
     this.#opened = new Map(files.map((path) => [path, identityOf(path)]));
@@ -59,13 +62,9 @@ export class Gate {
     }
   }
 
-  /** A write to a file that has no name any more would succeed, and be lost. */
+  /** A write to a file that has no name any more would succeed, and be lost; without the lock it would not be the only one. */
   #refuseMoved(): void {
-    for (const [path, identity] of this.#opened) if (identityOf(path) !== identity) throw new MovedStoreError(path);
+    for (const [path, identity] of this.#opened) if (identityOf(path) !== identity) throw movedError(path);
+    this.#lock.hold();
   }
-}
-
-function identityOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found ? `${found.dev}:${found.ino}` : 'not there';
 }

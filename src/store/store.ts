@@ -247,6 +247,11 @@ export class Store {
     return this.#gate.write((trx) => outbox.recordDigest(trx, record));
   }
 
+  /** What other users could do to the store's files: sentences for the log. */
+  get warnings(): readonly string[] {
+    return this.#connection.warnings;
+  }
+
   /** What failed since the store was opened: any read, any write. */
   get trouble(): StoreTrouble {
     return this.#gate.trouble;

@@ -1,5 +1,16 @@
 // The store of issue "out of the laboratory": damaged, replaced or locked while the daemon runs, with every light green.
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -167,4 +178,110 @@ test.each(['begin immediate', 'commit'] as const)('a write that fails at its %s 
     await write();
   }
   expect((await store.loadPicture()).alerts).toHaveLength(1);
+});
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+/** Of the folder and every file in it. */
+const modes = (folder: string) =>
+  Object.fromEntries([['', mode(folder)], ...readdirSync(folder).map((name) => [name, mode(join(folder, name))])]);
+
+describe('other users of the machine', () => {
+  function newFolder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-regression-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    return folder;
+  }
+  const opening = async (path: string, look: (store: Store) => void) => {
+    const store = await Store.open(path, now);
+    try {
+      await store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] });
+      look(store);
+    } finally {
+      await store.close();
+    }
+  };
+
+  test('can open no file of a new store, and not enter its folder', async () => {
+    const folder = join(newFolder(), 'data');
+    await opening(join(folder, 'w.db'), ({ warnings }) => {
+      const files = { 'w.db': '600', 'w.db-wal': '600', 'w.db-shm': '600', 'w.db.lock': '600' };
+      expect(modes(folder)).toMatchObject({ '': '700', ...files });
+      expect(warnings).toEqual([]);
+    });
+  });
+
+  test('lose what an earlier version left open to them', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'w.db');
+    await opening(path, () => {});
+    for (const ending of ['', '.lock']) chmodSync(`${path}${ending}`, 0o644);
+    chmodSync(folder, 0o755);
+    await opening(path, ({ warnings }) => {
+      expect(new Set(Object.values(modes(folder)))).toEqual(new Set(['600', '700']));
+      expect(warnings).toEqual([]);
+    });
+  });
+
+  test('keep a folder that holds more than the store, and its owner is warned', async () => {
+    const folder = newFolder();
+    chmodSync(folder, 0o1777);
+    writeFileSync(join(folder, 'theirs.txt'), '', { mode: 0o644 });
+    await opening(join(folder, 'w.db'), ({ warnings }) => {
+      expect(modes(folder)).toMatchObject({ '': '777', 'theirs.txt': '644', 'w.db': '600' });
+      expect(warnings).toEqual([expect.stringContaining(`${folder} (mode 0777), which holds other files too`)]);
+    });
+  });
+
+  test('keep their own database when store.url names it by mistake', async () => {
+    const path = join(newFolder(), 'shop.db');
+    const shop = new DatabaseSync(path);
+    shop.exec('CREATE TABLE orders (id integer)');
+    shop.close();
+    chmodSync(path, 0o644);
+    await expect(Store.open(path, now)).rejects.toThrow('a database of something else');
+    expect(mode(path)).toBe('644');
+  });
+});
+
+describe('a second name of the store', () => {
+  test('is refused when it is a hard link, and so is the first', async () => {
+    const { path, store, write } = await opened();
+    const second = `${path}.other`;
+    linkSync(path, second);
+    for (const one of [path, second]) await expect(Store.open(one, now)).rejects.toThrow('hard link');
+    await write();
+    rmSync(second);
+    expect(store.trouble.failures).toBe(0);
+  });
+
+  test('finds the same lock when it is a link to the file, and is refused when it is a link to nothing', async () => {
+    const { path } = await opened();
+    const folder = mkdtempSync(join(tmpdir(), 'warmwarden-regression-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    symlinkSync(path, join(folder, 'link.db'));
+    await expect(Store.open(join(folder, 'link.db'), now)).rejects.toThrow('is in use by');
+    symlinkSync(join(folder, 'nowhere.db'), join(folder, 'dangling.db'));
+    await expect(Store.open(join(folder, 'dangling.db'), now)).rejects.toThrow('a link to nothing');
+    mkdirSync(join(folder, 'data'));
+    symlinkSync('/dev/null', join(folder, 'data', 'w.db.lock'));
+    await expect(Store.open(join(folder, 'data', 'w.db'), now)).rejects.toThrow('is not a regular file; remove it');
+  });
+});
+
+describe('a lock whose file was deleted', () => {
+  test('is taken again before the next write, and whoever was faster is the only one that writes', async () => {
+    const { path, store, write } = await opened();
+    rmSync(`${path}.lock`);
+    await write();
+    const faster = new DatabaseSync(`${path}.lock`);
+    expect(() => faster.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')).toThrow('locked');
+    faster.close();
+    rmSync(`${path}.lock`);
+    const other = new DatabaseSync(`${path}.lock`);
+    other.exec('BEGIN EXCLUSIVE');
+    await expect(write()).rejects.toThrow(`another Warmwarden uses ${path}`);
+    expect(store.trouble.newest).toMatchObject({ remedy: 'Stop one of the two.', lasting: false });
+    other.close();
+    await write();
+  });
 });

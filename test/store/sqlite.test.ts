@@ -75,6 +75,19 @@ test('a second process is told who holds the file, and a kill -9 sets it free at
   await store.close();
 });
 
+test.runIf(process.platform === 'linux')('a second process is refused although the lock was deleted', async () => {
+  const path = newFile();
+  await using other = await otherProcess(path);
+  // It stands still, so it can't take the lock again.
+  process.kill(other.pid ?? 0, 'SIGSTOP');
+  rmSync(`${path}.lock`);
+  const refused = await Store.open(path, now).catch((error: unknown) => error);
+  process.kill(other.pid ?? 0, 'SIGCONT');
+  expect(String(refused)).toContain(`is in use by process ${other.pid}`);
+  await other.kill();
+  await (await Store.open(path, now)).close();
+});
+
 test('within one process the file is held just the same', async () => {
   const path = newFile();
   const first = await Store.open(path, now);

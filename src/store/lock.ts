@@ -1,0 +1,97 @@
+// The lock that admits one process to a store: SQLite's own on FILE.lock, and so free at once after kill -9.
+import { readdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
+import type { EpochMs } from '../model/time.ts';
+import { AtRiskError, StoreError } from './failure.ts';
+import { identityOf } from './identity.ts';
+import { create, lockOf } from './place.ts';
+
+export class StoreLock {
+  readonly #file: string;
+  #held: DatabaseSync;
+  #identity: string;
+
+  /** Throws StoreError, with the holder's name, when another process has it. */
+  constructor(file: string) {
+    this.#file = file;
+    this.#held = lockedOrNull(lockOf(file)) ?? refuse(file);
+    this.#identity = identityOf(lockOf(file));
+    // Whoever deleted the lock's file did not end the process that held it.
+    if (livingHolder(file) === null) return;
+    this.#held.close();
+    refuse(file);
+  }
+
+  /** Before each write. A lock whose file was deleted admits others: it is taken again. Throws when somebody was faster. */
+  hold(): void {
+    const path = lockOf(this.#file);
+    if (identityOf(path) === this.#identity) return;
+    create(path);
+    const again = lockedOrNull(path);
+    if (!again) throw new AtRiskError(`another Warmwarden uses ${this.#file}: ${path} was deleted`, stopOne);
+    this.#held.close();
+    this.#held = again;
+    this.#identity = identityOf(path);
+  }
+
+  close(): void {
+    this.#held.close();
+  }
+}
+
+const stopOne = 'Stop one of the two.';
+
+function lockedOrNull(path: string): DatabaseSync | null {
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && error.message.includes('locked')) return null;
+    throw error;
+  }
+}
+
+function refuse(file: string): never {
+  const holder = holderOf(file) ?? 'another process';
+  throw new StoreError(`The store ${file} is in use by ${holder}: only one Warmwarden may guard it at a time.`);
+}
+
+/** As the store names it; null when it can't be read. */
+function holderOf(file: string): string | null {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      const row = database.prepare("SELECT value FROM meta WHERE key = 'holder'").get();
+      return typeof row?.['value'] === 'string' ? row['value'] : null;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** How the store names its holder. */
+export const nameOfHolder = (now: EpochMs) =>
+  `process ${process.pid} on ${hostname()}, since ${new Date(now).toISOString()}`;
+
+/** The holder that the store names, if it is another process of this machine that has the file open at this moment. */
+function livingHolder(file: string): string | null {
+  const holder = holderOf(file);
+  const [, pid, host] = /^process (\d+) on (.+), since /.exec(holder ?? '') ?? [];
+  if (pid === undefined || host !== hostname() || pid === String(process.pid)) return null;
+  return hasOpen(pid, file) ? holder : null;
+}
+
+/** As /proc shows it; false where there is none, or for another user's process. */
+function hasOpen(pid: string, file: string): boolean {
+  const wanted = identityOf(file);
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => identityOf(`/proc/${pid}/fd/${fd}`) === wanted);
+  } catch {
+    return false;
+  }
+}
