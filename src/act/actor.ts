@@ -8,6 +8,8 @@ import type { Action } from '../model/action.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
+import type { Observation } from '../record/observe.ts';
+import { changedByOthers, isClaimed } from '../record/persons.ts';
 import { actionKind, isActive, type Settlement, showsChange } from '../record/plan.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { World } from '../world.ts';
@@ -26,6 +28,8 @@ export const alreadySo = 'it is so already';
 const ownFaultWaitMs = minuteMs;
 /** An intent that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
 const intentKeepsMs = 2 * minuteMs;
+/** What is said of an intent whose POST did not leave. */
+const notSent = 'nothing was sent: by its turn in the budget it was too late, or no longer wanted';
 /** What is said of a person's change that the budget had no turn for. */
 const notInTime = 'the API did not let it through in time: nothing was sent';
 /** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
@@ -46,6 +50,8 @@ export interface ActorOptions {
   readonly onWritable: (writable: boolean) => void;
   /** A look failed: that may say something about the account. */
   readonly onFailure: (failure: Failure, poll: Poll) => void;
+  /** A change was read back, but an answer that was asked for after that was taken in before: it has to be asked again. */
+  readonly onOvertaken: (mailboxId: string) => void;
 }
 
 /** Works on the actions that verdicts plan: one at a time a mailbox, as many mailboxes as there are. */
@@ -164,6 +170,10 @@ export class Actor {
       await this.#rooms.recorder.dropPlanned(action, alreadySo);
       return;
     }
+    if (!this.#isStillOurs(action)) {
+      await this.#rooms.recorder.dropPlanned(action, changedByOthers);
+      return;
+    }
     if (this.#wrappingUp) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
@@ -214,32 +224,55 @@ export class Actor {
    * again. True when the action is still wanted on what was just seen.
    */
   async #looked(action: Action, signal: AbortSignal): Promise<boolean> {
-    const { api, lane, recorder, fleet, world } = this.#rooms;
+    const { clock } = this.#rooms.world;
     for (let tries = 0; !signal.aborted && this.#isCurrent(action) && !this.#isLate(action); tries += 1) {
-      await lane.actionSlot(signal);
-      if (signal.aborted) return false;
-      const look = await api.warmup(action.mailboxId);
-      if (look.ok) {
-        await recorder.observed(action.mailboxId, { route: 'warmup', observed: look.value });
-        const stats = fleet.mailbox(action.account, action.mailboxId)?.stats;
-        const known = stats && recorder.hasRead(action.mailboxId, 'stats');
+      if (await this.#seen(action, 'warmup', signal)) {
         if (!this.#isCurrent(action)) return false;
         if (action.by) return true;
-        if (known && world.clock.now() - stats.at <= statsMaxAgeMs) return this.#isWanted(action);
-        await lane.actionSlot(signal);
-        if (signal.aborted) return false;
-        const fresh = await api.stats(action.mailboxId);
-        if (fresh.ok) {
-          await recorder.observed(action.mailboxId, { route: 'stats', observed: fresh.value });
-          return this.#isWanted(action);
-        }
-        this.#options.onFailure(fresh.failure, { route: 'stats', mailboxId: action.mailboxId });
-      } else {
-        this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: action.mailboxId });
+        if (this.#knowsStats(action) || (await this.#seen(action, 'stats', signal))) return this.#isWanted(action);
       }
-      await world.clock.sleep(lookWaitsMs[Math.min(tries, lookWaitsMs.length - 1)] ?? minuteMs, signal);
+      if (signal.aborted) return false;
+      await clock.sleep(lookWaitsMs[Math.min(tries, lookWaitsMs.length - 1)] ?? minuteMs, signal);
     }
     return false;
+  }
+
+  /** One request of a look; true when its answer, or a newer one, was taken in. */
+  async #seen({ mailboxId }: Action, route: 'warmup' | 'stats', signal: AbortSignal): Promise<boolean> {
+    const { api, lane, recorder } = this.#rooms;
+    await lane.actionSlot(signal);
+    if (signal.aborted) return false;
+    const askedAt = recorder.asking();
+    const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId);
+    if (!look.ok) {
+      this.#options.onFailure(look.failure, { route, mailboxId });
+      return false;
+    }
+    const observation = { route, observed: look.value } as Observation;
+    return (await recorder.observed(mailboxId, observation, askedAt)) !== 'outdated';
+  }
+
+  /** Statistics that this process read, not too long ago. */
+  #knowsStats({ account, mailboxId }: Action): boolean {
+    const { fleet, recorder, world } = this.#rooms;
+    const at = fleet.mailbox(account, mailboxId)?.stats?.at;
+    return at !== undefined && recorder.hasRead(mailboxId, 'stats') && world.clock.now() - at <= statsMaxAgeMs;
+  }
+
+  /**
+   * The turn of an open intent may come long after it, with a 429 in between: by then what was seen is old, somebody may
+   * have said stop, or an answer that was under way may have changed the verdict.
+   */
+  #stillStands(open: Action): boolean {
+    const age = this.#rooms.world.clock.now() - (open.openedAt ?? 0);
+    if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) return false;
+    return open.by ? !this.#isSoAlready(open) && this.#isStillOurs(open) : this.#isWanted(open);
+  }
+
+  /** What is taken back must be ours until it is sent: others may have changed it since it was asked for. */
+  #isStillOurs(action: Action): boolean {
+    const mailbox = this.#rooms.fleet.mailbox(action.account, action.mailboxId);
+    return action.undoes === undefined || (mailbox !== undefined && isClaimed(action.undoes, mailbox));
   }
 
   #isWanted(action: Action): boolean {
@@ -250,13 +283,9 @@ export class Actor {
 
   async #post(open: Action, signal: AbortSignal): Promise<Settlement | null> {
     await this.#rooms.lane.actionSlot(signal, 'post');
-    // Nothing was sent: the open intent is looked at after the restart.
-    if (signal.aborted) return null;
-    // The turn may have come long after the intent, with a 429 in between, and somebody may have said stop meanwhile.
-    const age = this.#rooms.world.clock.now() - (open.openedAt ?? 0);
-    if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) {
-      return { kind: 'throttled', detail: 'its turn in the budget came too late: nothing was sent' };
-    }
+    // Nothing was sent: the open intent is looked at after the restart. Or the mailbox has left.
+    if (signal.aborted || !this.#isCurrent(open)) return null;
+    if (!this.#stillStands(open)) return { kind: 'throttled', detail: notSent };
     const sent = await this.#send(open);
     if (sent.ok) {
       this.#options.onWritable(true);
@@ -297,15 +326,16 @@ export class Actor {
     signal: AbortSignal,
     no: Settlement | null = null,
   ): Promise<Settlement | null> {
-    const { api, lane, world } = this.#rooms;
+    const { api, lane, recorder, world } = this.#rooms;
     for (const wait of readBackWaitsMs) {
       await world.clock.sleep(wait, signal);
       await lane.actionSlot(signal);
       if (signal.aborted) return null;
+      const askedAt = recorder.asking();
       const look = await api.warmup(open.mailboxId);
       if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
       else if (showsChange(open, look.value.answer, this.#options.words)) {
-        return { kind: 'confirmed', observed: look.value };
+        return { kind: 'confirmed', observed: look.value, askedAt };
       }
       if (!this.#isCurrent(open)) return null;
       if (look.ok && no) return no;
@@ -314,7 +344,8 @@ export class Actor {
   }
 
   async #settle(action: Action, settlement: Settlement): Promise<void> {
-    await this.#rooms.recorder.settled(action.mailboxId, action.id, settlement);
+    const overtaken = await this.#rooms.recorder.settled(action.mailboxId, action.id, settlement);
+    if (overtaken) this.#options.onOvertaken(action.mailboxId);
     const now = this.#rooms.fleet.mailbox(action.account, action.mailboxId)?.action;
     if (now?.id === action.id) this.#say(now, `${now.kind}: ${now.state}`);
   }

@@ -64,4 +64,6 @@ export interface Action {
   readonly detail: string | null;
   /** What may explain the bounces that it is about, in sentences. */
   readonly causes: readonly string[];
+  /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
+  readonly undoes?: string;
 }

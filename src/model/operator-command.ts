@@ -28,6 +28,11 @@ export interface MailboxRequest extends Requester {
   readonly preview: boolean;
 }
 
+/** Of a recipe: only what an action of ours paused, and only while our claim on that action stands. */
+export interface ResumeRequest extends MailboxRequest {
+  readonly undoes?: string;
+}
+
 export interface ModeRequest extends MailboxRequest {
   readonly mode: WarmupMode;
 }
@@ -105,7 +110,7 @@ export interface OperatorCommands {
   writes(request: WritesRequest): Promise<CommandOutcome>;
   /** Stops the warm-up of a mailbox, and says so only when it was read back. */
   pause(request: MailboxRequest): Promise<CommandOutcome>;
-  resume(request: MailboxRequest): Promise<CommandOutcome>;
+  resume(request: ResumeRequest): Promise<CommandOutcome>;
   mode(request: ModeRequest): Promise<CommandOutcome>;
   /** Takes back what Warmwarden did by itself and still claims. */
   undo(request: UndoRequest): Promise<CommandOutcome>;

@@ -48,7 +48,10 @@ export function mailboxCommands(
   };
   return {
     pause: (request) => change(request, { kind: 'pause', targetMode: null }),
-    resume: (request) => change(request, { kind: 'resume', targetMode: null }),
+    resume: (request) => {
+      const { undoes } = request;
+      return change(request, { kind: 'resume', targetMode: null, ...(undoes !== undefined && { undoes }) });
+    },
     mode: (request) => change(request, { kind: 'mode', targetMode: request.mode }),
     async refresh(request) {
       const found = namedMailbox(request.mailbox, fleet.mailboxes());

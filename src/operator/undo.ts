@@ -101,9 +101,9 @@ function standing({ memory }: MailboxState, since: EpochMs): readonly Claim[] {
 }
 
 /** The change that takes a claim back; null when the mode before is not known. */
-function changeBack({ kind, previousMode }: Claim): Change | null {
-  if (kind === 'pause') return { kind: 'resume', targetMode: null };
-  return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode } : null;
+function changeBack({ kind, actionId: undoes, previousMode }: Claim): Change | null {
+  if (kind === 'pause') return { kind: 'resume', targetMode: null, undoes };
+  return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode, undoes } : null;
 }
 
 function effects(mailbox: MailboxState, since: EpochMs): readonly string[] {

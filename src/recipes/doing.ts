@@ -59,8 +59,11 @@ async function perform(
   switch (doing.operation) {
     case 'pause':
       return commands.pause(request);
-    case 'resume':
-      return commands.resume(request);
+    case 'resume': {
+      // Its turn may come late: by then somebody else may have taken the mailbox over.
+      const undoes = found.memory?.claim?.actionId;
+      return commands.resume({ ...request, ...(undoes !== undefined && { undoes }) });
+    }
     case 'mode':
       if (doing.mode === null) throw new Error('the operation mode has no mode');
       return commands.mode({ ...request, mode: doing.mode });

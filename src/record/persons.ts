@@ -8,6 +8,17 @@ import { actionId, dropped, isActive, plannedAction, type WantedChange } from '.
 /** What a person wants changed, and who they are. */
 export type PersonsChange = WantedChange & { readonly by: Person };
 
+/** What is said of a change that takes something back that is no longer ours. */
+export const changedByOthers = 'left as it is: others have changed it since';
+
+/** Whether we still claim what an action of ours changed, on what was seen last. */
+export function isClaimed(actionId: string, { memory, warmup }: MailboxState): boolean {
+  const claim = memory?.claim;
+  if (claim?.actionId !== actionId) return false;
+  // The memory knows of another mode once it is judged; the look shows it before.
+  return claim.kind === 'pause' || warmup?.answer.mode === 'recovery';
+}
+
 /**
  * Plans a person's change. What the guard had planned gives way to it; a POST that may be under way does not. A sentence
  * that says why instead, when nothing may be written or the mailbox is gone.
@@ -29,6 +40,7 @@ export function planForPerson(
     if (isActive(current) && (current.state === 'open' || current.by)) {
       return `Another change of ${email} is under way. Try again in a minute.`;
     }
+    if (change.undoes !== undefined && !isClaimed(change.undoes, mailbox)) return `${email}: ${changedByOthers}.`;
     const displaced = isActive(current) ? [dropped(current, `${change.by.name} asked for something else`, now)] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
     const planned = plannedAction(mailbox, change, { verdict, now, newId: () => actionId(now, world.random()) });

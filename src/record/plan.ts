@@ -6,6 +6,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { AskedAt } from './answer-order.ts';
 
 /** Waits before the second to fifth try of an action that could not be confirmed. */
 const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
@@ -97,7 +98,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
 }
 
 /** A change, and who asked for it. */
-export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'by'>;
+export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'by' | 'undoes'>;
 
 /** An id that sorts by time; `chance` in [0, 1) tells apart what begins in the same millisecond. */
 export function actionId(now: EpochMs, chance: number): string {
@@ -141,7 +142,7 @@ export function dropped(action: Action, detail: string, now: EpochMs): Action {
 
 /** What came of a POST and its read-back. */
 export type Settlement =
-  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer> }
+  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
   | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'unconfirmed'; readonly detail: string }
   /** Found open after a restart and not to be seen within the deadline: perhaps it was never sent. */

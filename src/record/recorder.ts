@@ -8,9 +8,10 @@ import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import { pollKey } from '../poll/poll.ts';
+import { mailboxRoutes } from '../poll/poll.ts';
 import type { Others } from '../wording/causes.ts';
 import { AccountAlerts } from './account-alerts.ts';
+import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
@@ -22,10 +23,7 @@ import { confirm, type TickContext, tick } from './tick.ts';
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
-  /** Writes to a mailbox so far: opened and settled ones. */
-  readonly #writes = new Map<string, number>();
-  /** By pollKey: what this process has read. */
-  readonly #read = new Set<string>();
+  readonly #order = new AnswerOrder();
   readonly #alerts: AccountAlerts;
   readonly #absentSince = new Map<string, EpochMs>();
 
@@ -35,13 +33,26 @@ export class Recorder {
     this.#alerts = new AccountAlerts(rooms.fleet, options);
   }
 
-  /** Takes in an answer about a mailbox. null when the mailbox has left. Rejects when the store can't be written. */
-  observed(mailboxId: string, observation: Observation): Promise<MailboxState | null> {
+  /** To be called right before a request whose answer is taken in: says which of two answers is the newer one. */
+  asking(): AskedAt {
+    return this.#order.asking();
+  }
+
+  /**
+   * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
+   * left; outdated when it has to be asked again. Rejects when the store can't be written.
+   */
+  observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<MailboxState | 'outdated' | null> {
     return this.#rooms.turns.take(async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (!before) return null;
-      this.#read.add(pollKey({ route: observation.route, mailboxId }));
-      return this.#record(before, observation, observation.route);
+      const { route } = observation;
+      // Only now: what came while this answer waited for its turn counts too.
+      const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
+      if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : before;
+      const mailbox = await this.#record(before, observation, route);
+      this.#order.taken(route, mailboxId, askedAt);
+      return mailbox;
     });
   }
 
@@ -63,7 +74,7 @@ export class Recorder {
     const { api } = this.#options;
     const now = world.clock.now();
     const policy = this.#options.policyFor(before);
-    const context = this.#tickContext(before.id, policy, now);
+    const context = this.#tickContext(before.id, { policy, now, answered });
     const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
     const told = confirmed?.by ? null : confirmed;
     const { route } = observation;
@@ -72,7 +83,7 @@ export class Recorder {
     await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
-      this.#wrote(before.id);
+      this.#order.wrote(before.id);
       this.#count(confirmed, 'confirmed');
     }
     if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
@@ -82,19 +93,7 @@ export class Recorder {
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */
   hasRead(mailboxId: string, route: 'stats' | 'warmup'): boolean {
-    return this.#read.has(pollKey({ route, mailboxId }));
-  }
-
-  /**
-   * A number that changes with every write to the mailbox. A warm-up answer that was asked for under another number
-   * may show the time before the write, and must not pass for somebody's change.
-   */
-  writeMark(mailboxId: string): number {
-    return this.#writes.get(mailboxId) ?? 0;
-  }
-
-  #wrote(mailboxId: string): void {
-    this.#writes.set(mailboxId, this.writeMark(mailboxId) + 1);
+    return this.#order.hasTaken(route, mailboxId);
   }
 
   /** Records the intent to POST. null when the action is no longer the one to be done. */
@@ -120,7 +119,7 @@ export class Recorder {
         attempts: action.attempts + 1,
       };
       await this.#rooms.store.openIntent(open);
-      this.#wrote(mailboxId);
+      this.#order.wrote(mailboxId);
       this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
       this.#rooms.fleet.putAction(open);
       return open;
@@ -133,12 +132,15 @@ export class Recorder {
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }
 
-  /** Records what came of a POST. Does nothing when a poll has settled it in the meantime. */
-  settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<void> {
+  /**
+   * Records what came of a POST. Does nothing when a poll has settled it in the meantime. True when what confirmed it
+   * was asked for before an answer that was taken in already.
+   */
+  settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<boolean> {
     return this.#rooms.turns.take(async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       const open = before?.action;
-      if (!before || !open || open.id !== actionId || open.state !== 'open') return;
+      if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
       const now = this.#rooms.world.clock.now();
       const policy = this.#options.policyFor(before);
       const mailbox =
@@ -151,9 +153,13 @@ export class Recorder {
       const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null };
       const alerts = this.#alerts.after({ ...happening, told: told && isOutcome(settlement) ? action : null });
       await this.#rooms.store.settleIntent({ action, mailbox, alerts });
-      this.#wrote(mailboxId);
+      this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
       this.#show(mailbox, [action], alerts);
+      return (
+        settlement.kind === 'confirmed' &&
+        this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded'
+      );
     });
   }
 
@@ -202,7 +208,7 @@ export class Recorder {
       for (const mailbox of [...arrived, ...changed, ...absent]) fleet.putMailbox(mailbox);
       for (const { id } of left) {
         fleet.removeMailbox(account, id);
-        for (const route of ['stats', 'warmup'] as const) this.#read.delete(pollKey({ route, mailboxId: id }));
+        this.#order.forget(id, mailboxRoutes);
       }
       this.#showAlerts(alerts);
       return { ...changes, arrived };
@@ -225,14 +231,17 @@ export class Recorder {
     });
   }
 
-  #tickContext(mailboxId: string, policy: Policy, now: EpochMs): TickContext {
+  #tickContext(
+    mailboxId: string,
+    { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
+  ): TickContext {
     const { words, writable, api } = this.#options;
     return {
       policy,
       enforce: this.#enforces(mailboxId, policy, now),
       words,
       now,
-      hasRead: (route) => this.hasRead(mailboxId, route),
+      hasRead: (route) => route === answered || this.hasRead(mailboxId, route),
       writable: writable(),
       breaker: this.#rooms.fleet.breaker(api),
       running: () => this.#running(),

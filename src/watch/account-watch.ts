@@ -9,9 +9,10 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
-import { mailboxRoutes, type Poll, pollKey } from '../poll/poll.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../poll/poll.ts';
 import { PollQueue } from '../poll/queue.ts';
 import { riskOf } from '../poll/risk.ts';
+import type { AskedAt } from '../record/answer-order.ts';
 import type { GuardedAccount, RecorderRooms } from '../record/guarded-account.ts';
 import type { Observation } from '../record/observe.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
@@ -107,6 +108,7 @@ export class AccountWatch {
         words,
         onWritable: (writable) => this.#health.wrote(writable),
         onFailure: (failure, poll) => this.#health.failed(failure, this.#about(poll)),
+        onOvertaken: (mailboxId) => this.#askAgain('warmup', mailboxId),
       },
     );
   }
@@ -163,9 +165,10 @@ export class AccountWatch {
     const planned = await planForPerson(this.#rooms, mailbox, change);
     if (typeof planned === 'string') return planned;
     await this.#actor.finish(planned, this.#stop.signal);
-    const ended = this.#rooms.fleet.mailbox(mailbox.account, mailbox.id)?.action;
+    // By its id: the guard may have planned something else in its place already.
+    const ended = this.#rooms.fleet.recentActions().find(({ id }) => id === planned.id);
     await this.judgeAgain(mailbox.id);
-    return ended?.id === planned.id ? ended : planned;
+    return ended ?? planned;
   }
 
   /** Everything about a mailbox is asked for as soon as the budget allows. */
@@ -177,6 +180,8 @@ export class AccountWatch {
 
   /** Judges a mailbox on what is believed already, and does what that wants. */
   async judgeAgain(mailboxId: string): Promise<void> {
+    // Whoever asked may have waited for so long that another loop has taken the account over.
+    if (this.#stop.signal.aborted) return;
     await this.#recorder.judgedAgain(mailboxId);
     this.#actor.attend(mailboxId, this.#stop.signal);
   }
@@ -261,6 +266,7 @@ export class AccountWatch {
   async #ask(poll: Poll): Promise<Failure | null> {
     const { api } = this.#rooms;
     const id = poll.mailboxId ?? '';
+    const asked = { id, at: this.#recorder.asking() };
     switch (poll.route) {
       case 'health': {
         const health = await api.health();
@@ -274,38 +280,28 @@ export class AccountWatch {
         return list.ok ? null : list.failure;
       }
       case 'stats':
-        return this.#take(id, await api.stats(id), (observed) => ({ route: 'stats', observed }));
+        return this.#take(asked, await api.stats(id), (observed) => ({ route: 'stats', observed }));
       case 'warmup':
-        return this.#askWarmup(id);
+        return this.#take(asked, await api.warmup(id), (observed) => ({ route: 'warmup', observed }));
       case 'mailbox':
-        return this.#take(id, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
+        return this.#take(asked, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
       case 'dns':
-        return this.#take(id, await api.dns(id), (observed) => ({ route: 'dns', observed }));
+        return this.#take(asked, await api.dns(id), (observed) => ({ route: 'dns', observed }));
       case 'blacklist':
-        return this.#take(id, await api.blacklist(id), (observed) => ({ route: 'blacklist', observed }));
+        return this.#take(asked, await api.blacklist(id), (observed) => ({ route: 'blacklist', observed }));
     }
-  }
-
-  /** An answer that was asked for before a write of ours and came after it is old: it is asked for again. */
-  async #askWarmup(mailboxId: string): Promise<Failure | null> {
-    const mark = this.#recorder.writeMark(mailboxId);
-    const result = await this.#rooms.api.warmup(mailboxId);
-    if (mark === this.#recorder.writeMark(mailboxId)) {
-      return this.#take(mailboxId, result, (observed) => ({ route: 'warmup', observed }));
-    }
-    this.#queue.add({ route: 'warmup', mailboxId }, this.#rooms.world.clock.monotonic());
-    return result.ok ? null : result.failure;
   }
 
   async #take<Answer>(
-    mailboxId: string,
+    asked: { readonly id: string; readonly at: AskedAt },
     result: Result<Observed<Answer>>,
     observation: (observed: Observed<Answer>) => Observation,
   ): Promise<Failure | null> {
     if (!result.ok) return result.failure;
-    const taken = observation(result.value);
-    const mailbox = await this.#recorder.observed(mailboxId, taken);
-    if (!mailbox) return null;
+    const [mailboxId, taken] = [asked.id, observation(result.value)];
+    const mailbox = await this.#recorder.observed(mailboxId, taken, asked.at);
+    if (mailbox === 'outdated') this.#askAgain(taken.route, mailboxId);
+    if (mailbox === 'outdated' || mailbox === null) return null;
     this.#actor.attend(mailboxId, this.#stop.signal);
     this.#weigh(mailbox);
     const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
@@ -314,6 +310,11 @@ export class AccountWatch {
       this.#queue.add({ route: taken.route, mailboxId }, again, 'soon');
     this.#lane.wake();
     return null;
+  }
+
+  #askAgain(route: MailboxRoute, mailboxId: string): void {
+    this.#queue.add({ route, mailboxId }, this.#rooms.world.clock.monotonic());
+    this.#lane.wake();
   }
 
   async #takeList(list: Observed<MailboxList>): Promise<void> {

@@ -109,8 +109,9 @@ export async function goOnDuty(options: DutyOptions = {}) {
     const schedules = Object.fromEntries(
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;
+    const turns = new Turns();
     const watch = new AccountWatch(
-      { world: daemonsWorld, api, store, fleet, tally, turns: new Turns(), onTransitions: () => {} },
+      { world: daemonsWorld, api, store, fleet, tally, turns, onTransitions: () => {} },
       {
         account: 'agency',
         schedules,
@@ -125,7 +126,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       },
     );
     watch.start();
-    return { store, fleet, watch, folder };
+    return { store, fleet, watch, api, turns, folder };
   }
 
   /** Stops the watch while the clock goes on, for its last steps may wait on it; then closes the store. */
@@ -153,6 +154,9 @@ export async function goOnDuty(options: DutyOptions = {}) {
     fleet: () => shift.fleet,
     store: () => shift.store,
     watch: () => shift.watch,
+    /** The daemon's client; a method may be replaced, so that an answer is late while the clock goes on. */
+    api: () => shift.api,
+    turns: () => shift.turns,
     action: (email = amelia): Action | null => mailbox(email)?.action ?? null,
     reason: (email = amelia) => mailbox(email)?.verdict?.answer.reason,
     /** Bodies of the POSTs that were sent, in order. */

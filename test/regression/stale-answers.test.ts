@@ -1,0 +1,195 @@
+// Answers and decisions that were overtaken while they waited: for the API, for their turn, for a slot of the budget.
+import { describe, expect, test } from 'vitest';
+import type { Action } from '../../src/model/action.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { createOperatorCommands } from '../../src/operator/commands.ts';
+import { worldOn } from '../../src/world.ts';
+import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+
+/** The breach is there when the watch begins, so it is acted upon within minutes. */
+const breached = { poll: rarePoll, afterMs: 3 * hourMs };
+const by = { name: 'a test', reason: 'to see it' };
+
+interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+function gate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+/** The next request of the kind waits: `before` it is sent, or with its answer `after`. The clock goes on meanwhile. */
+function hold(duty: Duty, kind: 'warmup' | 'stats' | 'setMode' | 'mailboxes', when: 'before' | 'after') {
+  const api = duty.api() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const ask = (api[kind] as (...args: unknown[]) => Promise<unknown>).bind(api);
+  const held = gate();
+  const state = { asked: false, open: held.open };
+  api[kind] = async (...args) => {
+    api[kind] = ask;
+    state.asked = true;
+    if (when === 'before') await held.opened;
+    const answer = await ask(...args);
+    if (when === 'after') await held.opened;
+    return answer;
+  };
+  return state;
+}
+
+const idOf = (duty: Duty, email = amelia) => duty.mailbox(email)?.id ?? '';
+const known = (duty: Duty, email = amelia) => {
+  const mailbox = duty.mailbox(email);
+  if (!mailbox) throw new Error(`there is no ${email}`);
+  return mailbox;
+};
+
+describe('a warm-up answer from before our write', () => {
+  test('is no reversal when it came before the write was settled and had its turn after', async () => {
+    await using duty = await goOnDuty(breached);
+    const post = hold(duty, 'setMode', 'before');
+    await duty.until(() => post.asked);
+    const poll = hold(duty, 'warmup', 'after');
+    duty.watch().refresh(idOf(duty));
+    await duty.until(() => poll.asked, minuteMs);
+    await duty.run(secondMs);
+    const turn = gate();
+    void duty.turns().take(() => turn.opened);
+    const looks = duty.asked('/v1/warmup');
+    post.open();
+    await duty.until(() => duty.asked('/v1/warmup') > looks, minuteMs);
+    await duty.run(0);
+    poll.open();
+    await duty.run(0);
+    turn.open();
+    await duty.run(10 * minuteMs);
+    expect(duty.mailbox()?.memory).toMatchObject({ mode: 'recovery', reversals: [], claim: { kind: 'recovery' } });
+    expect([duty.mailbox()?.changes, duty.posts().length]).toEqual([[], 1]);
+  });
+});
+
+describe('an older answer', () => {
+  test('does not overwrite what a look saw that was asked for later', async () => {
+    await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
+    await duty.run(10 * minuteMs);
+    const poll = hold(duty, 'warmup', 'after');
+    duty.watch().refresh(idOf(duty, oliver));
+    await duty.until(() => poll.asked, minuteMs);
+    await duty.run(secondMs);
+    duty.simulator.fleet.setMode(oliver, 'slow');
+    const asked = duty.watch().carryOut(known(duty, oliver), { kind: 'mode', targetMode: 'slow', by });
+    await duty.run(minuteMs);
+    expect(await asked).toMatchObject({ state: 'dropped', detail: 'it is so already' });
+    poll.open();
+    await duty.run(minuteMs);
+    expect(duty.mailbox(oliver)?.warmup?.answer.mode).toBe('slow');
+    const modes = duty.mailbox(oliver)?.changes.filter(({ what }) => what === 'mode') ?? [];
+    expect(modes.map(({ from, to }) => [from, to])).toEqual([['balanced', 'slow']]);
+  });
+});
+
+test('a look that confirms a write and was overtaken by a poll is followed by another poll', async () => {
+  await using duty = await goOnDuty(breached);
+  await duty.until(() => duty.posts().length === 1);
+  const look = hold(duty, 'warmup', 'after');
+  await duty.until(() => look.asked, minuteMs);
+  // Asked for after the look, with a person's change, and answered before it.
+  duty.simulator.fleet.setMode(amelia, 'slow');
+  duty.watch().refresh(idOf(duty));
+  await duty.until(() => duty.mailbox()?.warmup?.answer.mode === 'slow', minuteMs);
+  look.open();
+  await duty.run(minuteMs);
+  expect(duty.action()?.state).toBe('confirmed');
+  expect(duty.mailbox()?.memory).toMatchObject({ mode: 'slow', claim: null });
+});
+
+describe('an intent that waits for its turn in the budget', () => {
+  test('is not sent when statistics that were under way no longer say so', async () => {
+    await using duty = await goOnDuty(breached);
+    await duty.until(() => duty.action()?.state === 'planned');
+    const look = hold(duty, 'warmup', 'after');
+    await duty.until(() => look.asked, minuteMs);
+    const stats = hold(duty, 'stats', 'before');
+    duty.watch().refresh(idOf(duty));
+    await duty.until(() => stats.asked, minuteMs);
+    look.open();
+    await duty.until(() => duty.action()?.state === 'open', minuteMs);
+    duty.between.meddle = ({ path }) =>
+      path.startsWith('/v1/stats') ? { status: 200, body: { mailbox_id: idOf(duty), stats: [] } } : 'pass';
+    stats.open();
+    await duty.run(5 * minuteMs);
+    expect([duty.posts(), duty.action()?.state]).toEqual([[], 'dropped']);
+  });
+
+  test('is not sent to a mailbox that has left meanwhile', async () => {
+    let selected = true;
+    const poll = { ...rarePoll, mailboxes: '* * * * *' };
+    await using duty = await goOnDuty({ ...breached, poll, selects: () => selected });
+    await duty.until(() => duty.action()?.state === 'planned');
+    const look = hold(duty, 'warmup', 'after');
+    await duty.until(() => look.asked, minuteMs);
+    const list = hold(duty, 'mailboxes', 'before');
+    await duty.until(() => list.asked, 2 * minuteMs);
+    look.open();
+    await duty.until(() => duty.action()?.state === 'open', minuteMs);
+    selected = false;
+    list.open();
+    await duty.run(5 * minuteMs);
+    expect([duty.mailbox(), duty.posts()]).toEqual([undefined, []]);
+  });
+});
+
+describe('a command', () => {
+  test('undo leaves alone what others changed since it was asked for', async () => {
+    await using duty = await goOnDuty(breached);
+    await duty.until(() => duty.action()?.state === 'confirmed');
+    const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
+    const commands = createOperatorCommands([duty.watch()], { fleet: duty.fleet(), store: duty.store(), world });
+    duty.simulator.fleet.setMode(amelia, 'slow');
+    const undone = commands.undo({ sinceMs: hourMs, preview: false, by: 'a test', reason: 'to see it' });
+    await duty.run(5 * minuteMs);
+    expect(await undone).toMatchObject({
+      done: false,
+      said: [expect.stringContaining('others have changed it'), expect.anything()],
+    });
+    expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
+  });
+
+  test('tells its own outcome although the guard plans something else right after it', async () => {
+    await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
+    await duty.run(10 * minuteMs);
+    const fleet = duty.fleet();
+    const put = fleet.putAction.bind(fleet);
+    fleet.putAction = (action: Action) => {
+      put(action);
+      const mailbox = known(duty, oliver);
+      const next = { ...action, id: `${action.id}-next`, by: null, kind: 'pause', targetMode: null } as const;
+      if (action.by && action.state === 'confirmed')
+        fleet.putMailbox({ ...mailbox, action: { ...next, state: 'planned' } });
+    };
+    const asked = duty.watch().carryOut(known(duty, oliver), { kind: 'mode', targetMode: 'slow', by });
+    await duty.run(minuteMs);
+    expect(await asked).toMatchObject({ state: 'confirmed', kind: 'mode' });
+  });
+
+  test('that takes back what is ours no more is refused before anything is asked', async () => {
+    await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
+    await duty.run(10 * minuteMs);
+    const change = { kind: 'resume', targetMode: null, undoes: 'an action of long ago', by } as const;
+    expect(await duty.watch().carryOut(known(duty, oliver), change)).toBe(
+      `${oliver}: left as it is: others have changed it since.`,
+    );
+  });
+
+  test('that comes back to a loop which was stopped meanwhile judges nothing there', async () => {
+    await using duty = await goOnDuty(breached);
+    await duty.until(() => duty.action()?.state === 'confirmed');
+    const watch = duty.watch();
+    const stopping = watch.stop();
+    await duty.run(minuteMs);
+    await stopping;
+    const judged = duty.mailbox()?.verdict?.at;
+    await watch.judgeAgain(idOf(duty));
+    expect(duty.mailbox()?.verdict?.at).toBe(judged);
+  });
+});
