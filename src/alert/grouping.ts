@@ -1,7 +1,7 @@
 // Transitions that belong together become one message: a group is an account with a rule. Pure.
 import { type Alert, type AlertRule, alertRules, type Severity, severities, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, hourMs } from '../model/time.ts';
 
 /** What is told in one message. */
 export interface GroupMessage {
@@ -37,14 +37,14 @@ export interface GroupTiming {
   readonly lastTold: (group: string) => EpochMs | undefined;
   /** There may be more untold transitions than were given: nobody waits, or they would wait behind these for ever. */
   readonly full: boolean;
-  /** A first sweep goes on: what it found waits for the rest. */
-  readonly sweeping: boolean;
+  /** What an account's first sweep found after this moment is kept until it is over; null: none goes on. */
+  readonly keptFrom: (account: string) => EpochMs | null;
 }
 
 /** The group of what the first sweep found. */
 const foundGroup = 'found';
-/** A sweep that takes longer is told in parts. */
-const longestSweepMs = 60 * 60_000;
+/** A sweep that takes longer is told in parts: nothing is kept longer, whatever becomes of the sweep. */
+const longestKeptMs = hourMs;
 
 /** The group of an alert: its account and its rule. */
 export function groupOf({ account, rule }: Alert): string {
@@ -57,18 +57,23 @@ export function dueGroups(
   timing: GroupTiming,
 ): { readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null } {
   const groups = new Map<string, StoredTransition[]>();
-  const found = new Set<string>();
+  const found = foundIn(untold);
+  const keptUntil = keptUntilOf(found.values(), timing);
+  let nextDueAt: EpochMs | null = null;
   for (const stored of untold) {
     const { alert } = stored.transition;
-    // What ends before it was told is told where it began.
-    if (stored.transition.found) found.add(alert.fingerprint);
-    const group = found.has(alert.fingerprint) ? foundGroup : groupOf(alert);
+    const beginning = found.get(alert.fingerprint);
+    const until = beginning && keptUntil(beginning);
+    if (until !== undefined && until > timing.now) {
+      nextDueAt = Math.min(nextDueAt ?? until, until);
+      continue;
+    }
+    const group = beginning ? foundGroup : groupOf(alert);
     const members = groups.get(group);
     if (members) members.push(stored);
     else groups.set(group, [stored]);
   }
   const due: DueGroup[] = [];
-  let nextDueAt: EpochMs | null = null;
   for (const [group, members] of groups) {
     const dueAt = timing.full ? timing.now : groupDueAt(group, members, timing);
     if (dueAt <= timing.now) due.push({ group, untold: members });
@@ -77,10 +82,35 @@ export function dueGroups(
   return { due, nextDueAt };
 }
 
+/**
+ * By fingerprint, the newest step that a first sweep found. What ends before it was told is told where it began; what
+ * got news that must not wait takes along what was found before.
+ */
+function foundIn(untold: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
+  const newest = new Map<string, Transition>();
+  for (const { transition } of untold) {
+    const { kind, found, alert } = transition;
+    if (found) newest.set(alert.fingerprint, transition);
+    else if (kind !== 'resolved') newest.delete(alert.fingerprint);
+  }
+  return newest;
+}
+
+/** Until when a finding is kept: with the oldest of its account that is. */
+function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding: Transition) => EpochMs {
+  const { now, keptFrom, full } = timing;
+  const isKept = ({ at, alert }: Transition) => !full && at <= now && at > (keptFrom(alert.account) ?? now);
+  const oldest = new Map<string, EpochMs>();
+  for (const finding of found) {
+    const { account } = finding.alert;
+    if (isKept(finding)) oldest.set(account, Math.min(oldest.get(account) ?? finding.at, finding.at));
+  }
+  return (finding) => (isKept(finding) ? (oldest.get(finding.alert.account) ?? now) + longestKeptMs : now);
+}
+
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
   const begun = notInFuture(oldest, timing.now);
-  if (group === foundGroup && timing.sweeping) return begun + longestSweepMs;
   const afterWait = begun + timing.groupWaitMs;
   const exempt = members.some(({ transition }) => transition.kind === 'event');
   return exempt ? afterWait : Math.max(afterWait, mayBeToldFrom(group, timing));

@@ -5,6 +5,7 @@ import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { scopeOf, type WritesOff } from '../model/operator-command.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
+import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** A delivery channel as its loop finds it. */
@@ -42,7 +43,8 @@ export class Fleet {
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
   readonly #silences = new Map<string, Silence>();
-  readonly #sweeping = new Set<string>();
+  /** By account. */
+  readonly #sweeps = new Map<string, SweepProgress>();
   #recentActions: readonly Action[] = [];
   #storeFailure: StoreFailure | null = null;
 
@@ -61,7 +63,7 @@ export class Fleet {
     this.#mailboxes.delete(name);
     for (const alert of this.#alerts.values()) if (alert.account === name) this.#alerts.delete(alert.fingerprint);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
-    this.#sweeping.delete(name);
+    this.#sweeps.delete(name);
   }
 
   /** All mailboxes that have not left, account by account. */
@@ -175,12 +177,17 @@ export class Fleet {
     this.#storeFailure = failure;
   }
 
-  /** Whether an account's first sweep goes on, of a fleet that nobody remembered. */
-  get sweeping(): boolean {
-    return this.#sweeping.size > 0;
+  /** First sweeps that go on, of accounts with mailboxes that nobody remembers. */
+  sweeps(): IterableIterator<SweepProgress> {
+    return this.#sweeps.values();
   }
-  putSweep(account: string, goesOn: boolean): void {
-    if (goesOn) this.#sweeping.add(account);
-    else this.#sweeping.delete(account);
+  sweep(account: string): SweepProgress | undefined {
+    return this.#sweeps.get(account);
+  }
+  putSweep(progress: SweepProgress): void {
+    this.#sweeps.set(progress.account, progress);
+  }
+  endSweep(account: string): void {
+    this.#sweeps.delete(account);
   }
 }

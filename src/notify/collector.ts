@@ -29,7 +29,7 @@ export interface CollectorParts {
   readonly store: OutboxStore;
   readonly channels: readonly Channel[];
   readonly settings: NotifySettings;
-  /** The picture: what fires now, what is silenced, whether a first sweep goes on. */
+  /** The picture: what fires now, what is silenced, which first sweeps go on. */
   readonly fleet: Fleet;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
@@ -109,13 +109,13 @@ export class Collector {
     // That the store fails was told without it; its beginning is recorded with its end.
     const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
     const firing = recorded.filter(({ status }) => status === 'firing');
-    const sweeping = fleet.sweeping;
     const untold = await store.untoldTransitions(lookLimit);
     const now = clock.now();
     const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings;
     const full = untold.length >= lookLimit;
     const lastTold = (group: string) => this.#lastTold.get(group);
-    const timing = { now, groupWaitMs, groupIntervalMs, lastTold, full, sweeping };
+    const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
+    const timing = { now, groupWaitMs, groupIntervalMs, lastTold, full, keptFrom };
     const muted = this.#mutes(firing, now);
     const { tellings, nextDueAt } = tellingsOf({ untold, announced, firing, muted, repeatIntervalMs, timing });
     if (tellings.length > 0) await this.#record(tellings, announced, now);

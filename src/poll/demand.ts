@@ -32,6 +32,8 @@ export interface DemandInput {
 export interface Demand {
   /** Requests a minute that the cadence asks for. */
   readonly asksPerMinute: number;
+  /** Requests a minute that health and the list leave to the mailboxes. */
+  readonly roomPerMinute: number;
   readonly fits: boolean;
   /** The cadence would fit, too, if the list took its full share. */
   readonly fitsWithList: boolean;
@@ -66,6 +68,7 @@ export function demandOf({ mailboxes, allowedPerMinute, cadenceMs, early }: Dema
   if (fits) turnMs.stats = (mailboxes * minuteMs) / Math.max(room - catchUp * others, room / catchUp);
   return {
     asksPerMinute: ofAccount.reduce((sum, every) => sum + perMinute(every), 0) + all,
+    roomPerMinute: room,
     fits,
     fitsWithList: all <= allowedPerMinute * (1 - 2 / accountShare),
     accountSpacingMs,

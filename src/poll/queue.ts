@@ -1,12 +1,13 @@
 // Which poll of one account is made next, when the budget has a slot. DESIGN.md section 6; docs/decisions/0006.
 import type { Route } from '../model/answers.ts';
+import type { SweepPart } from '../model/sweep.ts';
 import { type Demand, demandOf } from './demand.ts';
 import { Later, type Urgency } from './later.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 import { mayCrossToday, type Risk, weightOf } from './risk.ts';
 import { RiskOrder } from './risk-order.ts';
 import { SlotHeap } from './slot-heap.ts';
-import { judgedRoutes, Sweep, type SweepPart } from './sweep.ts';
+import { judgedRoutes, partOf, Sweep } from './sweep.ts';
 
 export interface QueueOptions {
   /** How far apart the runs of each kind are, milliseconds. */
@@ -113,7 +114,7 @@ export class PollQueue {
     const slot = this.#freeSlots.pop() ?? this.#ids.length;
     this.#ids[slot] = mailboxId;
     this.#slots.set(mailboxId, slot);
-    const others = mailboxRoutes.filter((route) => !(judgedRoutes as readonly MailboxRoute[]).includes(route));
+    const others = mailboxRoutes.filter((route) => partOf(route) === 'others');
     for (const route of others) {
       const readAt = lastRead[route];
       if (readAt !== undefined) this.#turns[route].set(slot, Math.min(readAt, now));

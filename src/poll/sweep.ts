@@ -1,19 +1,18 @@
 // The first reading of mailboxes, in the order of their arrival: warm-up and statistics, by which the guard judges, of
 // all of them first; then what else was never read.
+import type { SweepPart } from '../model/sweep.ts';
 import type { MailboxRoute } from './poll.ts';
 
 /** What the guard judges by, in the order in which it is asked for. */
 export const judgedRoutes = ['warmup', 'stats'] as const satisfies readonly MailboxRoute[];
-
-/** judged: warm-up and statistics. others: connection, DNS and blacklists. */
-export type SweepPart = 'judged' | 'others';
 
 export interface SweepPoll {
   readonly route: MailboxRoute;
   readonly slot: number;
 }
 
-function partOf(route: MailboxRoute): SweepPart {
+/** The part of a sweep that reads it. */
+export function partOf(route: MailboxRoute): SweepPart {
   return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judged' : 'others';
 }
 

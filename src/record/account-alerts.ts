@@ -9,12 +9,13 @@ import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter 
 import { tune } from '../alert/tuning.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import { type Alert, type AlertChanges, type AlertRule, bothChanges, type Transition } from '../model/alert.ts';
+import { type Alert, type AlertChanges, bothChanges, type Transition } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
+import { asFound } from './first-findings.ts';
 import type { RecorderOptions } from './guarded-account.ts';
 import { missedMailboxes, noLongerMissed } from './missed.ts';
 import { othersOf } from './others.ts';
@@ -56,8 +57,8 @@ export class AccountAlerts {
     const event = told && actedEvent(told, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
     const transitions = [...(event ? [event] : []), ...changes.transitions];
-    if (!this.#options.sweeps(mailbox.id)) return { ...changes, transitions };
-    return { ...changes, transitions: transitions.map(asFound) };
+    if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
+    return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, told })) };
   }
 
   /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */
@@ -76,7 +77,15 @@ export class AccountAlerts {
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
     const ends = [leave(this.#without(left), now), leave(forgotten, now, noLongerMissed)];
-    return ends.reduce(bothChanges, this.#step(conditions, now));
+    const all = ends.reduce(bothChanges, this.#step(conditions, now));
+    return { ...all, transitions: all.transitions.map((one) => this.#asListed(one)) };
+  }
+
+  #asListed(transition: Transition): Transition {
+    const { mailboxId } = transition.alert;
+    const mailbox = mailboxId === null ? undefined : this.#fleet.mailbox(this.#options.account, mailboxId);
+    const isFirst = mailbox && this.#options.isFirstLook(mailbox.id, 'mailboxes');
+    return isFirst ? asFound(transition, { mailbox, told: null }) : transition;
   }
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
@@ -129,13 +138,4 @@ export class AccountAlerts {
       return (rule === 'dns_failing' || rule === 'blacklisted') && object !== null && !objects.has(object);
     });
   }
-}
-
-/** Never kept back until the sweep is over: what must be known at once, and what is no finding about the fleet. */
-const atOnce: readonly AlertRule[] = ['guard_action_failed'];
-
-function asFound(transition: Transition): Transition {
-  const { kind, alert } = transition;
-  const urgent = atOnce.includes(alert.rule) || (kind === 'event' && alert.severity === 'critical');
-  return urgent ? transition : { ...transition, found: true };
 }

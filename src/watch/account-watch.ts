@@ -67,7 +67,8 @@ export class AccountWatch {
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
     this.#cadence = new Cadence(options.schedules, world.clock);
-    this.#firstSweep = new FirstSweep({ fleet, world, over: rooms.onTransitions }, account);
+    const perMinute = () => this.#queue.demand().roomPerMinute;
+    this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
     const gaps = gapsOf(options.schedules, world.clock.now());
     const allowedPerMinute = () => api.budget.allowedPerMinute;
     const earlyMs = options.statsIntervalMinMs;
@@ -97,7 +98,7 @@ export class AccountWatch {
     this.#recorder = new Recorder(rooms, {
       ...options,
       writable: () => this.#health.writable,
-      sweeps: (mailboxId) => this.#firstSweep.includes(mailboxId),
+      isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: () => this.#staleBefore(),
       seenAgain: () => this.#cadence.statsWereDue && world.clock.monotonic() - startedAt > this.#roundMs(),
     });
@@ -323,6 +324,7 @@ export class AccountWatch {
     const now = this.#rooms.world.clock.monotonic();
     this.#join(first ? this.#mailboxes() : arrived, now);
     if (first) this.#firstSweep.begin(this.#mailboxes());
+    else this.#firstSweep.join(arrived);
     for (const { id, routes } of stirred)
       for (const route of routes) this.#queue.add({ route, mailboxId: id }, now, 'soon');
     for (const mailbox of left) {

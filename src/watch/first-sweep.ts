@@ -1,116 +1,192 @@
-// The first look at a fleet that nobody remembers: while it goes on, what is found is kept together for one message.
+// The first sweep of an account: the first look at mailboxes that no process ever judged, how far it is, and its end.
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { type SweepPart, type SweepProgress, sweepText } from '../model/sweep.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../poll/poll.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll } from '../poll/poll.ts';
+import { partOf } from '../poll/sweep.ts';
+import { isUnsettled } from '../record/first-findings.ts';
 import type { World } from '../world.ts';
+import { SweepPace } from './sweep-pace.ts';
+import { Unread } from './unread.ts';
 
-/** What must be seen twice, or is being done, is waited for at most this long. */
-const secondLooksMs = 2 * minuteMs;
-
+/** What must be seen twice, is being done, or will be read so soon is waited for at most this long. */
+const patienceMs = 5 * minuteMs;
 /** A sweep that takes longer says this often how far it is. */
 const progressEveryMs = minuteMs;
+/** After the last answer of a part a second look takes about so long. */
+const secondLooksMs = minuteMs;
+/** Connection, DNS and blacklists take turns with what the cadence has made due. */
+const othersShare = 0.5;
 
-interface SweepRooms {
+export interface SweepParts {
+  readonly account: string;
   readonly fleet: Fleet;
   readonly world: World;
-  /** Called when it is over: what it found can be told. */
+  /** Requests a minute that the budget has for mailboxes. */
+  readonly perMinute: () => number;
+  /** Called when a part is over: what it found can be told. */
   readonly over: () => void;
 }
 
-/** Of one account; begun once a process, by its first mailbox list. */
+/** Begun once a process, by the account's first mailbox list. */
 export class FirstSweep {
-  readonly #rooms: SweepRooms;
-  readonly #account: string;
+  readonly #parts: SweepParts;
   readonly #newcomers = new Set<string>();
-  /** Polls of theirs that did not come to their end yet, by key. */
-  readonly #open = new Set<string>();
-  /** How many polls it takes. */
-  #polls = 0;
-  #lastEndAt = Number.NEGATIVE_INFINITY;
-  #lastSaidAt = Number.NEGATIVE_INFINITY;
+  /** Those of them whose first judgement is settled: what comes after it is news. */
+  readonly #settled = new Set<string>();
+  /** What of them was not asked to the end yet. */
+  readonly #unread: Readonly<Record<SweepPart, Unread>> = { judged: new Unread(), others: new Unread() };
+  #part: SweepPart = 'judged';
+  readonly #since: EpochMs;
+  #keptFrom: EpochMs;
+  #pace: SweepPace;
+  #lastSaidAt: number;
 
-  constructor(rooms: SweepRooms, account: string) {
-    this.#rooms = rooms;
-    this.#account = account;
+  constructor(parts: SweepParts) {
+    this.#parts = parts;
+    const { clock } = parts.world;
+    this.#since = clock.now();
+    this.#keptFrom = this.#since;
+    this.#lastSaidAt = clock.monotonic();
+    this.#pace = new SweepPace(clock.monotonic());
   }
 
-  /** Mailboxes that were never judged are new to everybody. */
+  /** The mailboxes of the first list: those of them that were never judged are looked at for the first time. */
   begin(mailboxes: readonly MailboxState[]): void {
-    for (const mailbox of mailboxes.filter(({ memory }) => memory === null)) {
+    const { clock } = this.#parts.world;
+    this.#keptFrom = clock.now();
+    this.#pace = new SweepPace(clock.monotonic());
+    this.#add(mailboxes);
+    if ((this.#leftMs('judged') ?? 0) > progressEveryMs) this.#say();
+  }
+
+  /** Mailboxes that arrive while it goes on are looked at with the rest. */
+  join(arrived: readonly MailboxState[]): void {
+    if (this.#newcomers.size > 0) this.#add(arrived);
+  }
+
+  #add(mailboxes: readonly MailboxState[]): void {
+    for (const mailbox of mailboxes.filter(isUnjudged)) {
       this.#newcomers.add(mailbox.id);
-      for (const key of unanswered(mailbox)) this.#open.add(key);
+      for (const route of mailboxRoutes) {
+        const part = partOf(route);
+        if (part === 'judged' || readAt(mailbox, route) === null) this.#unread[part].add(mailbox.id, route);
+      }
     }
-    this.#polls = this.#open.size;
-    this.#lastEndAt = this.#rooms.world.clock.monotonic();
-    this.#lastSaidAt = this.#lastEndAt;
     this.show();
   }
 
   /** A poll came to its end, with an answer or a failure. */
-  asked(poll: Poll): void {
-    if (this.#open.delete(pollKey(poll))) this.#lastEndAt = this.#rooms.world.clock.monotonic();
-    if (this.#open.size === 0) this.show();
-    else this.#sayProgress();
-  }
-
-  #sayProgress(): void {
-    if (this.#lastEndAt - this.#lastSaidAt < progressEveryMs) return;
-    this.#lastSaidAt = this.#lastEndAt;
-    const progress = { mailboxes: this.#newcomers.size, polls: this.#polls, polls_left: this.#open.size };
-    this.#rooms.world.log.info({ account: this.#account, ...progress }, 'first sweep goes on');
+  asked({ route, mailboxId }: Poll): void {
+    if (this.#newcomers.size === 0 || mailboxId === null) return;
+    const part = partOf(route as MailboxRoute);
+    const counts = this.#unread[part].delete(mailboxId, route);
+    if (counts && part === this.#part) this.#pace.done(this.#parts.world.clock.monotonic());
+    if (counts) this.show();
   }
 
   /** A mailbox left: nothing more is asked about it. */
-  leave(mailbox: MailboxState): void {
-    this.#newcomers.delete(mailbox.id);
-    for (const route of mailboxRoutes) this.#open.delete(pollKey({ route, mailboxId: mailbox.id }));
+  leave({ id }: MailboxState): void {
+    this.#newcomers.delete(id);
+    for (const unread of Object.values(this.#unread)) unread.leave(id);
   }
 
-  /** Whether it goes on, and looks at the mailbox. */
-  includes(mailboxId: string): boolean {
-    return this.#newcomers.has(mailboxId) && !this.#isOver();
+  /** Whether it goes on, and that answer (null: the outcome of an action) belongs to the first look at the mailbox. */
+  isFirstLook(mailboxId: string, route: Route | null): boolean {
+    if (!this.#newcomers.has(mailboxId)) return false;
+    if (mailboxRoutes.some((one) => one === route && partOf(one) === 'others')) return true;
+    const known = this.#parts.fleet.mailbox(this.#parts.account, mailboxId);
+    if (known && !isUnsettled(known)) this.#settled.add(mailboxId);
+    return !this.#settled.has(mailboxId);
   }
 
-  /** Puts into the picture whether it goes on. */
+  /** Puts into the picture how far it is, says so each minute, and ends what is over. */
   show(): void {
-    if (this.#newcomers.size > 0 && this.#isOver()) {
-      this.#newcomers.clear();
-      this.#rooms.fleet.putSweep(this.#account, false);
-      this.#rooms.over();
-    } else this.#rooms.fleet.putSweep(this.#account, this.#newcomers.size > 0);
+    const { account, fleet, world, over } = this.#parts;
+    if (this.#isPartOver()) {
+      if (this.#part === 'judged' && this.#unread.others.polls > 0) this.#beginOthers();
+      else this.#newcomers.clear();
+      over();
+    }
+    if (this.#newcomers.size === 0) {
+      if (fleet.sweep(account)) world.log.info({ account }, 'first sweep done');
+      this.end();
+      return;
+    }
+    fleet.putSweep(this.#progress());
+    if (world.clock.monotonic() - this.#lastSaidAt >= progressEveryMs) this.#say();
   }
 
   /** Its account is guarded no more. */
   end(): void {
     this.#newcomers.clear();
-    this.show();
+    this.#settled.clear();
+    this.#parts.fleet.endSweep(this.#parts.account);
   }
 
-  #isOver(): boolean {
-    if (this.#open.size > 0) return false;
-    return this.#rooms.world.clock.monotonic() - this.#lastEndAt >= secondLooksMs || !this.#isUnsettled();
+  #beginOthers(): void {
+    const { clock } = this.#parts.world;
+    this.#part = 'others';
+    this.#keptFrom = clock.now();
+    this.#pace = new SweepPace(clock.monotonic());
+  }
+
+  #isPartOver(): boolean {
+    if (this.#newcomers.size === 0 || this.#unread[this.#part].polls > 0) return false;
+    if (this.#parts.world.clock.monotonic() - this.#pace.lastAt >= patienceMs) return true;
+    const othersMs = this.#part === 'judged' ? this.#leftMs('others') : null;
+    const othersEndSoon = othersMs !== null && othersMs > 0 && othersMs <= patienceMs;
+    return !othersEndSoon && !this.#isUnsettled();
   }
 
   /** Something waits for its second look, or is being done. */
   #isUnsettled(): boolean {
-    const { fleet } = this.#rooms;
+    const { fleet, account } = this.#parts;
     for (const alert of fleet.alerts()) {
-      if (alert.account === this.#account && alert.status === 'pending' && alert.firesAt === null) return true;
+      if (alert.account === account && alert.status === 'pending' && alert.firesAt === null) return true;
     }
     return [...this.#newcomers].some((id) => {
-      const { verdict, action } = fleet.mailbox(this.#account, id) ?? {};
-      const doing = action?.state === 'planned' || action?.state === 'open';
-      return doing || verdict?.answer.reason === 'first_sight';
+      const known = fleet.mailbox(account, id);
+      // One that could not be judged yet is not waited for.
+      return known !== undefined && known.verdict !== null && isUnsettled(known);
     });
   }
-}
 
-/** What a first sweep asks about a mailbox, by key: the judged kinds, and what was never answered. */
-function unanswered(mailbox: MailboxState): readonly string[] {
-  const judged = (route: MailboxRoute) => route === 'warmup' || route === 'stats';
-  const asked = mailboxRoutes.filter((route) => judged(route) || readAt(mailbox, route) === null);
-  return asked.map((route) => pollKey({ route, mailboxId: mailbox.id }));
+  #leftMs(part: SweepPart): number | null {
+    const perMinute = this.#parts.perMinute() * (part === 'judged' ? 1 : othersShare);
+    const now = this.#parts.world.clock.monotonic();
+    const pace = part === this.#part ? this.#pace : new SweepPace(now);
+    return pace.leftMs(this.#unread[part].polls, perMinute, now);
+  }
+
+  #progress(): SweepProgress {
+    const { account, fleet, world } = this.#parts;
+    const mailboxes = fleet.mailboxCount(account);
+    const unread = this.#unread[this.#part];
+    // With all of it read, a second look is waited for.
+    const leftMs = unread.polls > 0 ? this.#leftMs(this.#part) : secondLooksMs;
+    return {
+      account,
+      since: this.#since,
+      mailboxes,
+      part: this.#part,
+      read: mailboxes - unread.mailboxes,
+      doneAt: leftMs === null ? null : world.clock.now() + leftMs,
+      keptFrom: this.#keptFrom,
+    };
+  }
+
+  #say(): void {
+    const { clock, log } = this.#parts.world;
+    this.#lastSaidAt = clock.monotonic();
+    const progress = this.#progress();
+    const { account, mailboxes, read, doneAt } = progress;
+    const numbers = { mailboxes, read, polls_left: this.#unread[this.#part].polls };
+    const doneAtText = doneAt === null ? null : new Date(doneAt).toISOString();
+    log.info({ account, ...numbers, done_at: doneAtText }, sweepText(progress, clock.now()));
+  }
 }
 
 /** When that kind of answer was read last; null when it never was. */

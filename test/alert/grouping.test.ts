@@ -12,7 +12,7 @@ const timing: GroupTiming = {
   groupIntervalMs: 5 * minuteMs,
   lastTold: () => undefined,
   full: false,
-  sweeping: false,
+  keptFrom: () => null,
 };
 
 function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {

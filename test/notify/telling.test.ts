@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alert/grouping.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { type Alert, type AlertMatch, fingerprintOf, type Transition } from '../../src/model/alert.ts';
+import type { SweepProgress } from '../../src/model/sweep.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import type { Channel } from '../../src/notify/channel.ts';
 import { Collector, type NotifySettings } from '../../src/notify/collector.ts';
@@ -213,9 +214,23 @@ test('2,000 mailboxes fail at once, with several rules and accounts: one message
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2_000 }]);
 });
 
+const sweepOf = (account: string, keptFrom: number): SweepProgress => ({
+  account,
+  since: keptFrom,
+  mailboxes: 9,
+  part: 'judged',
+  read: 3,
+  doneAt: null,
+  keptFrom,
+});
+const found = (number: number, change: Parameters<typeof sampleAlert>[1] = {}, when?: number): Transition => ({
+  ...firing(sampleAlert(number, change), when),
+  found: true,
+});
+
 test('what a first sweep finds is one message when the sweep is over; what an action did is told at once', async () => {
   const at = rig();
-  at.fleet.putSweep('acme', true);
+  at.fleet.putSweep(sweepOf('acme', at.now() - 1));
   at.commit(
     ...[1, 2].map((number) => ({ ...firing(sampleAlert(number)), found: true })),
     { ...firing(sampleAlert(3, { rule: 'dns_failing', severity: 'critical' })), found: true },
@@ -225,7 +240,7 @@ test('what a first sweep finds is one message when the sweep is over; what an ac
   at.end(sampleAlert(2));
   await at.run(10 * minuteMs);
   at.commit({ ...firing(sampleAlert(5, { rule: 'contested' }), at.now()), found: true });
-  at.fleet.putSweep('acme', false);
+  at.fleet.endSweep('acme');
   const told = await at.run(2 * minuteMs);
   expect(told).toMatchObject([{ kind: 'found', rule: null, total: 4 }]);
   expect([...(told[0]?.alerts ?? [])].sort()).toEqual(['firing m1', 'firing m3', 'firing m5', 'resolved m2']);
@@ -233,6 +248,41 @@ test('what a first sweep finds is one message when the sweep is over; what an ac
     'Critical: acme: what we found: DNS failing (1), changes taken back (1), stale statistics (2)',
   );
   expect(await at.run(hourMs)).toEqual([]);
+});
+
+test('what a first sweep found waits for an hour at most, and not for the sweep of another account', async () => {
+  const at = rig();
+  for (const account of ['acme', 'other']) at.fleet.putSweep(sweepOf(account, at.now() - 1));
+  at.commit(found(1), found(2, { account: 'other' }));
+  await at.run(20 * minuteMs);
+  at.commit(found(3, {}, at.now()));
+  at.fleet.endSweep('other');
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m2'] }]);
+  expect(await at.run(37 * minuteMs)).toEqual([]);
+  // The sweep of acme never ends, for whatever reason: all that it found so far is told with the oldest.
+  expect(await at.run(3 * minuteMs)).toMatchObject([{ kind: 'found', total: 2 }]);
+});
+
+test('what a first sweep of an earlier process found does not wait for the next sweep', async () => {
+  const at = rig();
+  at.commit(found(1));
+  await at.run(10);
+  at.restart();
+  at.fleet.putSweep(sweepOf('acme', at.now()));
+  at.commit(found(2, {}, at.now() + 1));
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m1'] }]);
+  at.fleet.removeAccount('acme');
+  expect(await at.run(6 * minuteMs)).toMatchObject([{ kind: 'found', alerts: ['firing m2'] }]);
+});
+
+test('news of what a first sweep found takes it along', async () => {
+  const at = rig();
+  at.fleet.putSweep(sweepOf('acme', at.now() - 1));
+  at.commit(found(1), found(2));
+  await at.run(2 * minuteMs);
+  const worse = sampleAlert(1, { severity: 'critical' });
+  at.commit({ kind: 'worsened', at: at.now(), alert: worse });
+  expect(await at.run(2 * minuteMs)).toMatchObject([{ kind: 'firing', alerts: ['firing m1'] }]);
 });
 
 test('every message leads to the runbook of its rule', async () => {

@@ -39,7 +39,7 @@ async function recording() {
     accountsOfApi: () => ['acme'],
     writable: () => true,
     staleBefore: () => Number.NEGATIVE_INFINITY,
-    sweeps: () => false,
+    isFirstLook: () => false,
     seenAgain: () => true,
   });
   return {

@@ -1,7 +1,7 @@
-// A first sweep of a fleet that is big for its plan: it has the budget, and ends when it says.
+// A first sweep of a fleet that is big for its plan: it has the budget, and what is news while it goes on is told at once.
 import { expect, it } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
-import type { MailboxSpec } from '../../src/simulator/scenario.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';
 
@@ -31,4 +31,82 @@ it('scores that fall all over the fleet do not slow the first sweep: it has the 
   await stage.until('every mailbox was read', judged, hourMs);
   // 120 requests: seven of the nine in a minute are left for them, and of these one in eight goes to scores that fell.
   expect(stage.clock.now() - start).toBeLessThan(21 * minuteMs);
+});
+
+it('a bounce wave over mailboxes that were judged already: recoveries and the hold are told while the sweep goes on', async () => {
+  const wave = sendingNow(10);
+  const calm = Array.from({ length: 150 }, (_, number) => settled(number + 10));
+  const bounce = ({ email }: MailboxSpec): Incident => ({
+    kind: 'bounce',
+    mailbox: email,
+    rate: 0.3,
+    from: 4 * minuteMs,
+    until: 14 * minuteMs,
+  });
+  await using stage = await startMovedDaemon({
+    scenario: { name: 'wave', summary: 'Ten bounce at once.', fleet: [...wave, ...calm], incidents: wave.map(bounce) },
+    poll: often,
+    account: small,
+    file: { guard: { breaker: { share: '3%' } } },
+  });
+  await stage.until('a hold', () => stage.breaker().openSince !== null, 40 * minuteMs);
+  const { posts, told, fleet } = stage;
+  await stage.run(2 * minuteMs);
+  expect(fleet().sweep('agency')?.part).toBe('judged');
+  expect([told('guard_held'), told('health_score_drop')]).toEqual([['firing'], []]);
+  expect(told('guard_acted')).toHaveLength(posts.length);
+  expect(posts.length).toBeGreaterThan(0);
+});
+
+const badDay = (mailbox: string): Incident => ({
+  kind: 'bounce',
+  mailbox,
+  rate: 0.2,
+  from: -5 * dayMs,
+  until: -4 * dayMs,
+});
+
+it('what a sweep found is told when its account leaves the configuration, and after a restart in its midst', async () => {
+  const fleet = Array.from({ length: 120 }, (_, number) => settled(number));
+  const emails = fleet.map(({ email }) => email);
+  const second = emails.slice(60);
+  const [mine = '', theirs = ''] = [emails[0], second[0]];
+  await using stage = await startMovedDaemon({
+    scenario: { name: 'kept', summary: 'Two are over.', fleet, incidents: [badDay(mine), badDay(theirs)] },
+    second,
+    poll: often,
+    account: small,
+  });
+  const acted = () => stage.receiver.alerts().filter(({ rule }) => rule === 'guard_acted');
+  const recovered = (email: string) => stage.mailbox(email).action?.state === 'confirmed';
+  await stage.until('both are switched to recovery', () => recovered(mine) && recovered(theirs), 10 * minuteMs);
+  await stage.run(2 * minuteMs);
+  expect([acted(), [...stage.fleet().sweeps()].map(({ part }) => part)]).toEqual([[], ['judged', 'judged']]);
+  await stage.reload((config) => void config.accounts.pop(), { force: true });
+  await stage.run(minuteMs);
+  expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs]);
+  await stage.restart();
+  await stage.run(minuteMs);
+  expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs, mine]);
+  expect(stage.fleet().sweep('agency')?.part).toBe('judged');
+});
+
+it('one mailbox that never answers does not hold up the end of the sweep, nor what it found', async () => {
+  const fleet = Array.from({ length: 20 }, (_, number) => settled(number));
+  const [mute = '', bad = ''] = fleet.map(({ email }) => email);
+  await using stage = await startMovedDaemon({
+    scenario: {
+      name: 'mute',
+      summary: 'One does not answer, one is over.',
+      fleet,
+      incidents: [badDay(bad)],
+      faults: [{ fault: 'service-unavailable', mailbox: mute }],
+    },
+    poll: often,
+    account: { ...small, requests_per_minute: 50 },
+  });
+  await stage.until('the sweep goes on', () => stage.fleet().sweep('agency') !== undefined, minuteMs);
+  await stage.until('it is over', () => stage.fleet().sweep('agency') === undefined, 10 * minuteMs);
+  await stage.run(minuteMs);
+  expect(stage.told('guard_acted')).toEqual(['event']);
 });

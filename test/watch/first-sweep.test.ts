@@ -1,15 +1,26 @@
-// How far a first sweep is: said in the log once a minute while it goes on, and not of a fleet that is read at once.
+// How far a first sweep is: shown, and said in the log once a minute with its end, but not of a fleet that is read at once.
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { firstSight } from '../../src/guard/memory.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { sweepText } from '../../src/model/sweep.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { FirstSweep } from '../../src/watch/first-sweep.ts';
 import { movedClock } from '../../src/world.ts';
 import { sampleMailbox, start } from '../alert/samples.ts';
 
-test('a long first sweep says each minute how many requests are left', async () => {
-  const lines: { readonly polls: number; readonly polls_left: number }[] = [];
+interface Line {
+  readonly msg: string;
+  readonly read?: number;
+  readonly polls_left?: number;
+  readonly done_at?: string;
+}
+
+/** A first sweep of as many mailboxes, with a budget of 30 requests a minute for them. */
+function sweepOf(count: number) {
+  const lines: Line[] = [];
   const sink = new Writable({
     write: (line, _encoding, done) => {
       lines.push(JSON.parse(String(line)));
@@ -18,17 +29,105 @@ test('a long first sweep says each minute how many requests are left', async () 
   });
   const clock = movedClock(start);
   const fleet = new Fleet();
-  const sweep = new FirstSweep({ fleet, world: { clock, random: () => 0.5, log: pino(sink) }, over: () => {} }, 'acme');
-  const mailboxes = Array.from({ length: 100 }, (_, number) => sampleMailbox({ id: `m${number}` }));
+  const world = { clock, random: () => 0.5, log: pino(sink) };
+  let overs = 0;
+  const over = () => {
+    overs += 1;
+  };
+  const sweep = new FirstSweep({ account: 'acme', fleet, world, perMinute: () => 30, over });
+  const mailboxes = Array.from({ length: count }, (_, number) =>
+    sampleMailbox({ id: `m${number}`, account: 'acme', memory: null, detail: null, dns: null, blacklist: null }),
+  );
+  for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
   sweep.begin(mailboxes);
-  for (const { id } of mailboxes) {
-    sweep.asked({ route: 'warmup', mailboxId: id });
-    await clock.advance(2 * secondMs);
-  }
-  expect(lines.map(({ polls, polls_left: left }) => [polls, left])).toEqual([
-    [500, 469],
-    [500, 439],
-    [500, 409],
+  /** Answers of a kind come in for these mailboxes, one every two seconds. */
+  const read = async (
+    routes: readonly ('warmup' | 'stats' | 'mailbox' | 'dns' | 'blacklist')[],
+    from = 0,
+    to = count,
+  ) => {
+    for (const { id } of mailboxes.slice(from, to)) {
+      for (const route of routes) {
+        await clock.advance(2 * secondMs);
+        sweep.asked({ route, mailboxId: id });
+      }
+      sweep.show();
+    }
+  };
+  const text = () => {
+    const progress = fleet.sweep('acme');
+    return progress && sweepText(progress, clock.now());
+  };
+  return { sweep, clock, fleet, lines, mailboxes, read, text, overs: () => overs };
+}
+
+test('a long first sweep says each minute how many mailboxes are read, and when it will be done', async () => {
+  const at = sweepOf(100);
+  expect(at.text()).toBe('First sweep of acme: 0 of 100 mailboxes read, done in about 7 min (10:08 UTC)');
+  await at.read(['warmup', 'stats'], 0, 50);
+  expect(at.text()).toBe('First sweep of acme: 50 of 100 mailboxes read, done in about 3 min (10:08 UTC)');
+  expect(at.lines.map(({ msg, read, polls_left: left }) => [msg.slice(0, 19), read, left])).toEqual([
+    ['First sweep of acme', 0, 200],
+    ['First sweep of acme', 15, 170],
+    ['First sweep of acme', 30, 140],
+    ['First sweep of acme', 45, 110],
   ]);
-  expect(lines).toHaveLength(Math.floor((200 * secondMs) / minuteMs));
+});
+
+test('the findings of the judged are told when these were read; connection, DNS and blacklists are a part of its own', async () => {
+  const at = sweepOf(100);
+  await at.read(['warmup', 'stats'], 0, 99);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judged']);
+  await at.read(['warmup', 'stats'], 99);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'others']);
+  expect(at.fleet.sweep('acme')?.keptFrom).toBe(at.clock.now());
+  await at.read(['mailbox', 'dns', 'blacklist'], 0, 40);
+  expect(at.text()).toMatch(
+    /^First sweep of acme: 40 of 100 mailboxes read for connection, DNS and blacklists, done in/,
+  );
+  await at.read(['mailbox', 'dns', 'blacklist'], 40);
+  expect([at.overs(), at.fleet.sweep('acme'), at.lines.at(-1)?.msg]).toEqual([2, undefined, 'first sweep done']);
+});
+
+test('what remains is waited for when it will be read soon, so that a small fleet has one message', async () => {
+  const at = sweepOf(10);
+  expect(at.lines).toEqual([]);
+  await at.read(['warmup', 'stats']);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judged']);
+  await at.read(['mailbox', 'dns', 'blacklist']);
+  expect([at.overs(), at.fleet.sweep('acme')]).toEqual([1, undefined]);
+});
+
+test('what is never asked, and never settled, holds the end up for five minutes at most', async () => {
+  const at = sweepOf(10);
+  await at.read(['warmup', 'stats']);
+  await at.read(['mailbox', 'dns', 'blacklist'], 0, 9);
+  await at.clock.advance(6 * minuteMs);
+  at.sweep.show();
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'others']);
+});
+
+test('without answers there is no end to foresee', async () => {
+  const at = sweepOf(10);
+  await at.read(['warmup', 'stats'], 0, 5);
+  await at.clock.advance(3 * minuteMs);
+  at.sweep.show();
+  expect(at.text()).toBe('First sweep of acme: 5 of 10 mailboxes read, waiting for answers of the API');
+});
+
+test('who arrives meanwhile is read with the rest, who leaves is not waited for, and who was judged before is known', async () => {
+  const at = sweepOf(2);
+  const [first, second] = at.mailboxes;
+  if (!first || !second) throw new Error('no mailboxes');
+  const memory = { ...firstSight(defaultPolicy, { mode: 'balanced', run: 'running', rows: [], now: start }) };
+  const known = sampleMailbox({ id: 'known', account: 'acme', memory });
+  const late = { ...second, id: 'late' };
+  for (const mailbox of [late, known]) at.fleet.putMailbox(mailbox);
+  at.sweep.join([late, known]);
+  expect(at.sweep.isFirstLook('known', 'stats')).toBe(false);
+  expect(at.sweep.isFirstLook('late', 'stats')).toBe(true);
+  at.sweep.leave(first);
+  at.fleet.removeMailbox('acme', first.id);
+  at.sweep.show();
+  expect(at.fleet.sweep('acme')).toMatchObject({ mailboxes: 3, read: 1 });
 });

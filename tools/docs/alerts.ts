@@ -15,9 +15,13 @@ how to take it back. It links to the mailbox's page and to the rule's runbook be
   told. What the guard did (\`guard_acted\`, \`restored\`) is an event: told once, never resolved.
 - **Together.** Alerts of one rule and account that come within \`group_wait\` (30 s) are one message; the next one about them
   waits for \`group_interval\` (5 min). More than four groups at once are one message with the count of each rule.
-- **What we found.** A daemon that starts on mailboxes that it never judged keeps what its first sweep finds together, and
-  tells it in ONE message when the sweep is over (after an hour at the latest): findings, switches to recovery, and a breaker
-  that holds them. A pause and an action that failed do not wait. Later findings go their normal way.
+- **What we found.** While the mailboxes of an account are judged for the first time, what is found about them, switches to
+  recovery included, waits for ONE message: "what we found". It is sent when the warm-up and the statistics of all of them were
+  read. Where reading their connections, DNS and blacklists takes over five minutes more, what these show is a second message.
+  Nothing waits for more than an hour, and a restart, or the account leaving the configuration, sends what was found so far.
+- **At once, also during a first sweep.** What the circuit breaker holds, pauses and emergencies, actions that failed, the
+  emergency stop, and all news of a mailbox that was judged before, such as its switch to recovery. The page, the log (once a
+  minute) and \`warmwarden status\` say how far a first sweep is and when it will be done.
 - **To whom.** \`routes\` choose by severity, account, rule and mailbox. The end of an alert goes to every channel that was told
   of it, whatever the routes say by then.
 - **Not twice for one cause.** While \`api_down\` or \`key_rejected\` fires, and for half an hour after, \`stale_data\` and

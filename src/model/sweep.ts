@@ -1,0 +1,44 @@
+// The first sweep of an account: how far it is and when it will be done, as values and in a sentence.
+import { ageText } from './forecast.ts';
+import { dayMs, type EpochMs } from './time.ts';
+
+/**
+ * judged: warm-up and statistics, by which the guard judges, are read. others: then connection, DNS and blacklists are,
+ * beside what the cadence has made due.
+ */
+export type SweepPart = 'judged' | 'others';
+
+/** While mailboxes that no process ever judged are read for the first time. */
+export interface SweepProgress {
+  readonly account: string;
+  readonly since: EpochMs;
+  /** How many the account has. */
+  readonly mailboxes: number;
+  readonly part: SweepPart;
+  /** How many of them have nothing of this part left to be read. */
+  readonly read: number;
+  /** When the part will be done; null while that can't be foreseen. */
+  readonly doneAt: EpochMs | null;
+  /** What is found after this moment is told when the part is over. */
+  readonly keptFrom: EpochMs;
+}
+
+/** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)`. Without a full stop. */
+export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, now: EpochMs): string {
+  const what = part === 'judged' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
+  const counts = `${grouped(read)} of ${grouped(mailboxes)} ${what}`;
+  return `First sweep of ${account}: ${counts}, ${doneText(doneAt, now)}`;
+}
+
+/** `done in about 11 min (23:41 UTC)`, with the date where it is not today's or tonight's. */
+function doneText(doneAt: EpochMs | null, now: EpochMs): string {
+  if (doneAt === null) return 'waiting for answers of the API';
+  const leftMs = Math.max(0, doneAt - now);
+  const written = new Date(doneAt).toISOString();
+  const time = `${leftMs < dayMs ? '' : `${written.slice(0, 10)} `}${written.slice(11, 16)} UTC`;
+  return `done in about ${ageText(leftMs)} (${time})`;
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

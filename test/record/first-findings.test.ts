@@ -1,0 +1,40 @@
+// What of a first look waits for the one message of the sweep, and what is told at once.
+import { expect, test } from 'vitest';
+import type { Action } from '../../src/model/action.ts';
+import type { Transition } from '../../src/model/alert.ts';
+import { asFound, isUnsettled } from '../../src/record/first-findings.ts';
+import { firing, judged, resolved, sampleAction, sampleAlert, sampleMailbox, start } from '../alert/samples.ts';
+
+const event = (told: Action): Transition => ({
+  kind: 'event',
+  at: start,
+  alert: sampleAlert(1, { rule: 'guard_acted', object: `${told.id}:${told.state}` }),
+});
+const waits = (transition: Transition, told: Action | null = null, mailbox = judged({})) =>
+  asFound(transition, { mailbox, told }).found === true;
+
+test('findings and a switch to recovery that worked wait', () => {
+  const recovery = sampleAction();
+  expect(waits(event(recovery), recovery)).toBe(true);
+  for (const rule of ['bounce_over_limit', 'dns_failing', 'health_score_drop', 'guard_blind'] as const)
+    expect([rule, waits(firing(sampleAlert(1, { rule })))]).toEqual([rule, true]);
+});
+
+test('a pause, an action without success, a hold and an emergency do not, whatever their severity, nor does an end', () => {
+  for (const told of [sampleAction({ kind: 'pause' }), sampleAction({ state: 'unconfirmed' })])
+    expect(waits(event(told), told)).toBe(false);
+  for (const rule of ['guard_held', 'guard_action_failed', 'mailbox_missing'] as const)
+    expect([rule, waits(firing(sampleAlert(1, { rule })))]).toEqual([rule, false]);
+  const emergency = judged({ reason: 'emergency' });
+  expect(waits(firing(sampleAlert(1, { rule: 'bounce_over_limit' })), null, emergency)).toBe(false);
+  expect(waits(firing(sampleAlert(1, { rule: 'health_score_drop' })), null, emergency)).toBe(true);
+  expect(waits(resolved(sampleAlert(1)))).toBe(false);
+});
+
+test('a first judgement is settled after the second look of a breach and after what that led to', () => {
+  expect(isUnsettled(sampleMailbox({ verdict: null }))).toBe(true);
+  expect(isUnsettled(judged({ reason: 'first_sight', action: 'hold' }))).toBe(true);
+  expect(isUnsettled({ ...judged({}), action: sampleAction({ state: 'open' }) })).toBe(true);
+  expect(isUnsettled({ ...judged({}), action: sampleAction() })).toBe(false);
+  expect(isUnsettled(judged({}))).toBe(false);
+});
