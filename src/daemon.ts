@@ -1,5 +1,4 @@
 // The composition root: makes the rooms, introduces them to one another, and takes them down in reverse order.
-import { userInfo } from 'node:os';
 import type { ChannelConfig, Config } from './config/config.ts';
 import { LiveConfig } from './config/live.ts';
 import { policyOf } from './config/mailbox-rules.ts';
@@ -12,7 +11,10 @@ import type { RecipeService } from './model/recipe.ts';
 import { createChannel } from './notify/channels.ts';
 import { createNotifier } from './notify/notifier.ts';
 import { createOperatorCommands } from './operator/commands.ts';
+import { failed } from './operator/plan.ts';
+import { resendCommand } from './operator/resend.ts';
 import { type CommandSocket, startCommandSocket } from './operator/socket.ts';
+import { userName } from './operator/user-name.ts';
 import { openRecipes } from './recipes/open.ts';
 import { Turns } from './record/turns.ts';
 import { Duties, endForgotten, fleetOf } from './reload/duties.ts';
@@ -60,7 +62,7 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
   const live = new LiveConfig(config);
   const later: Later = { reloader: null, commands: null };
   const reload = async (request: ReloadRequest): Promise<CommandOutcome> =>
-    later.reloader?.reload(request) ?? { done: false, said: ['The daemon is starting: ask again in a moment.'] };
+    later.reloader?.reload(request) ?? failed('The daemon is starting. Try again in a moment.');
   const store = await Store.open(config.store.path, world.clock.now());
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);
@@ -106,7 +108,7 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
   const commands = {
     ...createOperatorCommands(duties.watches, rooms),
     reload,
-    resend: notifier.resend,
+    channelsResend: resendCommand(notifier.undelivered),
   };
   later.commands = commands;
   const commandSocket = await openCommandSocket(config.store.path, commands, picture, recipes.book);
@@ -159,7 +161,7 @@ async function openCommandSocket(
 ): Promise<CommandSocket | null> {
   const { world } = picture;
   // Who reaches the socket is the owner of the process, and may do what the process may.
-  const owner = { name: userInfo().username, role: 'operator' as const, plan: null };
+  const owner = { name: userName(), role: 'operator' as const, plan: null };
   const questions = {
     fleet: (query: Readonly<Record<string, string>>) => fleetAnswer(picture, query),
     recipes: createRecipeRoutes({ service, world, callerOf: () => owner }, null).fetch,

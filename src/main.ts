@@ -1,9 +1,11 @@
 // argv, exit code. Nothing else.
 import { Command, CommanderError } from 'commander';
 import { backtestCommand } from './commands/backtest.ts';
+import { breakerCommand } from './commands/breaker.ts';
 import { channelsCommand } from './commands/channels.ts';
 import { checkCommand } from './commands/check.ts';
 import { completionCommand } from './commands/completion.ts';
+import { contestCommand } from './commands/contest.ts';
 import { decideCommand } from './commands/decide.ts';
 import { demoCommand } from './commands/demo.ts';
 import { withExamples } from './commands/examples.ts';
@@ -14,7 +16,6 @@ import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './command
 import { mcpCommand } from './commands/mcp.ts';
 import { watchOutputs } from './commands/outputs.ts';
 import { recipesCommand } from './commands/recipes.ts';
-import { releaseCommand } from './commands/release.ts';
 import { reloadCommand } from './commands/reload.ts';
 import { runCommand } from './commands/run.ts';
 import { silenceCommand } from './commands/silence.ts';
@@ -55,7 +56,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     keysCommand(),
     mcpCommand(),
     recipesCommand(),
-    releaseCommand(),
+    breakerCommand(),
+    contestCommand(),
     writesCommand(),
     silenceCommand(),
     reloadCommand(),

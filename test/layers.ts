@@ -36,7 +36,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   watch: only(['model', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record', 'act']),
   operator: only(
     ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch'],
-    ['zod', '@hono/node-server', 'node:http', 'node:net', 'node:fs', 'node:stream/consumers'],
+    ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os', 'node:stream/consumers'],
   ),
   notify: only(
     ['model', 'alert', 'wording', 'fleet', 'world', 'recipe-api'],

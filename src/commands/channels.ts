@@ -5,13 +5,13 @@ import type { Delivery } from '../model/delivery.ts';
 import type { Channel, Notice, SendResult } from '../notify/channel.ts';
 import { createChannel } from '../notify/channels.ts';
 import { sendDeadlineMs } from '../notify/sender.ts';
-import { askDaemon } from '../operator/socket.ts';
+import { askDaemon } from '../operator/daemon-client.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { exitFailed, exitUsage } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
-import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
 
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
@@ -21,9 +21,8 @@ interface TestOptions {
   readonly json?: boolean;
 }
 
-interface ResendOptions extends DaemonOptions {
+interface ResendOptions extends ChangeOptions {
   readonly delivery?: string;
-  readonly reason: string;
 }
 
 export function channelsCommand(): Command {
@@ -33,19 +32,16 @@ export function channelsCommand(): Command {
     .option('--config <file>', 'the configuration file', 'config.yaml')
     .option('--json', 'for programs')
     .action(tryOut);
-  const resend = withDaemonOptions(new Command('resend'))
-    .description('send messages that were given up once more, as they were, through the running daemon')
+  const resend = withChangeOptions(new Command('resend'))
+    .description('send undelivered messages once more, as they were, through the running daemon')
     .argument('[name]', 'only of this channel')
     .option('--delivery <id>', 'only this one, as the page and /api/deliveries name it')
-    .option('--reason <text>', 'why, for the ledger', '')
-    .action((name: string | undefined, options: ResendOptions) => {
-      const { delivery = null, reason } = options;
-      return sendCommand(options, (daemon, by) =>
-        askDaemon(daemon, 'resend', { channel: name ?? null, delivery, reason, by }),
-      );
+    .action((channel: string | undefined, options: ResendOptions) => {
+      const which = { channel: channel ?? null, delivery: options.delivery ?? null };
+      return change(options, (daemon, carried) => askDaemon(daemon, 'channels-resend', { ...carried, ...which }));
     });
   return new Command('channels')
-    .description('try a channel out, or send again what was given up')
+    .description('test a channel, or send undelivered messages again')
     .addCommand(test)
     .addCommand(resend);
 }

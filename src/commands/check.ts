@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
-import { daemonListens } from '../operator/socket.ts';
+import { daemonListens } from '../operator/daemon-client.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
 import { askOnline, onlineText } from './check/online.ts';

@@ -1,41 +1,91 @@
-// A person is asked once, on a terminal, before a command is carried out: the daemon says what it would do.
+// Whatever changes something shows its effect first: on a terminal it asks, without one it wants --yes; --dry-run only shows.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { CommandOutcome } from '../model/operator-command.ts';
-import type { DaemonAddress } from '../operator/socket.ts';
-import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
+import type { DaemonAddress } from '../operator/daemon-client.ts';
+import { failure, invalid } from '../operator/plan.ts';
+import { userName } from '../operator/user-name.ts';
+import { addressOf, type DaemonOptions, report, withDaemonOptions } from './send-command.ts';
 
-export interface ConfirmOptions extends DaemonOptions {
+/** How a change is confirmed. */
+export interface ConfirmOptions {
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
+
+export interface ChangeOptions extends DaemonOptions, ConfirmOptions {
+  readonly reason: string;
+}
+
+/** What every request that changes something carries: who and why, and how far it goes. */
+export interface Carried {
+  readonly by: string;
+  readonly reason: string;
+  readonly dry_run: boolean;
+  readonly plan: string | null;
+}
+
+/** Carries a request out, or only plans it. */
+export type Send = (carried: Carried) => Promise<CommandOutcome>;
 
 export function withConfirmOptions(command: Command): Command {
-  return withDaemonOptions(command).option('--yes', 'do not ask first; without a terminal nothing is asked');
+  return command
+    .option('--yes', 'do it without asking; needed where there is no terminal')
+    .option('--dry-run', 'only show what it would do');
 }
 
-/** As `sendCommand`, after a yes to the effect; what can't be done, or need not, is said at once. */
-export function confirmAndSend(
-  options: ConfirmOptions,
-  ask: (daemon: DaemonAddress, by: string, preview: boolean) => Promise<CommandOutcome>,
+/** A command that has the running daemon change something. */
+export function withChangeOptions(command: Command): Command {
+  return withConfirmOptions(withDaemonOptions(command)).option('--reason <text>', 'why, for the audit log', '');
+}
+
+/** Has the daemon change something: shows the effect, asks, prints the outcome and sets the exit code. */
+export async function change(
+  options: ChangeOptions,
+  send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
 ): Promise<void> {
-  return sendCommand(options, async (daemon, by) => {
-    if (options.yes || !process.stdin.isTTY) return ask(daemon, by, false);
-    const effect = await ask(daemon, by, true);
-    if (!effect.done || effect.needless) return effect;
-    return (await agreed(effect.said)) ? ask(daemon, by, false) : { done: false, said: ['Nothing was done.'] };
-  });
+  if (!mayAsk(options)) return report(needsYes, options);
+  const address = addressOf(options);
+  if (!address) return;
+  const outcome = confirmed(options, (carried) => send(address, carried));
+  report(options.json ? await outcome.catch(failure) : await outcome, options);
 }
 
-/** Whether the person at the terminal says yes to that. */
-async function agreed(effect: CommandOutcome['said']): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+/** Whether the change can be confirmed at all. */
+export function mayAsk({ yes = false, dryRun = false }: ConfirmOptions): boolean {
+  return yes || dryRun || process.stdin.isTTY === true;
+}
+
+export const needsYes = invalid(
+  'Nothing was done: there is no terminal to ask for confirmation. Add --yes to do it, or --dry-run to only see what it would do.',
+);
+
+/** The outcome of a change that was confirmed, or of its dry run. What changes after the question is asked about again. */
+export async function confirmed(options: ConfirmOptions & { readonly reason: string }, send: Send) {
+  const { yes = false, dryRun = false, reason } = options;
+  const carried = { by: userName(), reason };
+  if (dryRun) return send({ ...carried, dry_run: true, plan: null });
+  if (yes) return send({ ...carried, dry_run: false, plan: null });
+  let outcome = await send({ ...carried, dry_run: true, plan: null });
+  while (outcome.result === 'planned' || outcome.result === 'changed') {
+    if (!(await agrees(outcome.messages))) return declined;
+    outcome = await send({ ...carried, dry_run: false, plan: outcome.plan ?? null });
+  }
+  return outcome;
+}
+
+const declined: CommandOutcome = { result: 'failed', messages: ['Nothing was done.'] };
+
+/** Whether the person at the terminal says yes to that. On stderr, since the output may be for a program. */
+async function agrees(effect: readonly string[]): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(`${effect.join('\n')}\nDo it? [y/N] `);
     return /^y(es)?$/i.test(answer.trim());
   } catch (error) {
     // Ctrl-C and Ctrl-D are a no.
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
-    process.stdout.write('\n');
+    process.stderr.write('\n');
     return false;
   } finally {
     terminal.close();

@@ -3,13 +3,16 @@ import type { Command } from 'commander';
 
 /** By the words of the command. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
-  run: ['warmwarden run --config config.yaml', 'kill -HUP PID                          # takes the configuration anew'],
+  run: [
+    'warmwarden run --config config.yaml',
+    'kill -HUP PID                          # loads the configuration again',
+  ],
   check: [
     'warmwarden check --config config.yaml',
     'warmwarden check --show                # what is in force, and where each value came from',
     'warmwarden check --mailbox a@b.example # the guard settings of one mailbox, overrides resolved',
   ],
-  channels: ['warmwarden channels test ops', 'warmwarden channels resend --reason "the receiver is back"'],
+  channels: ['warmwarden channels test ops', 'warmwarden channels resend ops --reason "the receiver is back"'],
   demo: ['warmwarden demo', 'warmwarden demo --speed 60 --port 8080'],
   simulator: ['warmwarden simulator --port 7030', 'warmwarden simulator --port 7030 --scenario provider-block'],
   decide: ['warmwarden decide --mode slow --stats answer.json', 'curl ... | warmwarden decide --mode balanced'],
@@ -23,18 +26,26 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden status --json | jq \'.mailboxes[] | select(.state != "watching") | .email\'',
   ],
   explain: ['warmwarden explain a@b.example', 'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z'],
-  pause: ['warmwarden pause a@b.example --reason "list is being cleaned"'],
+  pause: [
+    'warmwarden pause a@b.example --reason "list is being cleaned"',
+    'warmwarden pause a@b.example --dry-run  # only what it would do',
+  ],
   resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
   undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
   keys: ['warmwarden keys new bot --plan cloud --role viewer'],
-  release: ['warmwarden release --reason "the bounces are real"', 'warmwarden release a@b.example'],
+  breaker: ['warmwarden breaker release --reason "the bounces are real"'],
+  contest: ['warmwarden contest release a@b.example --reason "agreed with the client"'],
   writes: [
     'warmwarden writes off --reason "migration" --for 24h',
     'warmwarden writes off --account acme --reason "key is shared today"',
     'warmwarden writes on --reason "done"',
   ],
-  silence: ['warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"', 'warmwarden silence list'],
+  silence: [
+    'warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"',
+    'warmwarden silence list',
+    'warmwarden silence expire ID',
+  ],
   reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],
   mcp: ['warmwarden mcp', 'warmwarden mcp --base-url https://recipes.example.com/v1'],
   recipes: ['warmwarden recipes list', 'warmwarden recipes run at-risk --param bounces=3'],

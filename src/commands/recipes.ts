@@ -1,9 +1,10 @@
 // `warmwarden recipes`: the saved questions about the fleet, asked of the running daemon, or of its store when none runs.
-import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
 import type { Row } from '../model/recipe.ts';
-import { daemonListens, socketPathOf } from '../operator/socket.ts';
+import { daemonListens } from '../operator/daemon-client.ts';
+import { socketPathOf } from '../operator/socket.ts';
+import { userName } from '../operator/user-name.ts';
 import type { recipeJson, runJson } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
@@ -74,7 +75,7 @@ async function asking(file: string, work: (ask: Ask) => Promise<void>): Promise<
   }
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const book = openLoneBook(places, world);
-  const owner = { name: userInfo().username, role: 'operator' as const, plan: null };
+  const owner = { name: userName(), role: 'operator' as const, plan: null };
   const app = createRecipeRoutes({ service: book.service, world, callerOf: () => owner }, null);
   try {
     await work(async (path, init = {}) => textOf(await app.request(`/v1${path}`, init)));

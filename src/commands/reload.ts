@@ -1,21 +1,20 @@
 // `warmwarden reload`: the running daemon loads its configuration again, or only says what would change.
 import { Command } from 'commander';
-import { askDaemon } from '../operator/socket.ts';
-import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
+import { askDaemon } from '../operator/daemon-client.ts';
+import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 
-interface ReloadOptions extends DaemonOptions {
-  readonly dryRun?: boolean;
+interface ReloadOptions extends ChangeOptions {
   readonly force?: boolean;
 }
 
 export function reloadCommand(): Command {
-  return withDaemonOptions(new Command('reload'))
-    .description('make the running daemon load its configuration again; what is wrong with it changes nothing')
-    .option('--dry-run', 'only say what would change: settings, accounts, mailboxes, alerts')
-    .option('--force', 'also when it drops more than 20 % of the guarded mailboxes')
-    .action((options: ReloadOptions) =>
-      sendCommand(options, (daemon, by) =>
-        askDaemon(daemon, 'reload', { by, dryRun: options.dryRun ?? false, force: options.force ?? false }),
-      ),
-    );
+  return withChangeOptions(new Command('reload'))
+    .description('make the running daemon load its configuration again; a file with mistakes changes nothing')
+    .option('--force', 'also when it drops more than 20 % of the guarded mailboxes; asks first')
+    .action((options: ReloadOptions) => {
+      const { force = false } = options;
+      // The file was written by who reloads it, and a drop is refused: only to force one takes a second thought.
+      const asks = force ? options : { ...options, yes: true };
+      return change(asks, (daemon, carried) => askDaemon(daemon, 'reload', { ...carried, force }));
+    });
 }

@@ -1,10 +1,9 @@
-// An operator command on the command line: sent to the daemon that the configuration or the URL names, answered in sentences.
-import { userInfo } from 'node:os';
+// How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
 import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
-import type { CommandOutcome } from '../model/operator-command.ts';
-import type { DaemonAddress } from '../operator/socket.ts';
-import { exitFailed, exitUsage } from './exit-codes.ts';
+import type { CommandOutcome, CommandResult } from '../model/operator-command.ts';
+import type { DaemonAddress } from '../operator/daemon-client.ts';
+import { exitDone, exitFailed, exitUsage } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 
 const tokenVariable = 'WARMWARDEN_TOKEN';
@@ -25,17 +24,22 @@ export function withDaemonOptions(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-/** Asks the daemon and prints what it says; sets the exit code. */
-export async function sendCommand(
-  options: DaemonOptions,
-  ask: (daemon: DaemonAddress, by: string) => Promise<CommandOutcome>,
-): Promise<void> {
-  const address = addressOf(options);
-  if (!address) return;
-  const { done, said } = await ask(address, userInfo().username);
-  if (options.json) process.stdout.write(`${JSON.stringify({ done, said }, null, 2)}\n`);
-  else for (const sentence of said) (done ? process.stdout : process.stderr).write(`${sentence}\n`);
-  if (!done) process.exitCode = exitFailed;
+const exitCodeOf: Readonly<Record<CommandResult, number>> = {
+  planned: exitDone,
+  done: exitDone,
+  no_change: exitDone,
+  changed: exitFailed,
+  failed: exitFailed,
+  invalid: exitUsage,
+};
+
+/** Prints an outcome, and sets the exit code. */
+export function report({ result, messages }: CommandOutcome, { json = false }: Pick<DaemonOptions, 'json'>): void {
+  process.exitCode = exitCodeOf[result];
+  if (json) return void process.stdout.write(`${JSON.stringify({ result, messages }, null, 2)}\n`);
+  const stream = process.exitCode === exitDone ? process.stdout : process.stderr;
+  const plan = result === 'planned' ? ['This was a dry run: nothing was done.'] : [];
+  for (const sentence of [...messages, ...plan]) stream.write(`${sentence}\n`);
 }
 
 /** null when the options are wrong: that is said then, and the exit code is set. */

@@ -1,18 +1,18 @@
-// `warmwarden silence add|list|end`: a person mutes messages for a while. The guard goes on.
+// `warmwarden silence add|list|expire`: a person mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { type AlertMatch, matchText, type Severity, severities } from '../model/alert.ts';
-import { askDaemon } from '../operator/socket.ts';
+import { matchText, type Severity, severities } from '../model/alert.ts';
+import { secondMs } from '../model/time.ts';
+import { askDaemon } from '../operator/daemon-client.ts';
 import { Ledger } from '../store/ledger.ts';
 import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
-import { type ConfirmOptions, confirmAndSend, withConfirmOptions } from './confirm.ts';
+import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { duration } from './duration.ts';
 import { findStore } from './loading.ts';
-import { type DaemonOptions, sendCommand, withDaemonOptions } from './send-command.ts';
+import { withDaemonOptions } from './send-command.ts';
 
-interface AddOptions extends ConfirmOptions {
+interface AddOptions extends ChangeOptions {
   readonly for: number;
-  readonly reason: string;
   readonly rule?: string[];
   readonly account?: string[];
   readonly mailbox?: string[];
@@ -24,15 +24,15 @@ const configOption = ['--config <file>', 'the configuration of the running daemo
 
 export function silenceCommand(): Command {
   return new Command('silence')
-    .description('mute messages for a while: never the guard, never the end of what was told')
+    .description('mute messages for a while: never the guard, never the end of an announced alert')
     .addCommand(addCommand())
     .addCommand(listCommand())
-    .addCommand(endCommand());
+    .addCommand(expireCommand());
 }
 
 function addCommand(): Command {
-  return withConfirmOptions(new Command('add'))
-    .description('mute the alerts that fit all that is given; * and ? stand for any text and one character')
+  return withConfirmOptions(withDaemonOptions(new Command('add')))
+    .description('mute the alerts that match all that is given; * and ? stand for any text and one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
     .option('--mailbox <glob...>', 'addresses, or exact ids')
@@ -40,11 +40,11 @@ function addCommand(): Command {
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
     .requiredOption('--reason <text>', 'why, for those who wonder')
-    .action(({ config, url, yes = false, json = false, for: forMs, reason, ...match }: AddOptions) =>
-      confirmAndSend({ config, yes, json, ...(url && { url }) }, (daemon, by, preview) =>
-        askDaemon(daemon, 'silence', { match: match satisfies AlertMatch, forMs, by, reason, preview }),
-      ),
-    );
+    .action((options: AddOptions) => {
+      const { rule, account, mailbox, domain, severity } = options;
+      const wanted = { match: { rule, account, mailbox, domain, severity }, for_seconds: options.for / secondMs };
+      return change(options, (daemon, carried) => askDaemon(daemon, 'silence-add', { ...carried, ...wanted }));
+    });
 }
 
 function listCommand(): Command {
@@ -75,12 +75,11 @@ async function list({ config: file, json }: { readonly config: string; readonly 
       process.stdout.write(`${id}  until ${momentText(Date.parse(until))}  ${matchText(match)}  by ${by}: ${reason}\n`);
 }
 
-function endCommand(): Command {
-  return withDaemonOptions(new Command('end'))
-    .description('end a silence before its time: what still goes on is told')
+function expireCommand(): Command {
+  return withChangeOptions(new Command('expire'))
+    .description('end a silence before its time: what still fires is notified')
     .argument('<id>', 'as `warmwarden silence list` shows it')
-    .option('--reason <text>', 'why, for the ledger', '')
-    .action((id: string, options: DaemonOptions & { readonly reason: string }) =>
-      sendCommand(options, (daemon, by) => askDaemon(daemon, 'endSilence', { id, by, reason: options.reason })),
+    .action((id: string, options: ChangeOptions) =>
+      change(options, (daemon, carried) => askDaemon(daemon, 'silence-expire', { ...carried, id })),
     );
 }

@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { defaultPolicy } from '../model/policy.ts';
-import { askFleet, type DaemonAddress } from '../operator/socket.ts';
+import { askFleet, type DaemonAddress } from '../operator/daemon-client.ts';
 import { fleetOf } from '../reload/duties.ts';
 import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
 import { Ledger } from '../store/ledger.ts';

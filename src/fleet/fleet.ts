@@ -165,6 +165,9 @@ export class Fleet {
     const inForce = [...this.#silences.values()].filter(({ from, until }) => from <= now && now < until);
     return inForce.sort((a, b) => a.until - b.until);
   }
+  silence(id: string): Silence | undefined {
+    return this.#silences.get(id);
+  }
   putSilence(silence: Silence): void {
     this.#silences.set(silence.id, silence);
   }

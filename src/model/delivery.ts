@@ -41,10 +41,8 @@ export interface Delivery {
 /** A delivery before the store gave it its place in the channel's order. */
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
-/** Which given-up messages a person wants to be sent once more; null: any. */
-export interface ResendRequest {
+/** Which undelivered messages are meant; null: any. */
+export interface WhichUndelivered {
   readonly channel: string | null;
   readonly delivery: string | null;
-  readonly by: string;
-  readonly reason: string;
 }

@@ -1,6 +1,5 @@
-// Operator commands: what a person asks of the daemon, who asks, why, and what came of it.
+// Operator commands: what a person asks of the daemon, who asks and why, and what came of it.
 import type { AlertMatch } from './alert.ts';
-import type { ResendRequest } from './delivery.ts';
 import type { WarmupMode } from './policy.ts';
 import type { EpochMs } from './time.ts';
 
@@ -10,22 +9,27 @@ export interface Requester {
   readonly reason: string;
 }
 
-/** What can be asked for its effect first: with `preview` true nothing is done, and what it would do is said. */
-export interface Previewed {
-  readonly preview?: boolean;
+/** How far a request goes. */
+export interface Confirmation {
+  /** Only say what it would do. */
+  readonly dryRun?: boolean;
+  /** The plan that the operator agreed to, as a dry run returned it. When it is another one by now, nothing is done. */
+  readonly plan?: string | null;
 }
 
-export interface ReleaseRequest extends Requester, Previewed {
-  /** A mailbox as people name it (address, id, or ACCOUNT/ADDRESS); null: the breaker, of all accounts. */
-  readonly mailbox: string | null;
+/** What everything that changes something is asked with. */
+export interface OperatorRequest extends Requester, Confirmation {}
+
+/** Ending the hold of one mailbox whose changes others took back. */
+export interface ContestReleaseRequest extends OperatorRequest {
+  /** As people name it: its address, its id, or ACCOUNT/ADDRESS. */
+  readonly mailbox: string;
 }
 
 /** A change of one mailbox by a person. */
-export interface MailboxRequest extends Requester {
+export interface MailboxRequest extends OperatorRequest {
   /** As people name it: its address, its id, or ACCOUNT/ADDRESS. */
   readonly mailbox: string;
-  /** Only say what it would do. */
-  readonly preview: boolean;
 }
 
 /** Of a recipe: only what an action of ours paused, and only while our claim on that action stands. */
@@ -38,11 +42,9 @@ export interface ModeRequest extends MailboxRequest {
 }
 
 /** Taking back what Warmwarden did by itself lately, where its claim still stands. */
-export interface UndoRequest extends Requester {
+export interface UndoRequest extends OperatorRequest {
   /** How far back, milliseconds. */
   readonly sinceMs: number;
-  /** Only say what it would do. */
-  readonly preview: boolean;
 }
 
 /** Asking the API for everything about a mailbox now. */
@@ -51,7 +53,7 @@ export interface RefreshRequest extends Requester {
 }
 
 /** The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox. */
-export interface WritesRequest extends Requester, Previewed {
+export interface WritesRequest extends OperatorRequest {
   readonly off: boolean;
   readonly account: string | null;
   readonly mailbox: string | null;
@@ -60,12 +62,11 @@ export interface WritesRequest extends Requester, Previewed {
 }
 
 /** Loading the configuration file again. */
-export interface ReloadRequest {
+export interface ReloadRequest extends Confirmation {
   readonly by: string;
+  readonly reason?: string;
   /** Also when it drops a large part of the guarded mailboxes. */
   readonly force: boolean;
-  /** Only say what would change. */
-  readonly dryRun: boolean;
 }
 
 /** Since when, by whom and why nothing is written; to what, `scope` says (see scopeOf). */
@@ -83,30 +84,50 @@ export function scopeOf(account: string | null, mailboxId: string | null): strin
   return mailboxId === null ? account : `${account}/${mailboxId}`;
 }
 
-/** Nobody is told of the alerts that fit, for a while. Something must be given to fit. */
-export interface SilenceRequest extends Requester, Previewed {
+/** Nobody is notified of the alerts that fit, for a while. Something must be given to fit. */
+export interface SilenceAddRequest extends OperatorRequest {
   readonly match: AlertMatch;
   readonly forMs: number;
 }
 
-export interface SilenceEndRequest extends Requester {
+export interface SilenceExpireRequest extends OperatorRequest {
   /** The silence's id. */
   readonly id: string;
 }
 
-/** `said` are sentences for the person; with `done` false they say what is wrong. */
+/** Which undelivered messages to send once more; null: any. */
+export interface ResendRequest extends OperatorRequest {
+  readonly channel: string | null;
+  readonly delivery: string | null;
+}
+
+/**
+ * planned: a dry run, nothing was done. done. no_change: there was nothing to do. changed: the situation is no longer the
+ * one that was agreed to, and nothing was done. invalid: the request names something that does not exist, or makes no
+ * sense. failed: it was not done, or not all of it.
+ */
+export type CommandResult = 'planned' | 'done' | 'no_change' | 'changed' | 'invalid' | 'failed';
+
 export interface CommandOutcome {
-  readonly done: boolean;
-  readonly said: readonly string[];
-  /** There is nothing to do, so nobody need be asked. */
-  readonly needless?: boolean;
-  /** With `done` false: nothing was wrong with what was asked, so the same may be done later. */
+  readonly result: CommandResult;
+  /** Sentences for the person. */
+  readonly messages: readonly string[];
+  /** Of a dry run, and when the situation changed: what to agree to. */
+  readonly plan?: string;
+  /** With `failed`: nothing was wrong with what was asked, so the same may be done later. */
   readonly worthRetrying?: boolean;
+}
+
+/** Whether what was asked for is so now. */
+export function succeeded({ result }: Pick<CommandOutcome, 'result'>): boolean {
+  return result === 'planned' || result === 'done' || result === 'no_change';
 }
 
 /** What the daemon offers to whoever takes requests: the socket, HTTP, recipes. */
 export interface OperatorCommands {
-  release(request: ReleaseRequest): Promise<CommandOutcome>;
+  /** Lets the actions go that the circuit breakers hold, of all accounts. */
+  breakerRelease(request: OperatorRequest): Promise<CommandOutcome>;
+  contestRelease(request: ContestReleaseRequest): Promise<CommandOutcome>;
   writes(request: WritesRequest): Promise<CommandOutcome>;
   /** Stops the warm-up of a mailbox, and says so only when it was read back. */
   pause(request: MailboxRequest): Promise<CommandOutcome>;
@@ -115,13 +136,13 @@ export interface OperatorCommands {
   /** Takes back what Warmwarden did by itself and still claims. */
   undo(request: UndoRequest): Promise<CommandOutcome>;
   refresh(request: RefreshRequest): Promise<CommandOutcome>;
-  silence(request: SilenceRequest): Promise<CommandOutcome>;
-  endSilence(request: SilenceEndRequest): Promise<CommandOutcome>;
+  silenceAdd(request: SilenceAddRequest): Promise<CommandOutcome>;
+  silenceExpire(request: SilenceExpireRequest): Promise<CommandOutcome>;
 }
 
 /** With what is about the daemon as a whole. */
 export interface DaemonCommands extends OperatorCommands {
   reload(request: ReloadRequest): Promise<CommandOutcome>;
-  /** Sends messages that were given up once more. */
-  resend(request: ResendRequest): Promise<CommandOutcome>;
+  /** Sends undelivered messages once more. */
+  channelsResend(request: ResendRequest): Promise<CommandOutcome>;
 }

@@ -2,8 +2,7 @@
 // the channels' own health.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
-import type { ResendRequest } from '../model/delivery.ts';
-import type { CommandOutcome } from '../model/operator-command.ts';
+import type { WhichUndelivered } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
@@ -46,8 +45,15 @@ export interface Notifier {
    * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor.
    */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
-  /** A person wants what was given up to be sent once more, as it was. */
-  readonly resend: (request: ResendRequest) => Promise<CommandOutcome>;
+  /** What was given up, and the way to have it sent once more. */
+  readonly undelivered: {
+    channels(): readonly string[];
+    find(which: WhichUndelivered): ReturnType<OutboxStore['undelivered']>;
+    resend(
+      ids: readonly string[],
+      requester: { readonly by: string; readonly reason: string },
+    ): ReturnType<OutboxStore['resendDeliveries']>;
+  };
 }
 
 /** A channel with the loop that sends through it. */
@@ -131,7 +137,11 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await showForeign(parts, wanted);
       for (const loop of loops) loop.ring();
     },
-    resend: (request) => resend(request, sendings, parts),
+    undelivered: {
+      channels: () => inForce.channels.map(({ name }) => name),
+      find: (which) => store.undelivered(which),
+      resend: (ids, requester) => resend(ids, requester, sendings, parts),
+    },
   };
 }
 
@@ -139,24 +149,21 @@ async function end(sendings: readonly Sending[]): Promise<void> {
   await Promise.all(sendings.map(({ loop, channel }) => loop.stop().then(() => channel.close?.())));
 }
 
+/** What was given up is sent once more, as it was. Returns how many messages, by channel. */
 async function resend(
-  request: ResendRequest,
+  ids: readonly string[],
+  requester: { readonly by: string; readonly reason: string },
   sendings: readonly Sending[],
   { store, world }: NotifierParts,
-): Promise<CommandOutcome> {
-  const { channel: wanted } = request;
-  const names = sendings.map(({ channel }) => channel.name);
-  if (wanted !== null && !names.includes(wanted)) {
-    return { done: false, said: [`No channel is called ${wanted}: there are ${names.join(', ') || 'none'}.`] };
-  }
-  const counts = await store.resendDeliveries(request, world.clock.now());
+) {
+  const { by, reason } = requester;
+  const counts = await store.resendDeliveries(ids, { by, reason, now: world.clock.now() });
   for (const { channel, sender, loop } of sendings) {
     if (!counts.some(({ channel: name }) => name === channel.name)) continue;
     sender.revive();
     loop.ring();
   }
-  const said = counts.map(({ channel, count }) => `${channel}: ${count} sent again.`);
-  return { done: true, said: said.length > 0 ? said : ['Nothing was given up: there is nothing to send again.'] };
+  return counts;
 }
 
 /** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */

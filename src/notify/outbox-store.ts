@@ -1,6 +1,6 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
 import type { AlertChanges, Announcement } from '../model/alert.ts';
-import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
+import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { DigestFacts } from './digest.ts';
@@ -65,10 +65,12 @@ export interface OutboxStore {
   settleDelivery(settlement: Settlement): Promise<void>;
   /** Before an attempt of a channel that sends once: after a crash it is found begun. */
   beginDelivery(id: string, now: EpochMs): Promise<void>;
-  /** Given-up deliveries are pending again, with their ids and bytes. How many, by channel. */
+  /** Deliveries that were given up. */
+  undelivered(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
+  /** Of these, those that were given up are pending again, with their ids and bytes. How many, by channel. */
   resendDeliveries(
-    request: ResendRequest,
-    now: EpochMs,
+    ids: readonly string[],
+    about: { readonly by: string; readonly reason: string; readonly now: EpochMs },
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
   /** Alerts about telling itself. */
   recordAlerts(changes: AlertChanges): Promise<void>;

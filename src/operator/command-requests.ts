@@ -3,27 +3,15 @@ import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import type { CommandOutcome, DaemonCommands } from '../model/operator-command.ts';
 import { warmupModes } from '../model/policy.ts';
-import { dayMs } from '../model/time.ts';
-
-/** Carries out the command `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
-export async function answerCommand(name: string, body: unknown, commands: DaemonCommands): Promise<CommandOutcome> {
-  const carryOut = Object.hasOwn(readers, name) ? readers[name] : undefined;
-  if (!carryOut) return { done: false, said: ['This daemon has no such operation.'] };
-  const outcome = carryOut(body, commands);
-  return (
-    outcome ?? { done: false, said: ['The request cannot be read. Is the command of another version than the daemon?'] }
-  );
-}
-
-export function refusal(error: unknown): CommandOutcome {
-  return { done: false, said: [error instanceof Error ? error.message : String(error)] };
-}
+import { dayMs, secondMs } from '../model/time.ts';
+import { invalid } from './plan.ts';
 
 /** Longer than anybody means; what goes beyond has no date any more. */
-const longestMs = 10 * 365 * dayMs;
-const span = z.number().positive().max(longestMs);
-const requester = { by: z.string().default('somebody'), reason: z.string().default('') };
-const globs = z.array(z.string()).optional();
+const longestSeconds = (10 * 365 * dayMs) / secondMs;
+const seconds = z.number().positive().max(longestSeconds);
+const maxLetters = 1_000;
+const text = z.string().max(maxLetters);
+const globs = z.array(text).optional();
 const match = z.strictObject({
   severity: z.array(z.enum(severities)).optional(),
   account: globs,
@@ -31,50 +19,83 @@ const match = z.strictObject({
   mailbox: globs,
   domain: globs,
 });
-const previewed = { preview: z.boolean().default(false) };
-const oneMailbox = z.object({ ...requester, ...previewed, mailbox: z.string() });
+const requester = { by: text.default('unknown'), reason: text.default('') };
+const confirmed = { ...requester, dry_run: z.boolean().default(false), plan: text.nullable().default(null) };
+const mailbox = text;
 
-/** What each command takes. */
-const readers: Readonly<Record<string, (body: unknown, commands: DaemonCommands) => Promise<CommandOutcome> | null>> = {
-  release: reading(z.object({ ...requester, ...previewed, mailbox: z.string().nullable() }), (request, commands) =>
-    commands.release(request),
-  ),
-  writes: reading(
-    z.object({
-      ...requester,
-      ...previewed,
-      off: z.boolean(),
-      account: z.string().nullable(),
-      mailbox: z.string().nullable(),
-      forMs: span.nullable(),
-    }),
-    (request, commands) => commands.writes(request),
-  ),
-  pause: reading(oneMailbox, (request, commands) => commands.pause(request)),
-  resume: reading(oneMailbox, (request, commands) => commands.resume(request)),
-  mode: reading(oneMailbox.extend({ mode: z.enum(warmupModes) }), (request, commands) => commands.mode(request)),
-  undo: reading(z.object({ ...requester, ...previewed, sinceMs: span }), (request, commands) => commands.undo(request)),
-  reload: reading(
-    z.object({ by: requester.by, force: z.boolean().default(false), dryRun: z.boolean().default(false) }),
-    (request, commands) => commands.reload(request),
-  ),
-  resend: reading(
-    z.object({ ...requester, channel: z.string().nullable(), delivery: z.string().nullable() }),
-    (request, commands) => commands.resend(request),
-  ),
-  refresh: reading(z.object({ ...requester, mailbox: z.string() }), (request, commands) => commands.refresh(request)),
-  silence: reading(z.object({ ...requester, ...previewed, match, forMs: span }), (request, commands) =>
-    commands.silence(request),
-  ),
-  endSilence: reading(z.object({ ...requester, id: z.string() }), (request, commands) => commands.endSilence(request)),
+/** What each operation takes. An unknown key is refused: a mistyped `dry_run` must not act. */
+const shapes = {
+  'breaker-release': z.strictObject(confirmed),
+  'contest-release': z.strictObject({ ...confirmed, mailbox }),
+  pause: z.strictObject({ ...confirmed, mailbox }),
+  resume: z.strictObject({ ...confirmed, mailbox }),
+  mode: z.strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) }),
+  undo: z.strictObject({ ...confirmed, since_seconds: seconds }),
+  writes: z.strictObject({
+    ...confirmed,
+    off: z.boolean(),
+    account: text.nullable().default(null),
+    mailbox: text.nullable().default(null),
+    for_seconds: seconds.nullable().default(null),
+  }),
+  'silence-add': z.strictObject({ ...confirmed, match, for_seconds: seconds }),
+  'silence-expire': z.strictObject({ ...confirmed, id: text }),
+  'channels-resend': z.strictObject({
+    ...confirmed,
+    channel: text.nullable().default(null),
+    delivery: text.nullable().default(null),
+  }),
+  reload: z.strictObject({ ...confirmed, force: z.boolean().default(false) }),
+  refresh: z.strictObject({ ...requester, mailbox }),
+} as const;
+
+export type OperationName = keyof typeof shapes;
+/** The JSON body of an operation. */
+export type OperationBody<Name extends OperationName> = z.input<(typeof shapes)[Name]>;
+type Read<Name extends OperationName> = z.output<(typeof shapes)[Name]>;
+
+type Carry = { readonly [Name in OperationName]: (body: Read<Name>, to: DaemonCommands) => Promise<CommandOutcome> };
+
+const carry: Carry = {
+  'breaker-release': (body, to) => to.breakerRelease(common(body)),
+  'contest-release': (body, to) => to.contestRelease({ ...common(body), mailbox: body.mailbox }),
+  pause: (body, to) => to.pause({ ...common(body), mailbox: body.mailbox }),
+  resume: (body, to) => to.resume({ ...common(body), mailbox: body.mailbox }),
+  mode: (body, to) => to.mode({ ...common(body), mailbox: body.mailbox, mode: body.mode }),
+  undo: (body, to) => to.undo({ ...common(body), sinceMs: body.since_seconds * secondMs }),
+  writes: ({ off, account, mailbox: name, for_seconds: duration, ...rest }, to) =>
+    to.writes({ ...common(rest), off, account, mailbox: name, forMs: duration === null ? null : duration * secondMs }),
+  'silence-add': (body, to) =>
+    to.silenceAdd({ ...common(body), match: body.match, forMs: body.for_seconds * secondMs }),
+  'silence-expire': (body, to) => to.silenceExpire({ ...common(body), id: body.id }),
+  'channels-resend': (body, to) =>
+    to.channelsResend({ ...common(body), channel: body.channel, delivery: body.delivery }),
+  reload: (body, to) => to.reload({ ...common(body), force: body.force }),
+  refresh: ({ by, reason, mailbox: name }, to) => to.refresh({ by, reason, mailbox: name }),
 };
 
-function reading<Shape extends z.ZodType>(
-  shape: Shape,
-  carryOut: (request: z.infer<Shape>, commands: DaemonCommands) => Promise<CommandOutcome>,
-): (body: unknown, commands: DaemonCommands) => Promise<CommandOutcome> | null {
-  return (body, commands) => {
-    const request = shape.safeParse(body);
-    return request.success ? carryOut(request.data, commands) : null;
-  };
+interface Common {
+  readonly by: string;
+  readonly reason: string;
+  readonly dry_run: boolean;
+  readonly plan: string | null;
+}
+
+function common({ by, reason, dry_run: dryRun, plan }: Common) {
+  return { by, reason, dryRun, plan };
+}
+
+/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
+export async function answerOperation(name: string, body: unknown, to: DaemonCommands): Promise<CommandOutcome> {
+  if (!Object.hasOwn(shapes, name)) return invalid(`This daemon has no operation ${name}.`);
+  return answerKnown(name as OperationName, body, to);
+}
+
+async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands) {
+  const read = shapes[name].safeParse(body);
+  if (read.success) return carry[name](read.data as Read<Name>, to);
+  const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
+  return invalid(
+    `The request for ${name} cannot be read (${problems.join('; ')}). Are the command and the daemon of the same version?`,
+  );
 }

@@ -1,29 +1,36 @@
 // The commands that change a mailbox: they say what they will do, do it through the account's actor, read it back, and leave
-// the person's name in the ledger.
+// the person's name in the audit log.
 
 import { alreadySo } from '../act/actor.ts';
 import type { Action } from '../model/action.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import type { CommandOutcome, MailboxRequest, OperatorCommands, Requester } from '../model/operator-command.ts';
+import {
+  type CommandOutcome,
+  type MailboxRequest,
+  type OperatorCommands,
+  type Requester,
+  succeeded,
+} from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PersonsChange } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
 import type { CommandRooms } from './commands.ts';
+import { failed, invalid, type Plan, stopsAt } from './plan.ts';
 
 /** What is wanted of a mailbox, whoever asks. */
 export type Change = Omit<PersonsChange, 'by'>;
 export type WatchOf = (account: string) => AccountWatch | undefined;
 
 /** Makes a change through to its outcome. */
-export type CarryOut = (mailbox: MailboxState, change: Change, asker: Requester) => Promise<CommandOutcome>;
+export type CarryOut = (mailbox: MailboxState, change: Change, requester: Requester) => Promise<CommandOutcome>;
 
 export function carryingOut(watchOf: WatchOf, { world }: CommandRooms): CarryOut {
   return async (mailbox, change, { by, reason }) => {
     const watch = watchOf(mailbox.account);
-    if (!watch) return { done: false, said: [`${mailbox.account} is not watched by this daemon.`] };
+    if (!watch) return failed(`This daemon does not guard the account ${mailbox.account}.`);
     const action = await watch.carryOut(mailbox, { ...change, by: { name: by, reason } });
-    return typeof action === 'string' ? { done: false, said: [action] } : outcomeOf(action, world.clock.now());
+    return typeof action === 'string' ? failed(action) : outcomeOf(action, mailbox, world.clock.now());
   };
 }
 
@@ -36,14 +43,15 @@ export function mailboxCommands(
   const carryOut = carryingOut(watchOf, rooms);
   const change = async (request: MailboxRequest, wanted: Change): Promise<CommandOutcome> => {
     const found = namedMailbox(request.mailbox, fleet.mailboxes());
-    if ('wrong' in found) return { done: false, said: [found.wrong] };
+    if ('wrong' in found) return invalid(found.wrong);
     const { mailbox } = found;
-    if (request.preview) return { done: true, said: [effectOf(mailbox, wanted)] };
+    const stopped = stopsAt(planOf(mailbox, wanted), request);
+    if (stopped) return stopped;
     const outcome = await carryOut(mailbox, wanted, request);
     const { by, reason } = request;
     const words = wanted.targetMode === null ? wanted.kind : `mode ${wanted.targetMode}`;
     const about = { at: world.clock.now(), by, reason, command: `${words}: ${mailbox.email}` };
-    await store.recordCommand({ ...about, outcome: outcome.said.join(' ') });
+    await store.recordCommand({ ...about, outcome: outcome.messages.join(' ') });
     return outcome;
   };
   return {
@@ -55,30 +63,53 @@ export function mailboxCommands(
     mode: (request) => change(request, { kind: 'mode', targetMode: request.mode }),
     async refresh(request) {
       const found = namedMailbox(request.mailbox, fleet.mailboxes());
-      if ('wrong' in found) return { done: false, said: [found.wrong] };
+      if ('wrong' in found) return invalid(found.wrong);
       watchOf(found.mailbox.account)?.refresh(found.mailbox.id);
-      return { done: true, said: [`${found.mailbox.email}: everything is asked for again as the budget allows.`] };
+      const { email } = found.mailbox;
+      return { result: 'done', messages: [`${email}: Warmwarden reads all its data again as the rate limit allows.`] };
     },
   };
 }
 
-/** What a change would do, in a sentence that begins with how the mailbox is now. */
+function planOf(mailbox: MailboxState, change: Change): Plan {
+  const { account, id, warmup } = mailbox;
+  const { mode, status } = warmup?.answer ?? { mode: null, status: null };
+  return { effect: [effectOf(mailbox, change)], about: [account, id, change, mode, status] };
+}
+
+/** What Warmwarden will do to a mailbox, in a sentence that says how the mailbox is now. */
 export function effectOf({ email, account, warmup }: MailboxState, change: Change): string {
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
-  const now = `${email} on account ${account} (mode ${mode ?? 'unknown'}, warm-up ${status ?? 'unknown'})`;
+  const mailbox = `${email} (account ${account}, mode ${mode ?? 'unknown'}, warm-up ${status ?? 'unknown'})`;
   switch (change.kind) {
     case 'pause':
-      return `${now}: its warm-up is paused until a person resumes it. ${campaignsUntouched}`;
+      return `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
     case 'resume':
-      return `${now}: its warm-up goes on, and its evidence begins anew.`;
+      return `Warmwarden will resume the warm-up of ${mailbox}. The guard starts over with new evidence.`;
     default:
-      return `${now}: its mode becomes ${change.targetMode}, and its evidence begins anew.`;
+      return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. The guard starts over with new evidence.`;
   }
 }
 
-function outcomeOf(action: Action, now: EpochMs): CommandOutcome {
+/** `shown`: the mailbox as the person saw it. What differed when it was changed is said. */
+function outcomeOf(action: Action, shown: MailboxState, now: EpochMs): CommandOutcome {
   const { email, state, detail } = action;
-  if (state === 'dropped' && detail === alreadySo)
-    return { done: true, said: [`${email}: nothing to do, ${alreadySo}.`] };
-  return { done: state === 'confirmed', said: [`${email}: ${actionText(action, now)}`] };
+  if (state === 'dropped' && detail === alreadySo) {
+    return { result: 'no_change', messages: [`${email}: no change needed.`] };
+  }
+  const outcome = state === 'confirmed' ? 'done' : 'failed';
+  return { result: outcome, messages: [`${email}: ${actionText(action, now)}`, ...differenceOf(action, shown)] };
+}
+
+/** Others may have changed the mailbox between the question and the change. */
+function differenceOf({ before, openedAt }: Action, { warmup }: MailboxState): readonly string[] {
+  const { mode, status } = warmup?.answer ?? { mode: null, status: null };
+  if (openedAt === null || (before.mode === mode && before.status === status)) return [];
+  return [`Before that, somebody else had changed it to mode ${before.mode}, warm-up ${before.status}.`];
+}
+
+/** One outcome for several. */
+export function worstOf(outcomes: readonly CommandOutcome[]): CommandOutcome['result'] {
+  if (!outcomes.every(succeeded)) return 'failed';
+  return outcomes.some(({ result }) => result === 'done') ? 'done' : 'no_change';
 }

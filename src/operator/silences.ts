@@ -1,49 +1,52 @@
-// People's silences: begun and ended in the same turns as the ticks, kept with who asked and why.
+// Silences: added and expired in the same turns as the ticks, kept with who asked and why.
 import { matches } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
-import type { CommandOutcome, OperatorCommands } from '../model/operator-command.ts';
+import type { OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
-import { momentText } from '../wording/phrases.ts';
+import { counted, momentText } from '../wording/phrases.ts';
 import type { CommandRooms } from './commands.ts';
+import { invalid, noChange, stopsAt } from './plan.ts';
 
 /** The two commands of silences. */
-export function createSilences({
+export function silenceCommands({
   fleet,
   store,
   world,
-}: CommandRooms): Pick<OperatorCommands, 'silence' | 'endSilence'> {
+}: CommandRooms): Pick<OperatorCommands, 'silenceAdd' | 'silenceExpire'> {
   return {
-    async silence({ match, forMs, by, reason, preview }) {
+    async silenceAdd(request) {
+      const { match, forMs, by, reason } = request;
       const wrong = mistakeIn(
         match,
         [...fleet.accounts()].map(({ name }) => name),
       );
-      if (wrong) return refused(wrong);
-      if (!(forMs > 0)) return refused('A silence needs an end: say for how long.');
+      if (wrong) return invalid(wrong);
+      if (!(forMs > 0)) return invalid('A silence needs an end: say for how long.');
       const from = world.clock.now();
       const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
-      if (preview) return { done: true, said: effectOf('A silence', silence, fleet) };
-      await store.recordSilence({
-        silence,
-        at: from,
-        by,
-        reason,
-        command: `silence ${silence.id}: ${matchText(match)}`,
-      });
+      const stopped = stopsAt({ effect: effectOf('The silence', silence, fleet), about: [match, forMs] }, request);
+      if (stopped) return stopped;
+      const command = `silence add ${silence.id}: ${matchText(match)}`;
+      await store.recordSilence({ silence, at: from, by, reason, command });
       fleet.putSilence(silence);
-      return { done: true, said: effectOf(`Silence ${silence.id}`, silence, fleet) };
+      return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, fleet) };
     },
 
-    async endSilence({ id, by, reason }) {
+    async silenceExpire(request) {
+      const { id, by, reason } = request;
       const now = world.clock.now();
-      const silence = fleet.silences(now).find((one) => one.id === id);
-      if (!silence) return refused(`No silence in force is called ${id}: \`warmwarden silence list\` names them.`);
+      const silence = fleet.silence(id);
+      if (!silence) return invalid(`No silence is called ${id}. See \`warmwarden silence list\`.`);
+      if (silence.until <= now) return noChange(`Silence ${id} has already expired, on ${momentText(silence.until)}.`);
+      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. What still fires is notified within a minute.`;
+      const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
+      if (stopped) return stopped;
       const ended = { ...silence, until: now };
-      await store.recordSilence({ silence: ended, at: now, by, reason, command: `end silence ${id}` });
+      await store.recordSilence({ silence: ended, at: now, by, reason, command: `silence expire ${id}` });
       fleet.putSilence(ended);
-      return { done: true, said: [`The silence ${id} is over: what still goes on is told within a minute.`] };
+      return { result: 'done', messages: [`Silence ${id} has expired. What still fires is notified within a minute.`] };
     },
   };
 }
@@ -64,10 +67,10 @@ function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readon
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && matches(alert, match)).length;
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
-    `${name} until ${momentText(until)}: ${matchText(match)}. It fits ${muted} of the alerts that fire now.`,
-    'Only messages are muted: the guard goes on, the page shows everything, and the end of what was told is still told.',
+    `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'fires' : 'fire'} now.`,
+    'It mutes messages only: the guard goes on, the page shows everything, and the end of an announced alert is still notified.',
     ...(mutesActions
-      ? ['It also mutes what the guard does there. Name the rules (--rule) if you want to hear of that.']
+      ? ['It also mutes messages about what the guard does there. Use --rule to name the rules if you want those.']
       : []),
   ];
 }
@@ -77,8 +80,4 @@ function newId(at: EpochMs, chance: number): string {
   return `${Math.floor(at / 1_000).toString(36)}${Math.floor(chance * 36 ** 2)
     .toString(36)
     .padStart(2, '0')}`;
-}
-
-function refused(sentence: string): CommandOutcome {
-  return { done: false, said: [sentence] };
 }

@@ -2,16 +2,29 @@
 // is left as it is.
 
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import type { CommandOutcome, OperatorCommands, UndoRequest } from '../model/operator-command.ts';
+import {
+  type CommandOutcome,
+  type OperatorCommands,
+  type Requester,
+  succeeded,
+  type UndoRequest,
+} from '../model/operator-command.ts';
 import { isWarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { CommandRooms } from './commands.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
+import { noChange, stopsAt } from './plan.ts';
 
 /** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
 const atATime = 3;
+
+/** A mailbox with the claims that are taken back. */
+interface Undoing {
+  readonly mailbox: MailboxState;
+  readonly claims: readonly Claim[];
+}
 
 export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorCommands['undo'] {
   const { fleet, store, world } = rooms;
@@ -19,67 +32,69 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorComm
 
   /**
    * The pause first, then the recovery that it stood on: each is ours again until it is taken back. Nothing twice, also
-   * when the API could not show yet that it was taken back.
+   * when the API could not show yet that it was taken back; and nothing that Warmwarden did since this was planned.
    */
-  const undoOne = async (
-    { account, id }: MailboxState,
-    since: EpochMs,
-    request: UndoRequest,
-  ): Promise<CommandOutcome> => {
-    const said: string[] = [];
-    const asked = new Set<string>();
+  const undoOne = async ({ mailbox: { account, id }, claims }: Undoing, requester: Requester) => {
+    const messages: string[] = [];
+    const left = new Set(claims.map(({ actionId }) => actionId));
     for (let mailbox = fleet.mailbox(account, id); mailbox; mailbox = fleet.mailbox(account, id)) {
-      const [claim] = standing(mailbox, since);
-      if (!claim || asked.has(claim.actionId)) break;
-      asked.add(claim.actionId);
+      const claim = mailbox.memory?.claim;
+      if (!claim || left.size === 0) break;
+      if (!left.delete(claim.actionId)) {
+        if (!claims.some(({ actionId }) => actionId === claim.actionId)) messages.push(actedSince(mailbox, claim));
+        break;
+      }
       const back = changeBack(claim);
-      if (!back) return { done: false, said: [...said, noWayBack(mailbox)] };
-      const outcome = await carryOut(mailbox, back, request);
-      said.push(...outcome.said);
-      if (!outcome.done) return { done: false, said };
+      if (!back) return { result: 'failed' as const, messages: [...messages, noWayBack(mailbox)] };
+      const outcome = await carryOut(mailbox, back, requester);
+      messages.push(...outcome.messages);
+      if (!succeeded(outcome)) return { result: 'failed' as const, messages };
     }
-    return { done: true, said };
+    return { result: 'done' as const, messages: messages.length > 0 ? messages : [leftAlone(id, account)] };
   };
 
-  const undoAll = async (ours: readonly MailboxState[], since: EpochMs, request: UndoRequest) => {
-    const ofAccounts = Map.groupBy(ours, ({ account }) => account);
+  const leftAlone = (id: string, account: string) =>
+    `${fleet.mailbox(account, id)?.email ?? id}: left as it is; it was changed in the meantime.`;
+
+  const undoAll = async (ours: readonly Undoing[], requester: Requester): Promise<readonly CommandOutcome[]> => {
+    const ofAccounts = Map.groupBy(ours, ({ mailbox }) => mailbox.account);
     const outcomes = await Promise.all(
-      [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, since, request))),
+      [...ofAccounts.values()].map((theirs) => inTurn(theirs, (one) => undoOne(one, requester))),
     );
     return outcomes.flat();
   };
 
   /** Where we did something since then that is not ours any more. */
-  const othersChanged = async (since: EpochMs, ours: readonly MailboxState[]): Promise<readonly string[]> => {
-    const stand = new Set(ours.map(({ account, id }) => mailboxKey(account, id)));
+  const othersChanged = async (since: EpochMs, ours: readonly Undoing[]): Promise<readonly string[]> => {
+    const stand = new Set(ours.map(({ mailbox: { account, id } }) => mailboxKey(account, id)));
     const ended = (await store.confirmedSince(since)).filter(
       ({ kind, account, mailboxId }) => kind !== 'restore' && !stand.has(mailboxKey(account, mailboxId)),
     );
     return [...new Set(ended.map(({ email }) => `${email}: left as it is; it was changed or taken back since.`))];
   };
 
-  return async (request) => {
-    const { by, reason, preview } = request;
+  return async (request: UndoRequest) => {
+    const { by, reason } = request;
     const now = world.clock.now();
     const since = now - request.sinceMs;
-    const ours = [...fleet.mailboxes()].filter((mailbox) => standing(mailbox, since).length > 0);
-    const left = await othersChanged(since, ours);
-    if (ours.length === 0)
-      return {
-        done: true,
-        needless: true,
-        said: [
-          `Nothing that Warmwarden did by itself since ${momentText(since)} still stands: there is nothing to take back.`,
-          ...left,
-        ],
-      };
-    if (preview) return { done: true, said: [...ours.flatMap((mailbox) => effects(mailbox, since)), ...left] };
-    const outcomes = await undoAll(ours, since, request);
-    const failed = outcomes.filter(({ done }) => !done).length;
-    const outcome = `${ours.length - failed} of ${ours.length} mailboxes taken back`;
+    const left = await othersChanged(since, undoingsOf(fleet.mailboxes(), since));
+    // What is planned is what is there at this moment: nothing is awaited between here and the first change.
+    const ours = undoingsOf(fleet.mailboxes(), since);
+    if (ours.length === 0) {
+      return noChange(
+        `Nothing to take back: no change that Warmwarden made by itself since ${momentText(since)} is still in force.`,
+        ...left,
+      );
+    }
+    const about = ours.map(({ mailbox: { account, id }, claims }) => [account, id, claims.map((one) => one.actionId)]);
+    const stopped = stopsAt({ effect: [...ours.flatMap(effectsOf), ...left], about }, request);
+    if (stopped) return stopped;
+    const outcomes = await undoAll(ours, request);
+    const failures = outcomes.filter((one) => !succeeded(one)).length;
+    const outcome = `${ours.length - failures} of ${ours.length} mailboxes taken back`;
     await store.recordCommand({ at: now, by, reason, command: `undo since ${momentText(since)}`, outcome });
-    const said = [...outcomes.flatMap((one) => one.said), ...left, `${outcome}.`];
-    return { done: failed === 0, said };
+    const messages = [...outcomes.flatMap((one) => one.messages), ...left, `${outcome}.`];
+    return { result: failures === 0 ? 'done' : 'failed', messages };
   };
 }
 
@@ -94,10 +109,13 @@ async function inTurn<Item, Value>(items: readonly Item[], work: (item: Item) =>
   return results;
 }
 
-/** What is ours on a mailbox since then, in the order of taking it back. */
-function standing({ memory }: MailboxState, since: EpochMs): readonly Claim[] {
-  const claim = memory?.claim ?? null;
-  return [claim, claim?.under ?? null].filter((one) => one !== null).filter((one) => one.since >= since);
+/** What is ours since then, mailbox by mailbox, each in the order of taking it back. */
+function undoingsOf(mailboxes: Iterable<MailboxState>, since: EpochMs): readonly Undoing[] {
+  return [...mailboxes].flatMap((mailbox) => {
+    const claim = mailbox.memory?.claim ?? null;
+    const claims = [claim, claim?.under ?? null].filter((one) => one !== null).filter((one) => one.since >= since);
+    return claims.length === 0 ? [] : [{ mailbox, claims }];
+  });
 }
 
 /** The change that takes a claim back; null when the mode before is not known. */
@@ -106,13 +124,17 @@ function changeBack({ kind, actionId: undoes, previousMode }: Claim): Change | n
   return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode, undoes } : null;
 }
 
-function effects(mailbox: MailboxState, since: EpochMs): readonly string[] {
-  return standing(mailbox, since).map((claim) => {
+function effectsOf({ mailbox, claims }: Undoing): readonly string[] {
+  return claims.map((claim) => {
     const back = changeBack(claim);
     return back ? effectOf(mailbox, back) : noWayBack(mailbox);
   });
 }
 
 function noWayBack({ email }: MailboxState): string {
-  return `${email}: the mode before is not known: set one with \`warmwarden mode ${email} MODE\`.`;
+  return `${email}: the mode before is not known. Set one: \`warmwarden mode ${email} MODE\`.`;
+}
+
+function actedSince({ email }: MailboxState, { kind, since }: Claim): string {
+  return `${email}: Warmwarden acted on it again at ${momentText(since)} (${kind}). That was not part of this undo and is left as it is.`;
 }

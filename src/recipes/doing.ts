@@ -1,22 +1,22 @@
 // `do:`: an operation on the mailbox of each row, through the daemon's one guarded path; or only the plan of it.
 
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import type { CommandOutcome, OperatorCommands } from '../model/operator-command.ts';
+import { type CommandOutcome, type OperatorCommands, succeeded } from '../model/operator-command.ts';
 import type { Row } from '../model/recipe.ts';
 import type { Doing } from './definition.ts';
 
 /** The operator commands that a recipe may use, and the mailbox of a row. Passed in by the daemon. */
 export interface Handling {
-  readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silence'>;
+  readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silenceAdd'>;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
-/** What a row says of the operation: the columns operation, outcome and said. */
+/** What a row says of the operation: the columns operation, outcome and message. */
 export interface RowOutcome {
   readonly operation: string;
   /** planned: a dry run. skipped: the operation does not fit this mailbox. */
   readonly outcome: 'planned' | 'done' | 'failed' | 'skipped';
-  readonly said: string;
+  readonly message: string;
 }
 
 export interface Asked {
@@ -35,15 +35,20 @@ export async function doForRow(
   const operation = doing.mode === null ? doing.operation : `${doing.operation} ${doing.mode}`;
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
-  if (!found) return { operation, outcome: 'skipped', said: `${mailboxKey(account, id)} is not guarded.` };
+  if (!found) return { operation, outcome: 'skipped', message: `${mailboxKey(account, id)} is not guarded.` };
   if (doing.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
-    return { operation, outcome: 'skipped', said: `${found.email}: Warmwarden did not pause it, so it is left alone.` };
+    return {
+      operation,
+      outcome: 'skipped',
+      message: `${found.email}: Warmwarden did not pause it, so it is left alone.`,
+    };
   }
   try {
-    const { done, said } = await perform(doing, found, commands, asked);
-    return { operation, outcome: done ? (asked.apply ? 'done' : 'planned') : 'failed', said: said.join(' ') };
+    const outcome = await perform(doing, found, commands, asked);
+    const good = succeeded(outcome) ? (asked.apply ? 'done' : 'planned') : 'failed';
+    return { operation, outcome: good, message: outcome.messages.join(' ') };
   } catch (error) {
-    return { operation, outcome: 'failed', said: error instanceof Error ? error.message : String(error) };
+    return { operation, outcome: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -54,8 +59,8 @@ async function perform(
   { apply, by, recipe }: Asked,
 ): Promise<CommandOutcome> {
   const mailbox = mailboxKey(found.account, found.id);
-  const request = { mailbox, by, reason: `${doing.reason} (recipe ${recipe})`, preview: !apply };
-  const planned = (said: string) => ({ done: true, said: [`${found.email}: ${said}`] });
+  const request = { mailbox, by, reason: `${doing.reason} (recipe ${recipe})`, dryRun: !apply };
+  const planned = (effect: string): CommandOutcome => ({ result: 'planned', messages: [`${found.email}: ${effect}`] });
   switch (doing.operation) {
     case 'pause':
       return commands.pause(request);
@@ -68,12 +73,12 @@ async function perform(
       if (doing.mode === null) throw new Error('the operation mode has no mode');
       return commands.mode({ ...request, mode: doing.mode });
     case 'refresh':
-      return apply ? commands.refresh(request) : planned('everything about it is asked for again.');
+      return apply ? commands.refresh(request) : planned('Warmwarden will read all its data again.');
     case 'silence': {
       if (doing.forMs === null) throw new Error('the operation silence has no time');
-      if (!apply) return planned('its messages are muted; it is guarded as before.');
+      if (!apply) return planned('Warmwarden will mute its messages; it stays guarded.');
       const match = { account: [found.account], mailbox: [found.id] };
-      return commands.silence({ match, forMs: doing.forMs, by, reason: request.reason });
+      return commands.silenceAdd({ match, forMs: doing.forMs, by, reason: request.reason });
     }
   }
 }

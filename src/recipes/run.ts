@@ -118,8 +118,8 @@ async function doForAll(
     for (const cells of rows.slice(firstRow, firstRow + rowsAStep)) {
       if (signal.aborted) break;
       const row = Object.fromEntries(cells.map((cell, index) => [columns[index] ?? '', cell]));
-      const { operation, outcome, said } = await doForRow(doing, row, handling, asked);
-      done.push([...cells, operation, outcome, said]);
+      const { operation, outcome, message } = await doForRow(doing, row, handling, asked);
+      done.push([...cells, operation, outcome, message]);
     }
     if (done.length > 0) await keep({ firstRow, count: done.length, rows: JSON.stringify(done) });
     if (signal.aborted) return;

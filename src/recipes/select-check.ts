@@ -2,7 +2,7 @@
 import { openStage } from './stage.ts';
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
-export const doColumns = ['operation', 'outcome', 'said'] as const;
+export const doColumns = ['operation', 'outcome', 'message'] as const;
 /** What names the mailbox that an operation is about. */
 const subjectColumns = ['account', 'mailbox_id'] as const;
 

@@ -16,17 +16,22 @@ export interface Releaser {
   readonly reason: string;
 }
 
-/** Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held. */
+/**
+ * Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held; null,
+ * and nothing is released, when these are not the ones that `agreed` names (null: whatever is held).
+ */
 export function releaseBreaker(
   rooms: RecorderRooms,
   about: { readonly api: string; readonly account: string; readonly rules: RuleSettings },
   { by, reason }: Releaser,
-): Promise<readonly string[]> {
+  agreed: readonly string[] | null,
+): Promise<readonly string[] | null> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;
     const before = fleet.breaker(about.api);
     if (before.openSince === null) return [];
     const held = heldEntries(before).map(({ key }) => key);
+    if (agreed && !sameKeys(held, agreed)) return null;
     const state = release(before);
     const at = world.clock.now();
     const condition = guardHeld(state, { ...about, windowMs: 0, now: at });
@@ -67,4 +72,8 @@ export function releaseContest(
     fleet.putMailbox(after);
     return true;
   });
+}
+
+function sameKeys(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((key) => other.includes(key));
 }

@@ -11,6 +11,7 @@ import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import type { Channel } from '../notify/channel.ts';
 import type { Notifier } from '../notify/notifier.ts';
+import { failed, invalid, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, looksLikeAMistake, needingRestart, reruledMailboxes } from './impact.ts';
@@ -78,7 +79,8 @@ export class Reloader {
   /** The store, say, can't be read: nothing was changed yet. */
   async #failed(error: unknown, request: ReloadRequest): Promise<CommandOutcome> {
     this.#parts.rooms.world.log.error({ err: error }, 'a reload failed before it changed anything');
-    return { ...(await this.#refuse([`The reload failed: ${textOf(error)}`], request)), worthRetrying: true };
+    const refused = await this.#refuse([`The reload failed: ${textOf(error)}`], request);
+    return { ...refused, result: 'failed', worthRetrying: true };
   }
 
   /** Takes no further reload; resolves when the one under way is over. */
@@ -92,33 +94,36 @@ export class Reloader {
     return this.#inForce.secretFiles;
   }
 
-  async #take({ force, dryRun, by }: ReloadRequest): Promise<CommandOutcome> {
-    if (this.#stopped) return { done: false, said: ['The daemon is stopping: nothing is reloaded.'] };
+  async #take(request: ReloadRequest): Promise<CommandOutcome> {
+    if (this.#stopped) return failed('The daemon is stopping: nothing is reloaded.');
+    const { force, by } = request;
     const { source, live, taken } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
     const loaded = source.load();
     if (!loaded.ok) {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
-      return this.#refuse(problems, { dryRun, by });
+      return this.#refuse(problems, request);
     }
     const dropped = droppedBy(loaded.config, fleet.mailboxes()).length;
     if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
       const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If that is meant: \`warmwarden reload --force\`.`;
-      return this.#refuse([problem], { dryRun, by });
+      return this.#refuse([problem], request);
     }
     const impact = impactOf(live.config, loaded.config);
     const said = this.#describe(loaded, impact);
     const preview = previewOf(live.config, loaded.config, fleet, world.clock.now());
-    if (dryRun) return { done: true, said: [...said, ...preview, 'Nothing was changed: this was a dry run.'] };
+    const effect = [...said, ...preview];
+    const stopped = stopsAt({ effect, about: effect }, request);
+    if (stopped) return stopped;
     const troubles = await this.#swap(loaded, impact);
     world.log.info({ file: source.file, by, ...impact, changes: said, troubles }, 'configuration reloaded');
     taken();
     await this.#alert([]);
-    return { done: true, said: [...said, ...preview, ...troubles] };
+    return { result: 'done', messages: [...effect, ...troubles] };
   }
 
-  async #refuse(problems: readonly string[], request: Pick<ReloadRequest, 'dryRun' | 'by'>): Promise<CommandOutcome> {
-    const { dryRun, by } = request;
+  async #refuse(problems: readonly string[], request: ReloadRequest): Promise<CommandOutcome> {
+    const { dryRun = false, by } = request;
     const { source, rooms, refused } = this.#parts;
     if (!dryRun) {
       rooms.world.log.error(
@@ -128,7 +133,7 @@ export class Reloader {
       refused();
       await this.#alert(problems);
     }
-    return { done: false, said: [...problems, 'The configuration before stays in force.'] };
+    return invalid(...problems, 'The configuration before stays in force.');
   }
 
   /** Fires or ends config_reload_failed. A store that can't be written must not undo a reload. */

@@ -1,7 +1,8 @@
 // POST /api/operations/NAME: what the socket beside the store takes, for a token that may operate.
 import type { Hono } from 'hono';
-import type { DaemonCommands } from '../model/operator-command.ts';
-import { answerCommand, refusal } from '../operator/command-requests.ts';
+import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
+import { answerOperation } from '../operator/command-requests.ts';
+import { failed, failure } from '../operator/plan.ts';
 import { type Auth, operatorOf } from './auth.ts';
 
 export interface OperationsRouteParts {
@@ -11,22 +12,31 @@ export interface OperationsRouteParts {
   readonly commands: () => DaemonCommands | null;
 }
 
+const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
+  planned: 200,
+  done: 200,
+  no_change: 200,
+  changed: 409,
+  failed: 409,
+  invalid: 422,
+};
+
 /**
- * 200 when it was done, 409 when not, each with sentences. Never without tokens: then the socket is the way. A body that
- * is not JSON is refused, so that no page elsewhere can post here with a browser's remembered password.
+ * Answers with the outcome. Never without tokens: then the socket is the way. A body that is not JSON is refused, so
+ * that no page elsewhere can post here with a browser's remembered password.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
   app.post('/api/operations/:name', async (c) => {
     const by = operatorOf(auth(), c.req.header('authorization'));
-    if (by === null) return c.json(refusal('Only a token with the role operator has commands.'), 403);
+    if (by === null) return c.json(failed('Only a token with the role operator may do this.'), 403);
     const json = c.req.header('content-type')?.startsWith('application/json');
-    const request: unknown = json ? await c.req.json().catch(() => null) : null;
-    if (typeof request !== 'object' || request === null) {
-      return c.json(refusal('Send a JSON object with content-type application/json.'), 415);
+    const body: unknown = json ? await c.req.json().catch(() => null) : null;
+    if (typeof body !== 'object' || body === null) {
+      return c.json(failed('Send a JSON object with content-type application/json.'), 415);
     }
     const open = commands();
-    if (!open) return c.json(refusal('The daemon is starting: ask again in a moment.'), 503);
-    const outcome = await answerCommand(c.req.param('name'), { ...request, by }, open).catch(refusal);
-    return c.json(outcome, outcome.done ? 200 : 409);
+    if (!open) return c.json(failed('The daemon is starting. Try again in a moment.'), 503);
+    const outcome = await answerOperation(c.req.param('name'), { ...body, by }, open).catch(failure);
+    return c.json(outcome, statusOf[outcome.result]);
   });
 }

@@ -1,6 +1,7 @@
-// POST /-/reload: takes the configuration anew, for those who may operate.
+// POST /-/reload: loads the configuration again, for those who may operate.
 import type { Hono } from 'hono';
-import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
+import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
+import { failed } from '../operator/plan.ts';
 import { type Auth, operatorOf } from './auth.ts';
 
 export interface ReloadRouteParts {
@@ -15,12 +16,12 @@ export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
     // Where nobody needs a token, everybody who gets through may reload: it changes nothing that the file does not say.
     const operator = operatorOf(auth(), c.req.header('authorization'));
     const by = auth() === 'none' ? 'somebody over HTTP' : operator;
-    if (by === null) return c.json({ done: false, said: ['Only a token with the role operator may reload.'] }, 403);
+    if (by === null) return c.json(failed('Only a token with the role operator may reload.'), 403);
     // A browser says where a page comes from: none of ours sends this, so it is a stranger's.
     if (c.req.header('origin') !== undefined)
-      return c.json({ done: false, said: ['A web page may not reload the configuration.'] }, 403);
+      return c.json(failed('A web page may not reload the configuration.'), 403);
     const { force, dry_run: dryRun } = c.req.query();
     const outcome = await reload({ by, force: force === 'true', dryRun: dryRun === 'true' });
-    return c.json(outcome, outcome.done ? 200 : 409);
+    return c.json(outcome, succeeded(outcome) ? 200 : 409);
   });
 }

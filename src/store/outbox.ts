@@ -1,6 +1,6 @@
 // The outbox: transitions waiting to be told, and deliveries waiting to be sent. What takes a `trx` belongs into a transaction.
 import type { Kysely, Selectable } from 'kysely';
-import type { Delivery, DeliveryState, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
+import type { Delivery, DeliveryState, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { setMeta } from './migrations.ts';
 import type { Tables } from './schema.ts';
@@ -121,31 +121,46 @@ export async function settleDelivery(trx: Db, settle: DeliverySettlement): Promi
     .execute();
 }
 
-/** A person wants given-up messages sent once more, as they were and under their ids. Returns how many there are, by channel. */
-export async function resendDeliveries(
-  trx: Db,
-  request: ResendRequest,
-  now: EpochMs,
-): Promise<readonly { readonly channel: string; readonly count: number }[]> {
-  const { channel, delivery, by, reason } = request;
-  let dead = trx.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
+/** Deliveries that were given up, in the order of sending. */
+export function undelivered(
+  db: Db,
+  { channel, delivery }: WhichUndelivered,
+): Promise<readonly { readonly id: string; readonly channel: string }[]> {
+  let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
   if (channel !== null) dead = dead.where('channel', '=', channel);
   if (delivery !== null) dead = dead.where('id', '=', delivery);
-  const rows = await dead.execute();
-  for (let from = 0; from < rows.length; from += idsAStatement) {
-    const ids = rows.slice(from, from + idsAStatement).map(({ id }) => id);
-    await trx
+  return dead.orderBy('channel').orderBy('sequence').execute();
+}
+
+export interface ResendRecord {
+  readonly by: string;
+  readonly reason: string;
+  readonly now: EpochMs;
+}
+
+/** A person wants these sent once more, as they were and under their ids. Returns how many still were given up, by channel. */
+export async function resendDeliveries(
+  trx: Db,
+  wanted: readonly string[],
+  { by, reason, now }: ResendRecord,
+): Promise<readonly { readonly channel: string; readonly count: number }[]> {
+  const counts = new Map<string, number>();
+  for (let from = 0; from < wanted.length; from += idsAStatement) {
+    const rows = await trx
       .updateTable('deliveries')
       .set({ state: 'pending', attempts: 0, next_attempt_at: now, settled_at: null, begun_at: null, receipt: null })
-      .where('id', 'in', ids)
+      .where('id', 'in', wanted.slice(from, from + idsAStatement))
+      .where('state', '=', 'dead')
+      .returning('channel')
       .execute();
+    for (const { channel } of rows) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
-  const command = `resend: ${delivery ?? channel ?? 'everything'}`;
-  const outcome = `${rows.length} messages`;
-  await trx.insertInto('operator_commands').values({ at: now, by, command, reason, outcome }).execute();
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(row.channel, (counts.get(row.channel) ?? 0) + 1);
-  return [...counts].map(([name, count]) => ({ channel: name, count }));
+  const outcome = `${[...counts.values()].reduce((sum, count) => sum + count, 0)} messages`;
+  await trx
+    .insertInto('operator_commands')
+    .values({ at: now, by, command: 'channels resend', reason, outcome })
+    .execute();
+  return [...counts].map(([channel, count]) => ({ channel, count }));
 }
 
 /** One entry for every channel with something pending, or given up since `deadSince`. */

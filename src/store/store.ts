@@ -2,7 +2,7 @@
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery, NewDelivery, ResendRequest, StoredTransition } from '../model/delivery.ts';
+import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/operator-command.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
@@ -227,9 +227,14 @@ export class Store {
     return this.#gate.write((trx) => outbox.beginDelivery(trx, id, now));
   }
 
+  /** The messages that were given up. */
+  undelivered(which: WhichUndelivered) {
+    return this.#gate.read((db) => outbox.undelivered(db, which));
+  }
+
   /** Puts given-up messages into the outbox again, with their ids and bytes, and keeps who asked. How many, by channel. */
-  resendDeliveries(request: ResendRequest, now: EpochMs) {
-    return this.#gate.write((trx) => outbox.resendDeliveries(trx, request, now));
+  resendDeliveries(ids: readonly string[], about: outbox.ResendRecord) {
+    return this.#gate.write((trx) => outbox.resendDeliveries(trx, ids, about));
   }
 
   /** Until when the newest digest reached; null: there was none. */

@@ -152,9 +152,15 @@ export class AccountWatch {
     return this.#options.api;
   }
 
-  releaseBreaker(releaser: Releaser): Promise<readonly string[]> {
+  /** `agreed`: what may be released, by key; null: all that is held. Returns what was; null when other mailboxes are held. */
+  releaseBreaker(releaser: Releaser, agreed: readonly string[] | null): Promise<readonly string[] | null> {
     const { api, account, accountsOfApi, rules } = this.#options;
-    return releaseBreaker(this.#rooms, { api, account: accountsOfApi()[0] ?? account, rules: rules() }, releaser);
+    return releaseBreaker(
+      this.#rooms,
+      { api, account: accountsOfApi()[0] ?? account, rules: rules() },
+      releaser,
+      agreed,
+    );
   }
 
   releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {

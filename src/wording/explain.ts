@@ -166,16 +166,14 @@ const maxRateDigits = 4;
 export function actionText(action: Action, now: EpochMs): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const since = spanText((action.settledAt ?? now) - openedAt);
-  const asked = action.by ? ` for ${action.by.name}` : '';
-  const what = `${wordOf(action, 'Paused', 'Resumed', 'Switched')}${asked}`;
-  const wanted = `${wordOf(action, 'Pausing', 'Resuming', 'Switching')}${asked}`;
+  const { what, wanted } = namesOf(action);
   const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {
     case 'confirmed':
       return `${what} at ${timeText(openedAt)}, confirmed ${since === '0 s' ? 'at once' : `after ${since}`}${tries}.`;
     case 'refused':
-      return `NOT ACTED: ${wanted.toLowerCase()} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
+      return `NOT ACTED: ${wanted.charAt(0).toLowerCase()}${wanted.slice(1)} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
     case 'unconfirmed':
       return `${wanted} was sent at ${timeText(openedAt)}, but could not be read back within ${since}${tries}.${detail}`;
     case 'dropped':
@@ -185,9 +183,19 @@ export function actionText(action: Action, now: EpochMs): string {
   }
 }
 
-function wordOf({ kind, targetMode }: Action, paused: string, resumed: string, switched: string): string {
-  if (targetMode !== null) return `${switched} to ${targetMode} mode`;
-  return `${kind === 'pause' ? paused : resumed} the warm-up`;
+/** What was done, and what was wanted; with the person who asked for it. */
+function namesOf({ kind, targetMode, by }: Action): { readonly what: string; readonly wanted: string } {
+  const mode = targetMode === null ? '' : ` to ${targetMode} mode`;
+  const pause = kind === 'pause';
+  if (by) {
+    const done = mode ? `Switched${mode}` : pause ? 'Paused' : 'Resumed';
+    const noun = mode ? `switch${mode}` : pause ? 'pause' : 'resume';
+    return { what: `${done} by ${by.name}`, wanted: `The ${noun} that ${by.name} requested` };
+  }
+  if (mode) return { what: `Switched${mode}`, wanted: `Switching${mode}` };
+  return pause
+    ? { what: 'Paused the warm-up', wanted: 'Pausing the warm-up' }
+    : { what: 'Resumed the warm-up', wanted: 'Resuming the warm-up' };
 }
 
 /** How a person takes an action back. */

@@ -112,11 +112,15 @@ export function memoryOutbox(): MemoryOutbox {
       const delivery = deliveries.get(id);
       if (delivery) deliveries.set(id, { ...delivery, begunAt: now });
     },
-    resendDeliveries: async ({ channel, delivery: wanted }, now) => {
+    undelivered: async ({ channel, delivery: wanted }) => {
       check();
-      const again = [...deliveries.values()].filter(
+      return [...deliveries.values()].filter(
         (one) => one.state === 'dead' && (channel ?? one.channel) === one.channel && (wanted ?? one.id) === one.id,
       );
+    },
+    resendDeliveries: async (ids, { now }) => {
+      check();
+      const again = [...deliveries.values()].filter(({ id, state }) => state === 'dead' && ids.includes(id));
       const fresh = { state: 'pending', attempts: 0, settledAt: null, begunAt: null, receipt: null } as const;
       for (const one of again) deliveries.set(one.id, { ...one, ...fresh, nextAttemptAt: now });
       const names = [...new Set(again.map((one) => one.channel))];

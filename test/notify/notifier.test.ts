@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { slackChannel } from '../../src/notify/slack.ts';
 import { webhookChannel } from '../../src/notify/webhook.ts';
+import { resendCommand } from '../../src/operator/resend.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';
@@ -99,9 +100,13 @@ test('410 ends the endpoint: nothing more is sent to it, all of it is visible, a
   expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, givenUp: 3, failingSince: expect.any(Number) });
   receiver.answer = status(200);
   const who = { by: 'jo', reason: '' };
-  expect(await rig.notifier.resend({ channel: 'nobody', delivery: null, ...who })).toMatchObject({ done: false });
-  const resent = await rig.notifier.resend({ channel: 'hook', delivery: null, ...who });
-  expect(resent).toEqual({ done: true, said: ['hook: 3 sent again.'] });
+  const resend = resendCommand(rig.notifier.undelivered);
+  expect(await resend({ channel: 'nobody', delivery: null, ...who })).toMatchObject({ result: 'invalid' });
+  const planned = await resend({ channel: 'hook', delivery: null, dryRun: true, ...who });
+  expect(planned.messages).toEqual(['Warmwarden will send 3 undelivered messages again: 3 to hook.']);
+  const resent = await resend({ channel: 'hook', delivery: null, plan: planned.plan ?? '', ...who });
+  expect(resent).toEqual({ result: 'done', messages: ['hook: sending 3 messages again.'] });
+  expect(await resend({ channel: 'hook', delivery: null, ...who })).toMatchObject({ result: 'no_change' });
   await rig.clock.advance(minuteMs);
   expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent', 'sent', 'sent']);
   expect(receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])).toEqual(

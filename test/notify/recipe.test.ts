@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { recipeChannel } from '../../src/notify/recipe.ts';
+import { resendCommand } from '../../src/operator/resend.ts';
 import type { World } from '../../src/world.ts';
 import { firing, resolved, sampleAlert } from '../alert/samples.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
@@ -52,7 +53,7 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
   expect(rig.store.deliveries()[0]?.detail).toContain('a run of at-risk may have started, and is not asked for again');
   expect([...rig.fleet.channels()][0]).toMatchObject({ givenUp: 1 });
   host.trigger = () => ({ status: 202, body: { id: 'run-2', status: 'succeeded' } });
-  await rig.notifier.resend({ channel: 'fix', delivery: null, by: 'jo', reason: 'it had not' });
+  await resendCommand(rig.notifier.undelivered)({ channel: 'fix', delivery: null, by: 'jo', reason: 'it had not' });
   await rig.clock.advance(minuteMs);
   expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent' });
   expect(posts(host)).toBe(2);

@@ -6,9 +6,10 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { main } from '../../src/main.ts';
-import { hourMs } from '../../src/model/time.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
-import { askDaemon, type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
+import { askDaemon } from '../../src/operator/daemon-client.ts';
+import { failed } from '../../src/operator/plan.ts';
+import { type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';
 import { sampleAlert } from '../alert/samples.ts';
@@ -29,10 +30,10 @@ beforeEach(async () => {
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
-  const none = async () => ({ done: false, said: [] });
+  const none = async () => failed();
   socket = await startCommandSocket(
     path,
-    { ...createOperatorCommands([], { fleet, store, world }), reload: none, resend: none },
+    { ...createOperatorCommands([], { fleet, store, world }), reload: none, channelsResend: none },
     { fleet: () => ({}), recipes: () => new Response(null, { status: 404 }) },
   );
   writeFileSync(
@@ -62,39 +63,43 @@ async function said(...argv: readonly string[]): Promise<string> {
 }
 
 test('a silence that fits nothing, or everything, is refused with what there is', async () => {
-  const ask = (match: object) => askDaemon(path, 'silence', { match, forMs: hourMs, ...asker });
+  const ask = (match: object) => askDaemon(path, 'silence-add', { match, for_seconds: 3_600, ...asker });
   expect(await ask({})).toEqual({
-    done: false,
-    said: ['A silence must say what it is about: a rule, an account, a mailbox, a domain or a severity.'],
+    result: 'invalid',
+    messages: ['A silence must say what it is about: a rule, an account, a mailbox, a domain or a severity.'],
   });
-  expect((await ask({ rule: ['dns_fialing'] })).said[0]).toMatch(
+  expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
     /^No alert rule is called dns_fialing; there are api_down/,
   );
-  expect((await ask({ account: ['acne'] })).said).toEqual(['No account is called acne.']);
-  expect((await ask({ colour: ['red'] })).done).toBe(false);
+  expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne.']);
+  expect((await ask({ colour: ['red'] } as object)).result).toBe('invalid');
   expect(fleet.silences(systemClock().now())).toEqual([]);
 });
 
 test('a silence says how many it mutes and that it mutes what the guard does too, survives a restart, and ends by its id', async () => {
-  const outcome = await askDaemon(path, 'silence', { match: { domain: ['acme.*'] }, forMs: hourMs, ...asker });
-  expect(outcome.done).toBe(true);
-  expect(outcome.said[0]).toMatch(/It fits 2 of the alerts that fire now\.$/);
-  expect(outcome.said[2]).toMatch(/also mutes what the guard does/);
+  const outcome = await askDaemon(path, 'silence-add', { match: { domain: ['acme.*'] }, for_seconds: 3_600, ...asker });
+  expect(outcome.result).toBe('done');
+  expect(outcome.messages[0]).toMatch(/It matches 2 alerts that fire now\.$/);
+  expect(outcome.messages[2]).toMatch(/also mutes messages about what the guard does/);
   const [silence] = (await store.loadPicture()).silences;
   expect(silence).toMatchObject({ match: { domain: ['acme.*'] }, ...asker });
   const listed = JSON.parse(await said('list', '--json'));
   expect(listed.silences).toMatchObject([{ id: silence?.id, by: 'ann', reason: 'the provider moves' }]);
-  expect(await said('end', silence?.id ?? '')).toContain(`The silence ${silence?.id} is over`);
+  expect(await said('expire', silence?.id ?? '', '--yes')).toContain(`Silence ${silence?.id} has expired`);
   expect(await said('list')).toBe('Nothing is silenced.\n');
-  expect(await said('end', silence?.id ?? '')).toContain('No silence in force is called');
-  expect(process.exitCode).toBe(1);
+  expect(await said('expire', silence?.id ?? '', '--yes')).toContain('has already expired');
+  expect(process.exitCode).toBe(0);
+  expect(await said('expire', 'other', '--yes')).toBe('No silence is called other. See `warmwarden silence list`.\n');
+  expect(process.exitCode).toBe(2);
 });
 
 test('the command line begins one, and wants an end and a reason', async () => {
-  expect(await said('add', '--rule', 'stale_*', '--severity', 'warning', '--for', '2h', '--reason', 'known')).toMatch(
-    /^Silence \S+ until \d+ \w+ \d\d:\d\d UTC: severity warning; rule stale_\*\. It fits 1 of the alerts/,
+  expect(
+    await said('add', '--rule', 'stale_*', '--severity', 'warning', '--for', '2h', '--reason', 'known', '--yes'),
+  ).toMatch(
+    /^Silence \S+ lasts until \d+ \w+ \d\d:\d\d UTC: rule stale_\*; severity warning\. It matches 1 alert that/,
   );
-  expect(await said('list')).toMatch(/severity warning; rule stale_\* {2}by \S+: known\n$/);
+  expect(await said('list')).toMatch(/rule stale_\*; severity warning {2}by \S+: known\n$/);
   expect(await said('add', '--rule', 'stale_*', '--reason', 'known')).toContain("required option '--for <duration>'");
   expect(process.exitCode).toBe(2);
 });

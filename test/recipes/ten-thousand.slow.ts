@@ -75,8 +75,8 @@ const parametersOf: Readonly<Record<string, object>> = {
 describe('over 10,000 mailboxes', () => {
   test('every built-in recipe answers; how long each takes is printed', async () => {
     const { definitions } = await new Shelf(() => '/nowhere').recipes();
-    const done = async () => ({ done: true, said: [] });
-    const commands = { pause: done, resume: done, mode: done, refresh: done, silence: done };
+    const done = async () => ({ result: 'done' as const, messages: [] });
+    const commands = { pause: done, resume: done, mode: done, refresh: done, silenceAdd: done };
     const book = bookOf(world, {
       storePath: path,
       facts,

@@ -57,9 +57,9 @@ describe('what is there after a refusal is ours', () => {
     await settled(duty, jonas);
     const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
     const commands = createOperatorCommands([duty.watch()], { fleet: duty.fleet(), store: duty.store(), world });
-    const undone = commands.undo({ sinceMs: hourMs, preview: false, by: 'a test', reason: 'to see it' });
+    const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
-    expect((await undone).said.at(-1)).toBe('1 of 1 mailboxes taken back.');
+    expect((await undone).messages.at(-1)).toBe('1 of 1 mailboxes taken back.');
     expect(duty.simulator.fleet.find(jonas)?.running).toBe(true);
   });
 

@@ -21,7 +21,7 @@ test('a store that can not be written while an account is dropped leaves no othe
     Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
   };
   const outcome = await stage.reload(dropSecond, { force: true });
-  expect(outcome.done).toBe(true);
+  expect(outcome.result).toBe('done');
   db.exec('DROP TRIGGER full');
   db.close();
   const at = stage.clock.now();
@@ -56,9 +56,11 @@ test('a store error while an intent is open and a reload waits for it leaves the
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
   db.exec("CREATE TRIGGER full BEFORE UPDATE ON actions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
   const outcome = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { headroom: '20%' }));
-  expect(outcome.done).toBe(true);
-  expect(outcome.said).toContain('accounts[agency].headroom: 10% -> 20%');
-  expect(outcome.said.at(-1)).toMatch(/^account agency: its earlier polling loop ended with an error \(.*disk is full/);
+  expect(outcome.result).toBe('done');
+  expect(outcome.messages).toContain('accounts[agency].headroom: 10% -> 20%');
+  expect(outcome.messages.at(-1)).toMatch(
+    /^account agency: its earlier polling loop ended with an error \(.*disk is full/,
+  );
   db.exec('DROP TRIGGER full');
   db.close();
   const at = stage.clock.now();
@@ -78,8 +80,10 @@ test('a store error while mailboxes are judged by new rules is said, and the res
   const outcome = await stage.reload((config) => Object.assign(config, { guard: { limits: { slow: '1%' } } }));
   db.exec('DROP TRIGGER full');
   db.close();
-  expect(outcome.done).toBe(true);
-  expect(outcome.said.at(-1)).toMatch(/^account agency is judged by the new rules with its next answers.*disk is full/);
+  expect(outcome.result).toBe('done');
+  expect(outcome.messages.at(-1)).toMatch(
+    /^account agency is judged by the new rules with its next answers.*disk is full/,
+  );
   await stage.run(hourMs);
   expect(stage.mailbox(oliver).verdict?.answer.limitPpm).toBe(10_000);
 });

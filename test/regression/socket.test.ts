@@ -3,7 +3,8 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/model/time.ts';
-import { askDaemon, socketPathOf } from '../../src/operator/socket.ts';
+import { askDaemon } from '../../src/operator/daemon-client.ts';
+import { socketPathOf } from '../../src/operator/socket.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { oliver, stormOf } from '../watch/duty.ts';
 
@@ -30,13 +31,21 @@ test('a path, a body or a span that makes no sense is refused', async () => {
     await ask(store, 'POST', '/__proto__', '{}'),
     await ask(store, 'POST', '/mode', JSON.stringify({ mailbox: oliver, mode: 'warp' })),
   ];
-  expect(answers.map((answer) => JSON.parse(answer).done)).toEqual([false, false, false, false, false]);
+  expect(answers.map((answer) => JSON.parse(answer).result)).toEqual([
+    'failed',
+    'failed',
+    'invalid',
+    'invalid',
+    'invalid',
+  ]);
   const asker = { by: 'a test', reason: 'odd' };
   const off = { ...asker, off: true, account: null, mailbox: null };
-  for (const forMs of [-5 * minuteMs, 1e300]) {
-    expect(await askDaemon(store, 'writes', { ...off, forMs })).toMatchObject({ done: false });
-    expect(await askDaemon(store, 'silence', { ...asker, match: { account: ['agency'] }, forMs })).toMatchObject({
-      done: false,
+  for (const ms of [-5 * minuteMs, 1e300]) {
+    expect(await askDaemon(store, 'writes', { ...off, for_seconds: ms / 1_000 })).toMatchObject({ result: 'invalid' });
+    expect(
+      await askDaemon(store, 'silence-add', { ...asker, match: { account: ['agency'] }, for_seconds: ms / 1_000 }),
+    ).toMatchObject({
+      result: 'invalid',
     });
   }
   expect(stage.fleet().writesOff(stage.clock.now())).toEqual([]);

@@ -8,7 +8,7 @@ import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, goOnDuty, jonas, stormOf } from '../watch/duty.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
-const request = { sinceMs: 12 * hourMs, preview: false };
+const sinceMs = 12 * hourMs;
 
 /** Twelve of one domain, all with the same trouble. */
 function twelve(): Scenario {
@@ -30,8 +30,8 @@ test('it takes back more mailboxes than a minute of the budget has requests for'
     config.accounts[0] = { ...account, requests_per_minute: 12 };
   });
   await stage.run(2 * minuteMs);
-  const undone = await stage.command('undo', request);
-  expect(undone.said.at(-1)).toBe('12 of 12 mailboxes taken back.');
+  const undone = await stage.command('undo', { since_seconds: sinceMs / 1_000 });
+  expect(undone.messages.at(-1)).toBe('12 of 12 mailboxes taken back.');
   expect(ours()).toEqual([]);
 });
 
@@ -49,11 +49,11 @@ test('it ends where somebody took the change back already and nothing can be jud
   };
   let said: readonly string[] | null = null;
   void createOperatorCommands([duty.watch()], rooms)
-    .undo({ ...request, by: 'a test', reason: 'to see it' })
+    .undo({ sinceMs, by: 'a test', reason: 'to see it' })
     .then((outcome) => {
-      said = outcome.said;
+      said = outcome.messages;
     });
   await duty.run(10 * minuteMs);
-  expect(said).toContain(`${jonas}: nothing to do, it is so already.`);
+  expect(said).toContain(`${jonas}: no change needed.`);
   expect(duty.posts()).toHaveLength(1);
 });

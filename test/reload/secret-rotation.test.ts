@@ -7,9 +7,9 @@ import { SecretRotation } from '../../src/reload/secret-rotation.ts';
 import { movedClock, worldOn } from '../../src/world.ts';
 import { Workplace } from '../support/process.ts';
 
-const done: CommandOutcome = { done: true, said: [] };
-const refused: CommandOutcome = { done: false, said: [] };
-const failed: CommandOutcome = { ...refused, worthRetrying: true };
+const done: CommandOutcome = { result: 'done', messages: [] };
+const refused: CommandOutcome = { result: 'invalid', messages: [] };
+const failed: CommandOutcome = { result: 'failed', messages: [], worthRetrying: true };
 
 /** Replaces the secret, and says how many reloads came of it when they end so one after the other. */
 async function reloadsOf(...outcomes: readonly CommandOutcome[]): Promise<number> {

@@ -49,7 +49,7 @@ it('tells a pause in a domain whose DNS fails, and the end of what was told befo
   await stage.run(2.5 * hourMs);
   expect(stage.told('dns_failing')).toEqual(['firing']);
   const match = { rule: ['dns_failing'], domain: ['early.example'] };
-  expect((await stage.command('silence', { match, forMs: 48 * hourMs })).done).toBe(true);
+  expect((await stage.command('silence-add', { match, for_seconds: 48 * 3_600 })).result).toBe('done');
   await stage.run(30 * hourMs);
   expect(stage.posts.at(-1)).toMatchObject({ email: 'a@early.example', change: 'pause' });
   const paused = stage.receiver

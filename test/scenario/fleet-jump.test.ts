@@ -57,11 +57,13 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(stage.told('guard_held')).toEqual(['firing']);
 
     const left = held();
-    const effect = await stage.command('release', { mailbox: null, preview: true });
-    expect(effect.said.join()).toMatch(
-      new RegExp(`^${left} mailboxes acted on at once: \\S+, .* and ${left - 5} more\\.$`),
+    const effect = await stage.command('breaker-release', { dry_run: true });
+    expect(effect.messages.join()).toMatch(
+      new RegExp(
+        `^Warmwarden will at once act on ${left} mailboxes that .* is holding: \\S+, .* and ${left - 5} more\\.$`,
+      ),
     );
-    expect((await stage.release()).done).toBe(true);
+    expect((await stage.release()).result).toBe('done');
     await stage.run(10 * minuteMs);
     expect(stage.posts.map(({ change }) => change)).toEqual(Array.from({ length: 60 }, () => 'recovery'));
     expect(new Set(stage.posts.map(({ email }) => email)).size).toBe(60);
@@ -101,9 +103,9 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     const theirs = stage.posts.slice(0, 2).map(({ email }) => email);
     for (const email of theirs) stage.simulator.fleet.setMode(email, 'slow');
     await stage.run(31 * minuteMs);
-    const undone = await stage.command('undo', { sinceMs: 8 * hourMs, preview: false });
-    expect(undone.said.at(-1)).toBe('18 of 18 mailboxes taken back.');
-    expect(undone.said.filter((sentence) => sentence.includes('left as it is'))).toHaveLength(2);
+    const undone = await stage.command('undo', { since_seconds: 8 * 3_600 });
+    expect(undone.messages.at(-1)).toBe('18 of 18 mailboxes taken back.');
+    expect(undone.messages.filter((sentence) => sentence.includes('left as it is'))).toHaveLength(2);
     const back = stage.posts.slice(20);
     expect(back.map(({ change }) => change)).toEqual(Array.from({ length: 18 }, () => 'balanced'));
     expect(back.some(({ email }) => theirs.includes(email))).toBe(false);
@@ -144,7 +146,7 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
     }
     expect(stage.breaker()).toMatchObject({ atFirstSight: true });
     expect(stage.told('guard_held')).toEqual(['firing', 'reminder']);
-    expect((await stage.release()).done).toBe(true);
+    expect((await stage.release()).result).toBe('done');
     await stage.run(5 * minuteMs);
     expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
     expect(stage.told('guard_held')).toEqual(['firing', 'reminder', 'resolved']);

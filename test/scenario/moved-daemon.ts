@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import type { CommandOutcome, OperatorCommands } from '../../src/model/operator-command.ts';
+import type { CommandOutcome } from '../../src/model/operator-command.ts';
 import { secondMs } from '../../src/model/time.ts';
-import { askDaemon } from '../../src/operator/socket.ts';
+import type { OperationBody, OperationName } from '../../src/operator/command-requests.ts';
+import { askDaemon } from '../../src/operator/daemon-client.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
@@ -160,21 +161,18 @@ export async function startMovedDaemon(options: MovedOptions) {
       if (!(await clock.advanceUntil(met, withinMs))) throw new Error(`${what}: not within ${withinMs / secondMs} s`);
       takePosts();
     },
-    /** `warmwarden release`, of the breaker. */
-    release: () =>
-      askDaemon(config.store.path, 'release', { mailbox: null, by: 'a test', reason: 'the bounces are real' }),
+    /** `warmwarden breaker release`. */
+    release: () => askDaemon(config.store.path, 'breaker-release', { by: 'a test', reason: 'the bounces are real' }),
     /** `warmwarden writes off` or `on`. */
     writes: (off: boolean, change: { readonly forMs?: number; readonly mailbox?: string } = {}) => {
       const { forMs = null, mailbox = null } = change;
-      const request = { off, account: null, mailbox, forMs, by: 'a test', reason: 'to see it' };
+      const seconds = forMs === null ? null : forMs / secondMs;
+      const request = { off, mailbox, for_seconds: seconds, by: 'a test', reason: 'to see it' };
       return askDaemon(config.store.path, 'writes', request);
     },
     /** An operator command, while the clock goes on. */
-    async command<Name extends keyof OperatorCommands>(
-      name: Name,
-      request: Omit<Parameters<OperatorCommands[Name]>[0], 'by' | 'reason'>,
-    ) {
-      const asked = { by: 'a test', reason: 'to see it', ...request } as Parameters<OperatorCommands[Name]>[0];
+    async command<Name extends OperationName>(name: Name, body: Omit<OperationBody<Name>, 'by' | 'reason'>) {
+      const asked = { by: 'a test', reason: 'to see it', ...body } as OperationBody<Name>;
       let outcome: CommandOutcome | null = null;
       const asking = askDaemon(config.store.path, name, asked).then((answer) => {
         outcome = answer;

@@ -9,25 +9,28 @@ const begin = (...emails: readonly string[]) => startMovedDaemon({ scenario: sto
 type Stage = Awaited<ReturnType<typeof begin>>;
 
 const made = (stage: Stage) => stage.posts.map(({ email, change }) => `${email} ${change}`);
-const one = (email: string) => ({ mailbox: email, preview: false });
+const one = (email: string) => ({ mailbox: email });
 
 describe('an operator command on a mailbox', () => {
   it('says what it would do, does it, reads it back, and claims nothing', async () => {
     await using stage = await begin(oliver);
     await stage.run(20 * minuteMs);
-    const effect = await stage.command('pause', { mailbox: oliver, preview: true });
-    expect(effect.said.join()).toMatch(
-      /^oliver\S+ on account agency \(mode balanced, warm-up \w+\): its warm-up is paused/,
+    const effect = await stage.command('pause', { mailbox: oliver, dry_run: true });
+    expect(effect.messages.join()).toMatch(
+      /^Warmwarden will pause the warm-up of oliver\S+ \(account agency, mode balanced, warm-up \w+\) until a person/,
     );
     expect(stage.posts).toEqual([]);
     const paused = await stage.command('pause', one(oliver));
-    expect(paused).toMatchObject({ done: true });
-    expect(paused.said.join()).toMatch(/Paused the warm-up for a test at .* confirmed/);
+    expect(paused).toMatchObject({ result: 'done' });
+    expect(paused.messages.join()).toMatch(/Paused by a test at .* confirmed/);
     await stage.run(2 * hourMs);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'paused', claim: null, interventions: [] } });
-    expect((await stage.command('pause', one(oliver))).said).toEqual([`${oliver}: nothing to do, it is so already.`]);
-    expect((await stage.command('resume', one(oliver))).done).toBe(true);
-    expect((await stage.command('mode', { ...one(oliver), mode: 'slow' })).done).toBe(true);
+    expect(await stage.command('pause', one(oliver))).toEqual({
+      result: 'no_change',
+      messages: [`${oliver}: no change needed.`],
+    });
+    expect((await stage.command('resume', one(oliver))).result).toBe('done');
+    expect((await stage.command('mode', { ...one(oliver), mode: 'slow' })).result).toBe('done');
     await stage.run(2 * hourMs);
     expect(made(stage)).toEqual([`${oliver} pause`, `${oliver} resume`, `${oliver} slow`]);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'running', mode: 'slow', claim: null } });
@@ -38,14 +41,19 @@ describe('an operator command on a mailbox', () => {
   it('asked for its effect first, changes nothing', async () => {
     await using stage = await begin(oliver);
     await stage.run(20 * minuteMs);
-    const off = { off: true, account: null, mailbox: oliver, forMs: hourMs, preview: true };
-    expect((await stage.command('writes', off)).said.join()).toMatch(
+    const off = { off: true, account: null, mailbox: oliver, for_seconds: 3_600, dry_run: true };
+    expect((await stage.command('writes', off)).messages.join()).toMatch(
       /^Writing will be off for oliver\S+ until .*on again\.$/,
     );
-    const silence = { match: { domain: ['northbeam.example'] }, forMs: hourMs, preview: true };
-    expect((await stage.command('silence', silence)).said[0]).toMatch(/^A silence until .* It fits 0 of the alerts/);
-    const nothing = await stage.command('release', { mailbox: null, preview: true });
-    expect(nothing).toEqual({ done: false, said: ['The breaker holds nothing: there is nothing to release.'] });
+    const silence = { match: { domain: ['northbeam.example'] }, for_seconds: 3_600, dry_run: true };
+    expect((await stage.command('silence-add', silence)).messages[0]).toMatch(
+      /^The silence lasts until .* It matches no alerts that fire now\./,
+    );
+    const nothing = await stage.command('breaker-release', { dry_run: true });
+    expect(nothing).toEqual({
+      result: 'no_change',
+      messages: ['Nothing to release: the circuit breaker is not holding any action.'],
+    });
     const { fleet, clock } = stage;
     expect([fleet().writesOff(clock.now()), fleet().silences(clock.now())]).toEqual([[], []]);
   });
@@ -56,12 +64,13 @@ describe('an operator command on a mailbox', () => {
     await stage.writes(true);
     const refused = await stage.command('pause', one(oliver));
     expect(refused).toEqual({
-      done: false,
-      said: ['Writing is switched off for it: `warmwarden writes on` first.'],
+      result: 'failed',
+      messages: ['Writing is switched off for it: `warmwarden writes on` first.'],
     });
-    expect((await stage.command('pause', one('nobody@x.example'))).said).toEqual([
-      'No guarded mailbox is called nobody@x.example.',
-    ]);
+    expect(await stage.command('pause', one('nobody@x.example'))).toEqual({
+      result: 'invalid',
+      messages: ['No guarded mailbox is called nobody@x.example.'],
+    });
     expect(stage.posts).toEqual([]);
   });
 
@@ -69,7 +78,7 @@ describe('an operator command on a mailbox', () => {
     await using stage = await begin(amelia);
     await stage.run(10 * minuteMs);
     await stage.until('the switch', () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery', 4 * hourMs);
-    expect((await stage.command('mode', { ...one(amelia), mode: 'slow' })).done).toBe(true);
+    expect((await stage.command('mode', { ...one(amelia), mode: 'slow' })).result).toBe('done');
     await stage.run(3 * hourMs);
     expect(made(stage)).toEqual([`${amelia} recovery`, `${amelia} slow`]);
     expect(stage.mailbox(amelia)).toMatchObject({ memory: { claim: null, mode: 'slow' } });
@@ -86,18 +95,18 @@ describe('undo', () => {
     // Somebody takes amelia out of recovery in the app; we have not looked since.
     stage.simulator.fleet.setMode(amelia, 'slow');
     await stage.run(31 * minuteMs);
-    const request = { sinceMs: 12 * hourMs, preview: false };
-    const preview = await stage.command('undo', { ...request, preview: true });
-    expect(preview.said.join(' ')).toContain(`${amelia}: left as it is`);
+    const request = { since_seconds: 12 * 3_600 };
+    const preview = await stage.command('undo', { ...request, dry_run: true });
+    expect(preview.messages.join(' ')).toContain(`${amelia}: left as it is`);
     expect(made(stage)).toEqual(before);
     const undone = await stage.command('undo', request);
-    expect(undone.done).toBe(true);
+    expect(undone.result).toBe('done');
     const after = made(stage).slice(before.length);
     expect(after.every((post) => post.startsWith(jonas))).toBe(true);
     expect(after).toEqual([`${jonas} resume`]);
     expect(stage.mailbox(jonas)).toMatchObject({ memory: { claim: null, run: 'running' } });
-    expect((await stage.command('undo', request)).said[0]).toMatch(
-      /^Nothing that Warmwarden did by itself since .* still stands: there is nothing to take back\.$/,
+    expect((await stage.command('undo', request)).messages[0]).toMatch(
+      /^Nothing to take back: no change that Warmwarden made by itself since .* is still in force\.$/,
     );
   });
 });

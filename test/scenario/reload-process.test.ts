@@ -58,7 +58,7 @@ describe.concurrent('a running daemon', () => {
     expect((await ask({ ...operator, origin: 'http://evil.example' }))[0]).toBe(403);
     expect(await ask(operator, '?dry_run=true')).toEqual([
       200,
-      { done: true, said: [expect.stringContaining('nothing changes'), expect.stringContaining('dry run')] },
+      { result: 'planned', messages: [expect.stringContaining('nothing changes')], plan: expect.any(String) },
     ]);
     expect((await ask(operator))[0]).toBe(200);
     // The tokens are taken over too.

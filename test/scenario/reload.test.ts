@@ -43,9 +43,9 @@ describe('a reload', () => {
       Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
       config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
     });
-    expect(said.done).toBe(true);
-    expect(said.said).toContain('accounts[agency].headroom: 10% -> 20%');
-    expect(said.said).toContain('account agency starts its loop over');
+    expect(said.result).toBe('done');
+    expect(said.messages).toContain('accounts[agency].headroom: 10% -> 20%');
+    expect(said.messages).toContain('account agency starts its loop over');
     expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
     await stage.run(2 * minuteMs);
     stage.receiver.answer = () => 200;
@@ -67,8 +67,8 @@ describe('a reload', () => {
     const said = await stage.reload((config) => {
       config['guard'] = { limits: { recovery: '0.25%' }, min_bounces: 50 };
     });
-    expect(said.said).toContain('guard.min_bounces: 2 -> 50');
-    expect(said.said).toContain('account agency goes on under other rules');
+    expect(said.messages).toContain('guard.min_bounces: 2 -> 50');
+    expect(said.messages).toContain('account agency goes on under other rules');
     modes.push(stage.mailbox(amelia).verdict?.answer.limitPpm);
     expect(modes).toEqual([3_000, 2_500]);
     expect([asked(stage, amelia, at), asked(stage, oliver, at)]).toEqual([0, 0]);
@@ -81,15 +81,15 @@ describe('a reload', () => {
     await stage.run(11 * minuteMs);
     const at = stage.clock.now();
     const half = await stage.reload('accounts:\n  - name: agency\n    base_url: "https://exam');
-    expect(half.done).toBe(false);
-    expect(half.said.join('\n')).toMatch(/config\.yaml:3:\d+ .*\n.*stays in force/);
+    expect(half.result).toBe('invalid');
+    expect(half.messages.join('\n')).toMatch(/config\.yaml:3:\d+ .*\n.*stays in force/);
     const unknown = (config: { [key: string]: unknown }) => Object.assign(config, { pol: {} });
-    expect((await stage.reload(unknown)).said[0]).toContain('unknown key (did you mean poll?)');
+    expect((await stage.reload(unknown)).messages[0]).toContain('unknown key (did you mean poll?)');
     await stage.run(5 * minuteMs);
     expect(stage.told('config_reload_failed')).toEqual(['firing']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 0');
     expect(asked(stage, amelia, at)).toBe(0);
-    expect((await stage.reload((config) => delete config['pol'])).done).toBe(true);
+    expect((await stage.reload((config) => delete config['pol'])).result).toBe('done');
     await stage.run(5 * minuteMs);
     expect(stage.told('config_reload_failed')).toEqual(['firing', 'resolved']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 1');
@@ -99,9 +99,9 @@ describe('a reload', () => {
     await using stage = await begin();
     await stage.run(10 * minuteMs);
     const unset = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { api_key: `\${NO_SUCH}` }));
-    expect(unset.said[0]).toContain('the environment variable NO_SUCH is not set');
+    expect(unset.messages[0]).toContain('the environment variable NO_SUCH is not set');
     unlinkSync(stage.file);
-    expect((await stage.ask({})).said[0]).toContain("the file can't be read: it does not exist");
+    expect((await stage.ask({})).messages[0]).toContain("the file can't be read: it does not exist");
     expect(stage.fleet().mailboxCount()).toBe(3);
   });
 
@@ -112,12 +112,12 @@ describe('a reload', () => {
     const [, second] = stage.written().accounts;
     const without = (config: { accounts: unknown[] }) => void config.accounts.splice(1);
     const refused = await stage.reload(without);
-    expect(refused.said[0]).toContain('drops 2 of the 3 guarded mailboxes');
+    expect(refused.messages[0]).toContain('drops 2 of the 3 guarded mailboxes');
     expect(stage.fleet().mailboxCount()).toBe(3);
     const dry = await stage.reload(without, { force: true, dryRun: true });
-    expect(dry.said.join('\n')).toMatch(/second\/samuel.* is guarded no more[\s\S]*the alert ".*" ends[\s\S]*dry run/);
+    expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is guarded no more[\s\S]*the alert ".*" ends/);
     expect(stage.fleet().mailboxCount()).toBe(3);
-    expect((await stage.reload(without, { force: true })).done).toBe(true);
+    expect((await stage.reload(without, { force: true })).result).toBe('done');
     await stage.run(10 * minuteMs);
     expect(stage.fleet().mailboxCount()).toBe(1);
     expect(await metrics(stage)).not.toMatch(/_(up|mailbox_info|alerts_firing)\{[^}]*account="second"/);
@@ -139,8 +139,8 @@ describe('a reload', () => {
       },
       { dryRun: true },
     );
-    expect(dry.said).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
-    expect(dry.said.join('\n')).toMatch(
+    expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
+    expect(dry.messages.join('\n')).toMatch(
       /amelia\.ward.* judged otherwise.*: recovery \(bounce_rate_over_limit\) -> none/,
     );
     expect(stage.fleet().mailboxCount()).toBe(3);

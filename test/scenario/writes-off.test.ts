@@ -15,7 +15,7 @@ describe('writes off', () => {
   it('stops the POST of a breach, tells it instead, and acts when writing is on again', async () => {
     await using stage = await begin();
     await stage.run(10 * minuteMs);
-    expect(await stage.writes(true)).toMatchObject({ done: true, said: ['Writing is off for everything.'] });
+    expect(await stage.writes(true)).toMatchObject({ result: 'done', messages: ['Writing is off for everything.'] });
     await stage.until('the breach', () => wanted(stage) === 'recovery', 4 * hourMs);
     await stage.run(5 * minuteMs);
     expect(stage.posts).toEqual([]);
@@ -42,7 +42,7 @@ describe('writes off', () => {
   it('for one mailbox leaves the others guarded, and names what it does not know', async () => {
     await using stage = await begin();
     await stage.run(10 * minuteMs);
-    expect((await stage.writes(true, { mailbox: 'nobody@x.example' })).done).toBe(false);
+    expect((await stage.writes(true, { mailbox: 'nobody@x.example' })).result).toBe('invalid');
     await stage.writes(true, { mailbox: oliver });
     await stage.run(4 * hourMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);

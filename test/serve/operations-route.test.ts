@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-command.ts';
-import { askDaemon } from '../../src/operator/socket.ts';
+import { askDaemon } from '../../src/operator/daemon-client.ts';
 import { serve } from './running-server.ts';
 
 const token = (name: string, role: 'operator' | 'viewer') => {
@@ -17,11 +17,11 @@ function noting() {
   const asked: unknown[] = [];
   const note = async (request: unknown): Promise<CommandOutcome> => {
     asked.push(request);
-    return { done: true, said: ['noted'] };
+    return { result: 'done', messages: ['noted'] };
   };
   const commands: DaemonCommands = {
-    ...{ release: note, writes: note, pause: note, resume: note, mode: note, undo: note, refresh: note },
-    ...{ silence: note, endSilence: note, reload: note, resend: note },
+    ...{ breakerRelease: note, contestRelease: note, writes: note, pause: note, resume: note, mode: note, undo: note },
+    ...{ refresh: note, silenceAdd: note, silenceExpire: note, reload: note, channelsResend: note },
   };
   return { asked, commands };
 }
@@ -30,9 +30,9 @@ test('an operator asks as over the socket, under the name of the token', async (
   const { asked, commands } = noting();
   await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
   const daemon = { url: `${server.url}/`, token: 'secret-of-anna' };
-  const request = { mailbox: 'bob@acme.example', preview: false, by: 'somebody else', reason: 'why' };
-  expect(await askDaemon(daemon, 'pause', request)).toEqual({ done: true, said: ['noted'] });
-  expect(asked).toEqual([{ ...request, by: 'anna' }]);
+  const request = { mailbox: 'bob@acme.example', by: 'somebody else', reason: 'why' };
+  expect(await askDaemon(daemon, 'pause', request)).toEqual({ result: 'done', messages: ['noted'] });
+  expect(asked).toEqual([{ ...request, by: 'anna', dryRun: false, plan: null }]);
   const nowhere = { url: 'http://127.0.0.1:1', token: 'x' };
   await expect(askDaemon(nowhere, 'pause', request)).rejects.toThrow(
     'No daemon answers at http://127.0.0.1:1/api/operations/pause.',
@@ -51,8 +51,10 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
   const basic = { authorization: `Basic ${btoa('anna:secret-of-anna')}` };
   expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
   expect(await post('pause', { ...basic, ...json }, '[')).toBe(415);
-  expect(await post('toString', { ...basic, ...json })).toBe(409);
-  expect(await post('mode', { ...basic, ...json })).toBe(409);
+  expect(await post('toString', { ...basic, ...json })).toBe(422);
+  expect(await post('mode', { ...basic, ...json })).toBe(422);
+  // A mistyped key must not act.
+  expect(await post('pause', { ...basic, ...json }, '{"mailbox":"bob@acme.example","dryrun":true}')).toBe(422);
   expect(asked).toEqual([]);
 });
 
@@ -60,6 +62,6 @@ test('without tokens there are no commands over HTTP: the socket is the way', as
   const { asked, commands } = noting();
   await using server = await serve(new Fleet(), { commands: () => commands });
   const outcome = await askDaemon({ url: server.url, token: 'any' }, 'refresh', { mailbox: 'm', by: '', reason: '' });
-  expect(outcome).toEqual({ done: false, said: ['Only a token with the role operator has commands.'] });
+  expect(outcome).toEqual({ result: 'failed', messages: ['Only a token with the role operator may do this.'] });
   expect(asked).toEqual([]);
 });

@@ -51,7 +51,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
-    reload: async () => ({ done: true, said: [] }),
+    reload: async () => ({ result: 'done', messages: [] }),
     commands: () => null,
     recipes: { service: bookOf(world), world, callerOf: () => null },
     version: '0.1.0',

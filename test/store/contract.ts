@@ -395,15 +395,14 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       for (const id of ['a', 'b', 'x']) await store.settleDelivery({ id, state: 'dead', now, detail: 'HTTP 400' });
       await store.settleDelivery({ id: 'c', state: 'sent', now, detail: null });
       const who = { by: 'jo', reason: 'it is back' };
-      expect(await store.resendDeliveries({ channel: null, delivery: 'b', ...who }, now + 5)).toEqual([
-        { channel: 'ops', count: 1 },
-      ]);
+      expect(await store.undelivered({ channel: null, delivery: 'b' })).toEqual([{ id: 'b', channel: 'ops' }]);
+      expect(await store.resendDeliveries(['b'], { ...who, now: now + 5 })).toEqual([{ channel: 'ops', count: 1 }]);
       const [again] = await store.pendingDeliveries('ops', 10);
       expect(again).toMatchObject({ ...delivery('b'), state: 'pending', attempts: 0, nextAttemptAt: now + 5 });
-      expect(await store.resendDeliveries({ channel: 'hook', delivery: null, ...who }, now)).toEqual([
-        { channel: 'hook', count: 1 },
-      ]);
-      expect(await store.resendDeliveries({ channel: 'hook', delivery: null, ...who }, now)).toEqual([]);
+      const dead = await store.undelivered({ channel: 'hook', delivery: null });
+      expect(dead).toEqual([{ id: 'x', channel: 'hook' }]);
+      expect(await store.resendDeliveries(['x', 'c'], { ...who, now })).toEqual([{ channel: 'hook', count: 1 }]);
+      expect(await store.resendDeliveries(['x'], { ...who, now })).toEqual([]);
       expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
     });
 

@@ -70,7 +70,7 @@ schedule:                        # optional; never with resume
 \`\`\`
 
 Schedules are looked at once a minute; a run that fell into a downtime is caught up once. Types are string (with \`one_of\`), integer, number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\`
-and \`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`said\`. It goes the way of every other
+and \`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`message\`. It goes the way of every other
 operator command: the budget, the emergency stop, the read-back, the ledger with the name of who asked.
 
 A SELECT runs in a process of its own that can read the views and nothing else. It is stopped after

@@ -1,0 +1,15 @@
+// `warmwarden breaker release`: the actions that the circuit breaker holds are carried out.
+import { Command } from 'commander';
+import { askDaemon } from '../operator/daemon-client.ts';
+import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+
+export function breakerCommand(): Command {
+  const release = withChangeOptions(new Command('release'))
+    .description('carry out the actions that the circuit breaker is holding')
+    .action((options: ChangeOptions) =>
+      change(options, (daemon, carried) => askDaemon(daemon, 'breaker-release', carried)),
+    );
+  return new Command('breaker')
+    .description('the circuit breaker, which holds actions on a whole fleet')
+    .addCommand(release);
+}

@@ -1,0 +1,16 @@
+// `warmwarden contest release`: Warmwarden may act again on a mailbox where others took its changes back.
+import { Command } from 'commander';
+import { askDaemon } from '../operator/daemon-client.ts';
+import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+
+export function contestCommand(): Command {
+  const release = withChangeOptions(new Command('release'))
+    .description('let Warmwarden act again on a mailbox where others took its changes back')
+    .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
+    .action((mailbox: string, options: ChangeOptions) =>
+      change(options, (daemon, carried) => askDaemon(daemon, 'contest-release', { ...carried, mailbox })),
+    );
+  return new Command('contest')
+    .description('mailboxes that are contested: others took back what Warmwarden changed')
+    .addCommand(release);
+}

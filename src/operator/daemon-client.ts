@@ -1,0 +1,101 @@
+// The running daemon, asked from outside: over the socket beside its store, or over HTTP with a token.
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { CommandOutcome } from '../model/operator-command.ts';
+import type { OperationBody, OperationName } from './command-requests.ts';
+import { socketPathOf } from './socket.ts';
+
+const startIt =
+  'Start it with `warmwarden run --config FILE`, or name the configuration of the running one with --config.';
+
+/** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP with an operator's token. */
+export type DaemonAddress = string | { readonly url: string; readonly token: string };
+
+/** Whether a daemon listens there at this moment. */
+export function daemonListens(storePath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPathOf(storePath));
+    const over = (listens: boolean) => {
+      socket.destroy();
+      resolve(listens);
+    };
+    socket.once('connect', () => over(true)).once('error', () => over(false));
+  });
+}
+
+/** Asks a daemon to carry an operation out. Rejects with a sentence when none answers there, or not as a daemon does. */
+export async function askDaemon<Name extends OperationName>(
+  address: DaemonAddress,
+  name: Name,
+  body: OperationBody<Name>,
+): Promise<CommandOutcome> {
+  const { at, status, answer } =
+    typeof address === 'string' ? await askSocket(address, name, body) : await askUrl(address, name, body);
+  if (status === 401) throw new Error(`Unauthorized: ${at} does not know the token.`);
+  if (!isOutcome(answer)) throw new Error(`${at} answered ${status}, and not as a daemon does.`);
+  return answer;
+}
+
+interface Answer {
+  readonly at: string;
+  readonly status: number;
+  /** null: no JSON. */
+  readonly answer: unknown;
+}
+
+function askSocket(storePath: string, name: string, body: unknown): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' };
+  const socketPath = socketPathOf(storePath);
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath, method: 'POST', path: `/${name}`, headers }, (answer) => {
+      const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
+      text(answer).then(read, reject);
+    });
+    asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}. ${startIt}`)));
+    asking.end(JSON.stringify(body));
+  });
+}
+
+async function askUrl({ url, token }: Exclude<DaemonAddress, string>, name: string, body: unknown): Promise<Answer> {
+  const at = `${url.replace(/\/+$/, '')}/api/operations/${name}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const asked = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'error' } as const;
+  const answer = await fetch(at, asked).catch(() => null);
+  if (!answer) throw new Error(`No daemon answers at ${at}.`);
+  return { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
+}
+
+function jsonOf(said: string): unknown {
+  try {
+    return JSON.parse(said);
+  } catch {
+    return null;
+  }
+}
+
+function isOutcome(answer: unknown): answer is CommandOutcome {
+  const fields = typeof answer === 'object' && answer !== null ? answer : {};
+  return 'result' in fields && 'messages' in fields && Array.isArray(fields.messages);
+}
+
+/** One page of the fleet as `GET /api/fleet` has it; null when no daemon answers. Rejects with a sentence when it is not allowed. */
+export async function askFleet(address: DaemonAddress, page: number): Promise<unknown> {
+  if (typeof address === 'string') return askSocketForFleet(address, page);
+  const at = `${address.url.replace(/\/+$/, '')}/api/fleet?page=${page}`;
+  const headers = { authorization: `Bearer ${address.token}` };
+  const answer = await fetch(at, { headers, redirect: 'error' }).catch(() => null);
+  if (!answer) return null;
+  if (!answer.ok) throw new Error(`${at} answered ${answer.status}: is the token that of a viewer or an operator?`);
+  return answer.json();
+}
+
+function askSocketForFleet(storePath: string, page: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath: socketPathOf(storePath), path: `/fleet?page=${page}` }, (answer) => {
+      text(answer).then((said) => resolve(JSON.parse(said)), reject);
+    });
+    asking.once('error', () => resolve(null));
+    asking.end();
+  });
+}

@@ -1,0 +1,40 @@
+// What a command would do, before it does it. A dry run shows the plan; what was agreed to is done only while it is the plan.
+import { createHash } from 'node:crypto';
+import type { CommandOutcome, Confirmation } from '../model/operator-command.ts';
+
+export interface Plan {
+  /** What will be done, in sentences for the person. */
+  readonly effect: readonly string[];
+  /** What exactly: JSON that differs when something else would be done. Moments that only move with the clock stay out. */
+  readonly about: unknown;
+}
+
+/** Letters of a plan's name: enough that two plans of one command are never called the same. */
+const nameLetters = 22;
+
+/** The outcome that ends a request here: of a dry run, or when the plan is not the one agreed to. null: carry on. */
+export function stopsAt(plan: Plan, { dryRun = false, plan: agreed = null }: Confirmation): CommandOutcome | null {
+  const name = createHash('sha256').update(JSON.stringify(plan.about)).digest('base64url').slice(0, nameLetters);
+  if (dryRun) return { result: 'planned', messages: plan.effect, plan: name };
+  if (agreed === null || agreed === name) return null;
+  return { result: 'changed', messages: [changedSince, ...plan.effect], plan: name };
+}
+
+const changedSince = 'Nothing was done: the situation has changed since you were asked. Now:';
+
+export function noChange(...messages: readonly string[]): CommandOutcome {
+  return { result: 'no_change', messages };
+}
+
+export function invalid(...messages: readonly string[]): CommandOutcome {
+  return { result: 'invalid', messages };
+}
+
+export function failed(...messages: readonly string[]): CommandOutcome {
+  return { result: 'failed', messages };
+}
+
+/** An error as an outcome: nothing is known of what was done. */
+export function failure(error: unknown): CommandOutcome {
+  return failed(error instanceof Error ? error.message : String(error));
+}

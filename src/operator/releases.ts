@@ -1,0 +1,94 @@
+// A person ends a hold: of the circuit breakers, so that what they hold is acted on, or of one contested mailbox.
+
+import type { Fleet } from '../fleet/fleet.ts';
+import { heldEntries } from '../model/breaker.ts';
+import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
+import type { CommandOutcome, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
+import type { AccountWatch } from '../watch/account-watch.ts';
+import { counted } from '../wording/phrases.ts';
+import type { CommandRooms } from './commands.ts';
+import { failed, invalid, noChange, type Plan, stopsAt } from './plan.ts';
+
+/** What the releases need of the accounts. */
+export interface ReleaseRooms extends CommandRooms {
+  readonly watches: readonly AccountWatch[];
+  readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
+}
+
+/** So many of those that a release would let go are named. */
+const heldNamed = 5;
+const nothingHeld = 'Nothing to release: the circuit breaker is not holding any action.';
+
+export function releaseCommands(rooms: ReleaseRooms): Pick<OperatorCommands, 'breakerRelease' | 'contestRelease'> {
+  const { fleet, watches, judgeAgain } = rooms;
+  return {
+    async breakerRelease(request: OperatorRequest): Promise<CommandOutcome> {
+      const held = heldByApi(fleet);
+      if (held.size === 0) return noChange(nothingHeld);
+      const stopped = stopsAt(planOf(fleet, held), request);
+      if (stopped) return stopped;
+      const released: string[] = [];
+      const changed: string[] = [];
+      // One watch for each API: the breaker is shared by all of its accounts.
+      for (const [api, watch] of new Map(watches.map((one) => [one.api, one]))) {
+        if (!held.has(api)) continue;
+        // What was agreed to is released, and nothing that came to it since.
+        const agreed = request.plan ? (held.get(api) ?? []) : null;
+        const keys = await watch.releaseBreaker(request, agreed);
+        if (keys) released.push(...keys);
+        else
+          changed.push(
+            `Not released: the circuit breaker of ${api} holds other actions by now. Run the command again.`,
+          );
+      }
+      await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
+      if (released.length + changed.length === 0) return noChange(nothingHeld);
+      const done = released.length > 0 ? [releasedText(released.length)] : [];
+      return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
+    },
+
+    async contestRelease(request) {
+      const found = namedMailbox(request.mailbox, fleet.mailboxes());
+      if ('wrong' in found) return invalid(found.wrong);
+      const { mailbox } = found;
+      const { account, id, email } = mailbox;
+      const reversals = mailbox.memory?.reversals ?? [];
+      if (reversals.length === 0) return noChange(notContested(email));
+      const effect = [
+        `Warmwarden may act on ${email} (account ${account}) again, although others took its changes back.`,
+      ];
+      const stopped = stopsAt({ effect, about: [account, id, reversals] }, request);
+      if (stopped) return stopped;
+      const watch = watches.find((one) => one.account === account);
+      if (!watch) return failed(`This daemon does not guard the account ${account}.`);
+      if (!(await watch.releaseContest(mailbox, request))) return noChange(notContested(email));
+      await judgeAgain([mailbox]);
+      return { result: 'done', messages: [`Released: Warmwarden may act on ${email} again.`] };
+    },
+  };
+}
+
+function notContested(email: string): string {
+  return `Nothing to release: nobody has taken back what Warmwarden changed on ${email} lately.`;
+}
+
+function releasedText(count: number): string {
+  return `Released: Warmwarden now acts on ${counted(count, 'mailbox', 'mailboxes')}. See \`warmwarden status\`.`;
+}
+
+/** By API: the keys of the mailboxes that its open breaker holds. */
+function heldByApi(fleet: Fleet): ReadonlyMap<string, readonly string[]> {
+  const open = [...fleet.breakers()].filter(([, state]) => state.openSince !== null);
+  return new Map(open.map(([api, state]) => [api, heldEntries(state).map(({ key }) => key)]));
+}
+
+function planOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): Plan {
+  const emails = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)).map(({ email }) => email));
+  const more = emails.length > heldNamed ? ` and ${emails.length - heldNamed} more` : '';
+  const named = emails.length === 0 ? '' : `: ${emails.slice(0, heldNamed).join(', ')}${more}`;
+  const count = counted(emails.length, 'mailbox', 'mailboxes');
+  return {
+    effect: [`Warmwarden will at once act on ${count} that the circuit breaker is holding${named}.`],
+    about: [...held].map(([api, keys]) => [api, [...keys].sort()]),
+  };
+}
