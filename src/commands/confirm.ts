@@ -61,7 +61,7 @@ export const needsYes = invalid(
 );
 
 /** The outcome of a change that was confirmed, or of its dry run. What changes after the question is asked about again. */
-export async function confirmed(options: ConfirmOptions & { readonly reason: string }, send: Send) {
+async function confirmed(options: ConfirmOptions & { readonly reason: string }, send: Send) {
   const { yes = false, dryRun = false, reason } = options;
   const carried = { by: userName(), reason };
   if (dryRun) return send({ ...carried, dry_run: true, plan: null });
@@ -74,10 +74,10 @@ export async function confirmed(options: ConfirmOptions & { readonly reason: str
   return outcome;
 }
 
-const declined: CommandOutcome = { result: 'failed', messages: ['Nothing was done.'] };
+export const declined: CommandOutcome = { result: 'failed', messages: ['Nothing was done.'] };
 
 /** Whether the person at the terminal says yes to that. On stderr, since the output may be for a program. */
-async function agrees(effect: readonly string[]): Promise<boolean> {
+export async function agrees(effect: readonly string[]): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await terminal.question(`${effect.join('\n')}\nDo it? [y/N] `);

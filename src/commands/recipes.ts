@@ -10,9 +10,11 @@ import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
+import { agrees, type ConfirmOptions, declined, mayAsk, needsYes, withConfirmOptions } from './confirm.ts';
 import { exitFailed } from './exit-codes.ts';
 import { findPlaces, findStore } from './loading.ts';
 import { openLoneBook } from './lone-book.ts';
+import { report } from './send-command.ts';
 
 const lookEveryMs = 250;
 /** A longer text in a cell is cut on the terminal; --json and --csv have all of it. */
@@ -22,7 +24,7 @@ interface ListOptions {
   readonly config: string;
   readonly json?: boolean;
 }
-interface RunOptions extends ListOptions {
+interface RunOptions extends ListOptions, ConfirmOptions {
   readonly param: Readonly<Record<string, string>>;
   readonly apply?: boolean;
   readonly csv?: boolean;
@@ -40,11 +42,11 @@ export function recipesCommand(): Command {
     .option(...config)
     .option('--json', 'for programs')
     .action((options: ListOptions) => asking(options.config, (ask) => listRecipes(ask, options)));
-  const run = new Command('run')
+  const run = withConfirmOptions(new Command('run'))
     .description('run a recipe and print its rows')
     .argument('<id>', 'the recipe')
     .option('--param <name=value>', 'a parameter; may be repeated', readParameter, {})
-    .option('--apply', 'do what the recipe says; without it, it is only planned')
+    .option('--apply', 'do what the recipe says, after showing it; without --apply it is only planned')
     .option(...config)
     .option('--json', 'for programs')
     .option('--csv', 'for spreadsheets')
@@ -112,26 +114,47 @@ async function sureOfStore(file: string): Promise<void> {
   if (store !== null) await Ledger.open(store).close();
 }
 
+/** What the recipe says is done to the mailboxes of a dry run that was agreed to, and to no others. */
 async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<void> {
-  const { param: parameters, apply = false, json = false, csv = false } = options;
   await sureOfStore(options.config);
-  const body = JSON.stringify({ parameters, apply });
+  const { apply = false, yes = false, dryRun = false } = options;
+  if (!apply || dryRun) return showRun(ask, await runOnce(ask, id, options, {}), options);
+  if (!mayAsk(options)) return report(needsYes, options);
+  if (yes) return showRun(ask, await runOnce(ask, id, options, { apply }), options);
+  const planned = await runOnce(ask, id, options, {});
+  const { rows } = planned;
+  if (!rows.some(({ outcome }) => outcome === 'planned')) return showRun(ask, planned, options);
+  if (!(await agrees([tableOf(planned.columns, rows).trimEnd()]))) return report(declined, options);
+  await showRun(ask, await runOnce(ask, id, options, { apply, plan: planned.id }), options);
+}
+
+/** Starts a run, waits for its end, and returns it with all its rows. */
+async function runOnce(
+  ask: Ask,
+  id: string,
+  { param: parameters }: RunOptions,
+  how: { readonly apply?: boolean; readonly plan?: string },
+): Promise<RunAnswer> {
+  const body = JSON.stringify({ parameters, ...how });
   let run = JSON.parse(await ask(`/recipes/${encodeURIComponent(id)}/runs`, { method: 'POST', body })) as RunAnswer;
-  const path = `/runs/${run.id}`;
   while (run.status === 'queued' || run.status === 'running') {
     await systemClock().sleep(lookEveryMs);
-    run = JSON.parse(await ask(`${path}?limit=1`));
+    run = JSON.parse(await ask(`/runs/${run.id}?limit=1`));
   }
+  return JSON.parse(await ask(`/runs/${run.id}`));
+}
+
+async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: RunOptions): Promise<void> {
   if (run.status !== 'succeeded') {
-    process.stderr.write(`warmwarden: ${id} ${run.status}${run.error === null ? '' : `: ${run.error}`}\n`);
+    process.stderr.write(`warmwarden: ${run.recipe} ${run.status}${run.error === null ? '' : `: ${run.error}`}\n`);
     process.exitCode = exitFailed;
   }
-  if (csv) return print(await ask(path, { headers: { accept: 'text/csv' } }));
-  run = JSON.parse(await ask(path));
+  if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
   if (json) return print(`${JSON.stringify(run, null, 2)}\n`);
-  print(tableOf(run.columns, run.rows));
+  const { rows } = run;
+  print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
-  const plan = run.rows.some(({ outcome }) => outcome === 'planned') ? ' Nothing was done: --apply does it.' : '';
+  const plan = rows.some(({ outcome }) => outcome === 'planned') ? ' Nothing was done: --apply does it.' : '';
   process.stderr.write(`${run.row_count} rows.${more}${plan}\n`);
 }
 

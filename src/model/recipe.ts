@@ -121,6 +121,8 @@ export interface RunRequest {
   /** As they came: JSON values, or text from a command line. Checked by the service. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly apply: boolean;
+  /** With apply: the dry run that was agreed to. Only the mailboxes that it named are changed. */
+  readonly plan?: string | null;
   readonly by: string;
   /** Applying takes an operator; a viewer may plan. */
   readonly role: 'viewer' | 'operator';

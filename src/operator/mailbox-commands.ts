@@ -4,13 +4,7 @@
 import { alreadySo } from '../act/actor.ts';
 import type { Action } from '../model/action.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import {
-  type CommandOutcome,
-  type MailboxRequest,
-  type OperatorCommands,
-  type Requester,
-  succeeded,
-} from '../model/operator-command.ts';
+import type { CommandOutcome, MailboxRequest, OperatorCommands, Requester } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PersonsChange } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
@@ -106,10 +100,4 @@ function differenceOf({ before, openedAt }: Action, { warmup }: MailboxState): r
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
   if (openedAt === null || (before.mode === mode && before.status === status)) return [];
   return [`Before that, somebody else had changed it to mode ${before.mode}, warm-up ${before.status}.`];
-}
-
-/** One outcome for several. */
-export function worstOf(outcomes: readonly CommandOutcome[]): CommandOutcome['result'] {
-  if (!outcomes.every(succeeded)) return 'failed';
-  return outcomes.some(({ result }) => result === 'done') ? 'done' : 'no_change';
 }

@@ -1,6 +1,7 @@
 // The recipes and their runs over one store: takes requests, runs a few at a time, keeps rows as they come.
 import type {
   Cell,
+  ParameterValues,
   Recipe,
   RecipeList,
   RecipeRefusal,
@@ -12,6 +13,7 @@ import type {
 import { hasEnded } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { World } from '../world.ts';
+import { agreedIn, isPlanOf } from './agreed.ts';
 import type { Definition } from './definition.ts';
 import type { Handling } from './doing.ts';
 import type { RunLedger } from './memory-runs.ts';
@@ -43,6 +45,7 @@ interface Under {
   /** Whether the ledger has it: before that it is nobody's, and is not carried out. */
   recorded: boolean;
   readonly definition: Definition;
+  readonly agreed: ReadonlySet<string> | null;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   readonly settle: () => void;
@@ -93,6 +96,8 @@ export class RecipeBook implements RecipeService {
     if (forbidden) return forbidden;
     const checked = checkParameters(definition.recipe.parameters, request.parameters);
     if ('problems' in checked) return refuse('bad_parameters', ...checked.problems);
+    const agreed = await this.#agreed(request, checked.values);
+    if (agreed && 'refused' in agreed) return agreed;
     const waiting = this.#under.size - this.#running;
     if (waiting >= maxWaiting || this.#stopping) {
       return refuse(
@@ -118,7 +123,7 @@ export class RecipeBook implements RecipeService {
       error: null,
     };
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
-    const under: Under = { run, recorded: false, definition, stop: new AbortController(), ended, settle };
+    const under: Under = { run, recorded: false, definition, agreed, stop: new AbortController(), ended, settle };
     this.#under.set(run.id, under);
     try {
       await runs.write(run);
@@ -209,6 +214,18 @@ export class RecipeBook implements RecipeService {
     );
   }
 
+  /** null: nothing was agreed to beforehand. */
+  async #agreed(
+    { recipe, apply, plan = null }: RunRequest,
+    parameters: ParameterValues,
+  ): Promise<ReadonlySet<string> | RecipeRefusal | null> {
+    if (plan === null || !apply) return null;
+    const planned = await this.run(plan);
+    if ('refused' in planned) return planned;
+    if (isPlanOf(planned, recipe, parameters)) return agreedIn(planned, this.#parts.runs);
+    return refuse('bad_parameters', `${plan} is not a finished dry run of ${recipe} with these parameters.`);
+  }
+
   /** Sorts by time, and can't be guessed from another. */
   #newId(at: EpochMs): string {
     const { random } = this.#parts.world;
@@ -244,8 +261,8 @@ export class RecipeBook implements RecipeService {
       under.run = run;
     };
     try {
-      const { run, definition, stop } = under;
-      await carryOut({ run, definition, signal: stop.signal, onChange }, this.#parts);
+      const { run, definition, agreed, stop } = under;
+      await carryOut({ run, definition, agreed, signal: stop.signal, onChange }, this.#parts);
     } catch (error) {
       this.#unrecorded(under, error);
       const said = error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../model/operator-command.ts';
 import type { Row } from '../model/recipe.ts';
+import { subjectOf } from './agreed.ts';
 import type { Doing } from './definition.ts';
 
 /** The operator commands that a recipe may use, and the mailbox of a row. Passed in by the daemon. */
@@ -23,6 +24,8 @@ export interface Asked {
   readonly apply: boolean;
   readonly by: string;
   readonly recipe: string;
+  /** The mailboxes that may be changed; null: any. */
+  readonly agreed: ReadonlySet<string> | null;
 }
 
 /** Does, or plans, what `doing` says with the mailbox of a row. Never rejects: an operation that throws has failed. */
@@ -35,6 +38,7 @@ export async function doForRow(
   const operation = doing.mode === null ? doing.operation : `${doing.operation} ${doing.mode}`;
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
+  if (asked.agreed && !asked.agreed.has(subjectOf(row))) return { operation, outcome: 'skipped', message: notAgreed };
   if (!found) return { operation, outcome: 'skipped', message: `${mailboxKey(account, id)} is not guarded.` };
   if (doing.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
     return {
@@ -51,6 +55,8 @@ export async function doForRow(
     return { operation, outcome: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
 }
+
+const notAgreed = 'It was not part of the dry run that was confirmed, so it is left alone.';
 
 async function perform(
   doing: Doing,

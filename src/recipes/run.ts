@@ -22,6 +22,8 @@ export const usualLimits: Limits = { selectMs: 60_000, rows: 20_000, bytes: 16 *
 export interface Course {
   readonly run: Run;
   readonly definition: Definition;
+  /** The mailboxes that may be changed; null: all that the SELECT names. */
+  readonly agreed: ReadonlySet<string> | null;
   readonly signal: AbortSignal;
   /** The run as it is from now on. */
   readonly onChange: (run: Run) => void;
@@ -105,13 +107,13 @@ function select(
 /** Row by row: what was done is kept before the next is begun. Plans are kept in larger steps. */
 async function doForAll(
   { doing, columns, rows }: { doing: Doing; columns: readonly string[]; rows: readonly Cell[][] },
-  { run, signal }: Course,
+  { run, agreed, signal }: Course,
   parts: BookParts,
   keep: (chunk: RowChunk) => Promise<void>,
 ): Promise<void> {
   const handling = parts.handling();
   if (!handling) throw new Error('a run with do: was started where nothing can be done');
-  const asked = { apply: run.apply, by: run.by, recipe: run.recipe };
+  const asked = { apply: run.apply, by: run.by, recipe: run.recipe, agreed };
   const rowsAStep = run.apply ? 1 : 100;
   for (let firstRow = 0; firstRow < rows.length; firstRow += rowsAStep) {
     const done: Cell[][] = [];

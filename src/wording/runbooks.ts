@@ -38,12 +38,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_held: {
     means: 'So many mailboxes wanted action at once that it looks like a fault of the provider or of the data.',
     done: 'All further actions under this API are held. After an hour the worst are acted on, a tenth of the fleet each quarter of an hour, if fresh data still says so; mailboxes seen for the first time wait for you.',
-    todo: 'Look at the held mailboxes on the page. If the bounces are real: `warmwarden release`. If the data is wrong, nothing is to be done.',
+    todo: 'Look at the held mailboxes on the page. If the bounces are real: `warmwarden breaker release`. If the data is wrong, do nothing.',
   },
   contested: {
     means: 'What the guard changed on a mailbox was taken back twice within a day by somebody else.',
     done: 'The guard holds and does not act on it again for now.',
-    todo: 'Find the person or the tool. `warmwarden release MAILBOX` lets the guard act again.',
+    todo: 'Find the person or the tool. `warmwarden contest release MAILBOX` lets the guard act again.',
   },
   recovery_without_effect: {
     means: 'A day after the switch to recovery mode the daily limit is still over 15.',

@@ -94,7 +94,7 @@ test('a channel that nobody answers at, and one that does not exist', async () =
 });
 
 test('resend without a daemon says so', async () => {
-  const { stderr, code } = await channels('resend', 'ops');
+  const { stderr, code } = await channels('resend', 'ops', '--yes');
   expect(code).toBe(1);
   expect(stderr).toContain('No daemon answers');
 });

@@ -76,8 +76,8 @@ test('a configuration that is not there ends with how to begin one', () => {
 describe('beside no daemon', () => {
   const config = ['--config', 'test/config/good.yaml'];
 
-  test('`writes on`, as messages name it, asks for nothing more', () => {
-    const { status, stderr } = warmwarden('writes', 'on', ...config);
+  test('`writes on`, as messages name it, asks for nothing but a yes', () => {
+    const { status, stderr } = warmwarden('writes', 'on', '--yes', ...config);
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/No daemon answers at .* `warmwarden run --config FILE`/),

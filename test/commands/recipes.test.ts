@@ -34,7 +34,7 @@ test('without a daemon it asks the store, as a table, JSON or CSV, and says what
     code: 1,
     stderr: 'warmwarden: the parameter minutes must be a whole number\n',
   });
-  const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--config', config);
+  const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--yes', '--config', config);
   expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('takes the running daemon')]);
 });
 

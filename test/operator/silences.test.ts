@@ -97,9 +97,9 @@ test('the command line begins one, and wants an end and a reason', async () => {
   expect(
     await said('add', '--rule', 'stale_*', '--severity', 'warning', '--for', '2h', '--reason', 'known', '--yes'),
   ).toMatch(
-    /^Silence \S+ lasts until \d+ \w+ \d\d:\d\d UTC: rule stale_\*; severity warning\. It matches 1 alert that/,
+    /^Silence \S+ lasts until \d+ \w+ \d\d:\d\d UTC: severity warning; rule stale_\*\. It matches 1 alert that/,
   );
-  expect(await said('list')).toMatch(/rule stale_\*; severity warning {2}by \S+: known\n$/);
+  expect(await said('list')).toMatch(/severity warning; rule stale_\* {2}by \S+: known\n$/);
   expect(await said('add', '--rule', 'stale_*', '--reason', 'known')).toContain("required option '--for <duration>'");
   expect(process.exitCode).toBe(2);
 });

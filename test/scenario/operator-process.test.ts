@@ -1,8 +1,10 @@
 // Operator commands on the command line, on a daemon in a process of its own: the emergency stop through kill -9, and a change of a mailbox.
 import { describe, expect, it } from 'vitest';
+import { isInstalled } from '../support/debian.ts';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
 import { Running } from '../support/process.ts';
+import { Terminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
 /** A command on the stage's daemon, through to its end. */
@@ -12,6 +14,15 @@ async function command(stage: Stage, ...args: readonly string[]) {
   return { code, said: `${running.stdout}${running.stderr}`.trim() };
 }
 
+/** The same on a terminal of its own, where a person types `answer`: what the screen shows. */
+async function onTerminal(stage: Stage, answer: string, ...args: readonly string[]): Promise<string> {
+  await using terminal = new Terminal([...args, '--config', stage.config]);
+  await until('the question', () => terminal.screen.includes('[y/N]'));
+  terminal.type(`${answer}\n`);
+  await terminal.ended;
+  return terminal.screen;
+}
+
 describe.concurrent('on the command line', () => {
   it('writes off stops the next POST and is still off after kill -9; writes on lets it go', async () => {
     await using stage = await Stage.open();
@@ -19,7 +30,7 @@ describe.concurrent('on the command line', () => {
     stage.start();
     await stage.daemon.onDuty();
     await until('it to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 3);
-    const off = await command(stage, 'writes', 'off', '--for', '1h', '--reason', 'a look first');
+    const off = await command(stage, 'writes', 'off', '--for', '1h', '--reason', 'a look first', '--yes');
     expect(off).toEqual({ code: 0, said: expect.stringMatching(/^Writing is off for everything until /) });
     mailbox.days = week(40, 4);
     const told = () => stage.receiver.alerts().map(({ rule }) => rule);
@@ -29,7 +40,7 @@ describe.concurrent('on the command line', () => {
     const before = stage.api.reads('/v1/stats', mailbox).length;
     await until('more readings', () => stage.api.reads('/v1/stats', mailbox).length >= before + 2);
     expect(stage.api.posts()).toEqual([]);
-    expect((await command(stage, 'writes', 'on', '--reason', 'it is real')).code).toBe(0);
+    expect((await command(stage, 'writes', 'on', '--reason', 'it is real', '--yes')).code).toBe(0);
     await until('it to act', () => mailbox.mode === 'recovery');
     expect(stage.api.posts(mailbox)).toHaveLength(1);
   });
@@ -41,11 +52,16 @@ describe.concurrent('on the command line', () => {
     await stage.daemon.onDuty();
     await until('it to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
     const paused = await command(stage, 'pause', mailbox.email, '--yes', '--reason', 'the list is bad');
-    expect(paused).toEqual({ code: 0, said: expect.stringMatching(/Paused the warm-up for \S+ at .*, confirmed/) });
+    expect(paused).toEqual({ code: 0, said: expect.stringMatching(/: Paused by \S+ at .*, confirmed/) });
     expect(mailbox.status).toBe('paused');
+    if (isInstalled('script')) {
+      const resumed = await onTerminal(stage, 'y', 'resume', mailbox.email);
+      expect(resumed).toMatch(/Warmwarden will resume .*Do it\? \[y\/N\] y.*: Resumed by \S+ at .*, confirmed/s);
+      expect(mailbox.status).not.toBe('paused');
+    }
     const explained = await command(stage, 'explain', mailbox.email);
     expect(explained.said).toContain('said why: the list is bad');
     const unknown = await command(stage, 'pause', 'nobody@a.example', '--yes');
-    expect(unknown).toEqual({ code: 1, said: 'No guarded mailbox is called nobody@a.example.' });
+    expect(unknown).toEqual({ code: 2, said: 'No guarded mailbox is called nobody@a.example.' });
   });
 });

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { until } from './until.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const node = process.execPath;
-const bin = join(root, 'src/bin.js');
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+export const node = process.execPath;
+export const bin = join(root, 'src/bin.js');
 
 /** How a process ended. */
 export interface Ended {

@@ -25,7 +25,7 @@ force and where each value came from, \`--mailbox ADDRESS\` the guard settings o
 says what would change: settings, accounts, mailboxes, alerts that end, verdicts that turn. The file is read and checked
 first, and one that is wrong changes nothing: it is logged, told as \`config_reload_failed\`, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next good one. A file that drops more than 20 % of the guarded
-mailboxes wants \`--force\`.
+mailboxes wants \`--force\`, which shows the effect and asks first (\`--yes\` without a terminal).
 
 | changed | what happens |
 | --- | --- |

@@ -30,7 +30,7 @@ A recipe is a saved question about the fleet, and what to do with each mailbox o
 warmwarden recipes list
 warmwarden recipes run at-risk --param bounces=3          # --json, --csv
 warmwarden recipes run pause-domain --param domain=one.example            # only the plan
-warmwarden recipes run pause-domain --param domain=one.example --apply    # and now it is done
+warmwarden recipes run pause-domain --param domain=one.example --apply # shows it and asks
 \`\`\`
 
 Beside a running daemon the command asks the daemon, and the run is kept. Without one it reads the store, and only asks.

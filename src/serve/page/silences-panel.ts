@@ -7,7 +7,7 @@ export function silencesPanel(silences: readonly Silence[]): Markup {
   const items = silences.map(
     ({ id, match, by, reason, until }) => html`<li>
 <p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until <time datetime="${isoOf(until)}">${isoOf(until).slice(0, 16)} UTC</time></span></p>
-<p class="muted">${text(by)}: ${text(reason)}. <code>warmwarden silence end ${id}</code> ends it.</p>
+<p class="muted">${text(by)}: ${text(reason)}. <code>warmwarden silence expire ${id}</code> ends it.</p>
 </li>`,
   );
   return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${silences.length}</span></h2>

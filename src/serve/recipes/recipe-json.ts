@@ -52,6 +52,11 @@ export const runRequestShape = z
   .strictObject({
     parameters: z.record(z.string(), z.unknown()).default({}),
     apply: z.boolean().default(false).describe('Do what the recipe says; without it, it is only planned.'),
+    plan: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('With apply: the id of a dry run of this recipe. Only the mailboxes that it named are changed.'),
   })
   .meta({ id: 'RunRequest' });
 

@@ -126,7 +126,9 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
   const read = runRequestShape.safeParse(body);
   if (read.success) return read.data;
   const said = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
-  return { wrong: `The body must be {"parameters": {...}, "apply": true or false}: ${said.join('; ')}.` };
+  return {
+    wrong: `The body must be {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}: ${said.join('; ')}.`,
+  };
 }
 
 /** null when it is larger than we take. Hono's own limit fails on a chunked body: it makes a Request of node-server's. */

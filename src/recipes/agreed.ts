@@ -1,0 +1,38 @@
+// What a person agreed to: the mailboxes that a dry run named. An applied run changes no others.
+import { isDeepStrictEqual } from 'node:util';
+import type { Cell, ParameterValues, Row, Run } from '../model/recipe.ts';
+import type { RunLedger } from './memory-runs.ts';
+
+const chunksARead = 8;
+
+/** Whether `planned` is a finished dry run of the recipe with these parameters. */
+export function isPlanOf(planned: Run, recipe: string, parameters: ParameterValues): boolean {
+  return (
+    planned.recipe === recipe &&
+    !planned.apply &&
+    planned.status === 'succeeded' &&
+    isDeepStrictEqual({ ...planned.parameters }, { ...parameters })
+  );
+}
+
+/** The mailboxes that a dry run would have changed. */
+export async function agreedIn({ id, columns, rowCount }: Run, runs: RunLedger): Promise<ReadonlySet<string>> {
+  const agreed = new Set<string>();
+  for (let offset = 0; offset < rowCount; ) {
+    const chunks = await runs.chunks(id, offset, chunksARead);
+    if (chunks.length === 0) break;
+    for (const { rows, firstRow, count } of chunks) {
+      offset = firstRow + count;
+      for (const cells of JSON.parse(rows) as Cell[][]) {
+        const row = Object.fromEntries(cells.map((cell, index) => [columns[index] ?? '', cell]));
+        if (row['outcome'] === 'planned') agreed.add(subjectOf(row));
+      }
+    }
+  }
+  return agreed;
+}
+
+/** Tells the mailbox of a row from every other. */
+export function subjectOf(row: Row): string {
+  return JSON.stringify([row['account'], row['mailbox_id']]);
+}

@@ -1,0 +1,36 @@
+// The command line inside this process: what it writes, and how it ends; with a terminal that answers, or without one.
+import { PassThrough } from 'node:stream';
+import { vi } from 'vitest';
+import { main } from '../../src/main.ts';
+
+export interface Said {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `warmwarden ...argv`. `answers`: what a person types at a terminal, line by line; null: there is no terminal. */
+export async function commandLine(argv: readonly string[], answers: readonly string[] | null = null): Promise<Said> {
+  const said = { stdout: '', stderr: '' };
+  const left = [...(answers ?? [])];
+  const stdin = Object.assign(new PassThrough(), { isTTY: answers !== null });
+  const noting = (name: keyof typeof said) => (text: unknown) => {
+    said[name] += String(text);
+    if (name === 'stderr' && String(text).includes('[y/N]')) stdin.write(`${left.shift() ?? ''}\n`);
+    return true;
+  };
+  const spies = [
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin as unknown as typeof process.stdin),
+    vi.spyOn(process.stdout, 'write').mockImplementation(noting('stdout')),
+    vi.spyOn(process.stderr, 'write').mockImplementation(noting('stderr')),
+  ];
+  const before = process.exitCode;
+  process.exitCode = 0;
+  try {
+    await main(['node', 'warmwarden', ...argv]);
+    return { ...said, code: process.exitCode };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    process.exitCode = before;
+  }
+}
