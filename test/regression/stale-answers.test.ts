@@ -146,11 +146,11 @@ describe('a command', () => {
     const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
     const commands = createOperatorCommands([duty.watch()], { fleet: duty.fleet(), store: duty.store(), world });
     duty.simulator.fleet.setMode(amelia, 'slow');
-    const undone = commands.undo({ sinceMs: hourMs, preview: false, by: 'a test', reason: 'to see it' });
+    const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
     expect(await undone).toMatchObject({
-      done: false,
-      said: [expect.stringContaining('others have changed it'), expect.anything()],
+      result: 'failed',
+      messages: [expect.stringContaining('others have changed it'), expect.anything()],
     });
     expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
   });
