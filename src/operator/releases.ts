@@ -34,7 +34,7 @@ export function releaseCommands(rooms: ReleaseRooms): Pick<OperatorCommands, 'br
         if (!held.has(api)) continue;
         // What was agreed to is released, and nothing that came to it since.
         const agreed = request.plan ? (held.get(api) ?? []) : null;
-        const keys = await watch.releaseBreaker(request, agreed);
+        const keys = await watch.releaseBreaker({ ...request, agreed });
         if (keys) released.push(...keys);
         else
           changed.push(

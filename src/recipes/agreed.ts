@@ -1,5 +1,4 @@
 // What a person agreed to: the mailboxes that a dry run named. An applied run changes no others.
-import { isDeepStrictEqual } from 'node:util';
 import type { Cell, ParameterValues, Row, Run } from '../model/recipe.ts';
 import type { RunLedger } from './memory-runs.ts';
 
@@ -11,8 +10,13 @@ export function isPlanOf(planned: Run, recipe: string, parameters: ParameterValu
     planned.recipe === recipe &&
     !planned.apply &&
     planned.status === 'succeeded' &&
-    isDeepStrictEqual({ ...planned.parameters }, { ...parameters })
+    isSame(planned.parameters, parameters)
   );
+}
+
+function isSame(one: ParameterValues, other: ParameterValues): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }
 
 /** The mailboxes that a dry run would have changed. */

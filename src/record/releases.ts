@@ -16,15 +16,19 @@ export interface Releaser {
   readonly reason: string;
 }
 
+export interface BreakerRelease extends Releaser {
+  /** The keys of the mailboxes that may be released; null: whatever is held. */
+  readonly agreed: readonly string[] | null;
+}
+
 /**
  * Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held; null,
- * and nothing is released, when these are not the ones that `agreed` names (null: whatever is held).
+ * and nothing is released, when these are not the ones that were agreed to.
  */
 export function releaseBreaker(
   rooms: RecorderRooms,
   about: { readonly api: string; readonly account: string; readonly rules: RuleSettings },
-  { by, reason }: Releaser,
-  agreed: readonly string[] | null,
+  { by, reason, agreed }: BreakerRelease,
 ): Promise<readonly string[] | null> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;

@@ -17,7 +17,7 @@ import type { GuardedAccount, RecorderRooms } from '../record/guarded-account.ts
 import type { Observation } from '../record/observe.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
-import { type Releaser, releaseBreaker, releaseContest } from '../record/releases.ts';
+import { type BreakerRelease, type Releaser, releaseBreaker, releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Cadence, staleRuns } from './cadence.ts';
@@ -152,15 +152,9 @@ export class AccountWatch {
     return this.#options.api;
   }
 
-  /** `agreed`: what may be released, by key; null: all that is held. Returns what was; null when other mailboxes are held. */
-  releaseBreaker(releaser: Releaser, agreed: readonly string[] | null): Promise<readonly string[] | null> {
+  releaseBreaker(release: BreakerRelease): Promise<readonly string[] | null> {
     const { api, account, accountsOfApi, rules } = this.#options;
-    return releaseBreaker(
-      this.#rooms,
-      { api, account: accountsOfApi()[0] ?? account, rules: rules() },
-      releaser,
-      agreed,
-    );
+    return releaseBreaker(this.#rooms, { api, account: accountsOfApi()[0] ?? account, rules: rules() }, release);
   }
 
   releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {
