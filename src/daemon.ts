@@ -16,10 +16,12 @@ import { resendCommand } from './operator/resend.ts';
 import { type CommandSocket, startCommandSocket } from './operator/socket.ts';
 import { userName } from './operator/user-name.ts';
 import { openRecipes } from './recipes/open.ts';
+import type { RecorderRooms } from './record/guarded-account.ts';
 import { Turns } from './record/turns.ts';
 import { Duties, endForgotten, fleetOf } from './reload/duties.ts';
 import { type ConfigSource, Reloader } from './reload/reloader.ts';
 import { SecretRotation } from './reload/secret-rotation.ts';
+import { Supervisor } from './reload/supervisor.ts';
 import { callersOf } from './serve/recipes/callers.ts';
 import { createRecipeRoutes } from './serve/recipes/recipe-routes.ts';
 import { fleetAnswer, type PictureParts, type Readiness } from './serve/routes.ts';
@@ -28,6 +30,7 @@ import { Store } from './store/store.ts';
 import { Teardowns } from './teardowns.ts';
 import { version } from './version.ts';
 import { explainVerdict } from './wording/explain.ts';
+import { momentText } from './wording/phrases.ts';
 import type { World } from './world.ts';
 
 export interface Daemon {
@@ -41,10 +44,10 @@ export interface Daemon {
 }
 
 /** Starts the daemon. Rejects with one sentence when the store or the address can't be had; nothing is left running then. */
-export async function startDaemon(source: ConfigSource, world: World): Promise<Daemon> {
+export async function startDaemon(source: ConfigSource, world: World, openStore = Store.open): Promise<Daemon> {
   const teardowns = new Teardowns(world.log);
   try {
-    return await wire(source, world, teardowns);
+    return await wire({ source, openStore }, world, teardowns);
   } catch (error) {
     await teardowns.takeDown();
     throw error;
@@ -57,13 +60,18 @@ interface Later {
   commands: DaemonCommands | null;
 }
 
-async function wire(source: ConfigSource, world: World, teardowns: Teardowns): Promise<Daemon> {
+interface Origins {
+  readonly source: ConfigSource;
+  readonly openStore: typeof Store.open;
+}
+
+async function wire({ source, openStore }: Origins, world: World, teardowns: Teardowns): Promise<Daemon> {
   const { config } = source.started;
   const live = new LiveConfig(config);
   const later: Later = { reloader: null, commands: null };
   const reload = async (request: ReloadRequest): Promise<CommandOutcome> =>
     later.reloader?.reload(request) ?? failed('The daemon is starting. Try again in a moment.');
-  const store = await Store.open(config.store.path, world.clock.now());
+  const store = await openStore(config.store.path, world.clock.now());
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);
@@ -102,9 +110,7 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
   notifier.start();
   teardowns.add('notifier', () => notifier.stop());
   const rooms = { world, store, fleet, tally, turns: new Turns(), onTransitions: () => notifier.wake() };
-  const duties = new Duties(live, rooms, pageUrl);
-  for (const account of config.accounts) duties.begin(account);
-  teardowns.add('accounts', () => duties.stop());
+  const duties = guardAccounts(live, rooms, pageUrl, teardowns);
   const commands = {
     ...createOperatorCommands(duties.watches, rooms),
     reload,
@@ -128,6 +134,17 @@ async function wire(source: ConfigSource, world: World, teardowns: Teardowns): P
   return { url: server.url, fleet, reload, stop: () => teardowns.takeDown() };
 }
 
+/** Begins every configured account, and sees to it that each goes on. */
+function guardAccounts(live: LiveConfig, rooms: RecorderRooms, pageUrl: string, teardowns: Teardowns): Duties {
+  const duties = new Duties(live, rooms, pageUrl);
+  teardowns.add('accounts', () => duties.stop());
+  for (const account of live.config.accounts) duties.begin(account);
+  const supervisor = new Supervisor({ live, duties, rooms });
+  supervisor.start();
+  teardowns.add('supervisor', () => supervisor.stop());
+  return duties;
+}
+
 /** The picture as the last process left it; alerts of accounts that are no longer configured end. */
 async function loadFleet(store: Store, { accounts }: Config, { clock }: World): Promise<Fleet> {
   const left = await store.loadPicture();
@@ -139,6 +156,10 @@ function readinessOf(fleet: Fleet, begun: boolean): Readiness {
   const reasons = [
     ...(begun ? [] : ['the first sweep has not begun']),
     ...(fleet.storeFailure ? ['the store is failing'] : []),
+    ...fleet.guarding().flatMap(({ account, unguarded }) => {
+      if (unguarded === null) return [];
+      return [`account ${account} is not guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
+    }),
   ];
   return { ready: reasons.length === 0, reasons };
 }

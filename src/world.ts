@@ -29,6 +29,17 @@ export interface World {
   readonly log: Log;
 }
 
+/** Waits for work, at most so long. Whether it ended in time; rejects as the work does. */
+export async function endsWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  const waiting = new AbortController();
+  const late = clock.sleep(ms, waiting.signal).then(() => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    waiting.abort();
+  }
+}
+
 /** setTimeout's own limit is 2^31 - 1 ms; longer waits wake early and are asked again by their loops. */
 const maxTimerMs = 2 ** 31 - 1;
 

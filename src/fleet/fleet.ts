@@ -2,6 +2,7 @@
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
+import type { Guarding } from '../model/guarding.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { scopeOf, type WritesOff } from '../model/operator-command.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
@@ -47,6 +48,7 @@ export class Fleet {
   readonly #sweeps = new Map<string, SweepProgress>();
   #recentActions: readonly Action[] = [];
   #storeFailure: StoreFailure | null = null;
+  #guarding: readonly Guarding[] = [];
 
   accounts(): IterableIterator<AccountState> {
     return this.#accounts.values();
@@ -64,6 +66,15 @@ export class Fleet {
     for (const alert of this.#alerts.values()) if (alert.account === name) this.#alerts.delete(alert.fingerprint);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
     this.#sweeps.delete(name);
+    this.#guarding = this.#guarding.filter(({ account }) => account !== name);
+  }
+
+  /** Every configured account, and whether it is guarded. */
+  guarding(): readonly Guarding[] {
+    return this.#guarding;
+  }
+  putGuarding(guarding: readonly Guarding[]): void {
+    this.#guarding = guarding;
   }
 
   /** All mailboxes that have not left, account by account. */

@@ -52,6 +52,11 @@ export class Budget {
     return Math.max(spaced, freed, this.#stoppedUntil);
   }
 
+  /** Whether nothing starts at all for a while, because the API asked for that or fails. */
+  isStopped(now: number): boolean {
+    return now < this.#stoppedUntil;
+  }
+
   /** A request starts. */
   started(now: number): void {
     this.#forget(now);

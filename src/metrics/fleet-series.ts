@@ -37,6 +37,7 @@ export function fleetFamilies(
     mailboxCounts(fleet, facts),
     mailboxesOmitted(facts),
     ...accountFamilies(fleet, settings, now),
+    accountGuarded(fleet),
     breakerOpen(fleet),
     alertsFiring(fleet),
     ...channelFamilies(fleet),
@@ -89,6 +90,15 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
       (account) => (account.oldestDueAt === null ? 0 : Math.max(0, now - account.oldestDueAt) / 1_000),
     ),
   ];
+}
+
+/** Of every configured account, also one that was never polled. */
+function accountGuarded(fleet: Fleet): Family {
+  return gauge(
+    'account_guarded',
+    '1 while the account is polled, 0 when its polling has stood still for a minute.',
+    fleet.guarding().map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
+  );
 }
 
 /** Known from the daemon's start: every API's breaker is put into the picture then. */

@@ -7,6 +7,7 @@ export type Severity = (typeof severities)[number];
 /** The rules of DESIGN.md section 9, the most urgent kind first. docs/alerts.md has a runbook for each. */
 export const alertRules = [
   'api_down',
+  'account_unguarded',
   'key_rejected',
   'key_read_only',
   'guard_acted',

@@ -35,6 +35,7 @@ const setting = (severity: Severity, forMs = 0): RuleSetting => ({ enabled: true
 export const defaultRuleSettings: RuleSettings = {
   of: {
     api_down: setting('critical', 3 * minuteMs),
+    account_unguarded: setting('critical', minuteMs),
     key_rejected: setting('critical'),
     key_read_only: setting('critical'),
     guard_acted: setting('warning'),

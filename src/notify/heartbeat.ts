@@ -71,6 +71,7 @@ export class Heartbeat {
       ...stuckLoops().map((name) => `the loop of ${name} stands still`),
       ...stuck.map(({ channel }) => `the outbox of ${channel} is stuck`),
       ...(polled ? [] : ['no account is polled']),
+      ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),
     ];
   }
 

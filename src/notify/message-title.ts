@@ -20,6 +20,7 @@ const ruleNames: Readonly<Record<AlertRule, string>> = {
   blacklisted: 'blacklisted',
   mailbox_disconnected: 'mailbox disconnected',
   api_down: 'API down',
+  account_unguarded: 'account NOT GUARDED',
   stale_data: 'stale statistics',
   mailbox_missing: 'mailbox missing',
   mailbox_list_short: 'mailbox list too short',

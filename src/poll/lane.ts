@@ -1,13 +1,15 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
 import type { Budget } from '../mailbox-api/budget.ts';
+import { turnEveryMs } from '../model/guarding.ts';
+import { minuteMs } from '../model/time.ts';
 import { type Bell, type Clock, createBell } from '../world.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
 
 /** Polls that may be under way at a time; a slow answer must not stop the others. */
 const maxPollsInFlight = 8;
-/** An idle lane looks again at least this often. */
-const idleMs = 60_000;
+/** The client ends every request long before this; a poll that is not done by then hangs. */
+const pollMayTakeMs = minuteMs;
 
 export interface LaneOptions {
   readonly clock: Clock;
@@ -16,7 +18,7 @@ export interface LaneOptions {
   /** Makes a poll; never rejects. */
   readonly poll: (poll: Poll) => Promise<void>;
   /** What may be polled at present. account: health and the list. Actions go on in any case. */
-  readonly mayAsk: () => 'everything' | 'account' | 'nothing';
+  readonly mayAsk: () => 'everything' | 'account';
 }
 
 export class Lane {
@@ -24,7 +26,10 @@ export class Lane {
   readonly #bell: Bell;
   readonly #waitingPosts: (() => void)[] = [];
   readonly #waitingLooks: (() => void)[] = [];
-  readonly #inFlight = new Set<Promise<void>>();
+  /** Polls under way, and since when. */
+  readonly #inFlight = new Map<Promise<void>, number>();
+  /** What a poll rejected with, although none may. */
+  #broken: { readonly error: unknown } | null = null;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -53,17 +58,27 @@ export class Lane {
     });
   }
 
-  /** Serves until the signal aborts, then waits for the polls under way. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Serves until the signal aborts, then waits for the polls under way. Each turn calls `turned`, unless a poll hangs;
+   * while the budget is stopped none does: one that lost its connection waits for it as everybody does.
+   */
+  async run(signal: AbortSignal, turned: () => void): Promise<void> {
     const { clock, budget } = this.#options;
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = budget.nextStartAt(now) - now;
-      if (wait > 0) await clock.sleep(wait, signal);
+      if (this.#broken) throw this.#broken.error;
+      if (budget.isStopped(now) || !this.#hangs(now)) turned();
+      if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
       else if (this.#serveAction() || this.#servePoll()) continue;
       else await this.#bell.sleep(this.#idleFor(), signal);
     }
-    await Promise.all(this.#inFlight);
+    await Promise.allSettled(this.#inFlight.keys());
+  }
+
+  #hangs(now: number): boolean {
+    for (const since of this.#inFlight.values()) if (now - since > pollMayTakeMs) return true;
+    return false;
   }
 
   #serveAction(): boolean {
@@ -76,24 +91,28 @@ export class Lane {
 
   #servePoll(): boolean {
     const { clock, budget, queue, poll, mayAsk } = this.#options;
-    const scope = mayAsk();
-    if (scope === 'nothing' || this.#inFlight.size >= maxPollsInFlight) return false;
-    const next = queue.take(clock.monotonic(), scope === 'account');
+    if (this.#inFlight.size >= maxPollsInFlight) return false;
+    const next = queue.take(clock.monotonic(), mayAsk() === 'account');
     if (!next) return false;
     budget.started(clock.monotonic());
-    const done = poll(next).finally(() => {
-      this.#inFlight.delete(done);
-      queue.done(next);
-      this.#bell.ring();
-    });
-    this.#inFlight.add(done);
+    const fails = (error: unknown) => {
+      this.#broken ??= { error };
+    };
+    const done = poll(next)
+      .catch(fails)
+      .finally(() => {
+        this.#inFlight.delete(done);
+        queue.done(next);
+        this.#bell.ring();
+      });
+    this.#inFlight.set(done, clock.monotonic());
     return true;
   }
 
-  /** A full lane, or one that may not poll, waits for the next ring. */
+  /** A full lane waits for the next ring. */
   #idleFor(): number {
     const now = this.#options.clock.monotonic();
     const dueAt = this.#options.queue.nextDueAt(now);
-    return dueAt === null ? idleMs : Math.min(idleMs, dueAt - now);
+    return dueAt === null ? turnEveryMs : Math.min(turnEveryMs, dueAt - now);
   }
 }

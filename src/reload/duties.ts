@@ -10,6 +10,7 @@ import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
+import { Turns } from '../record/turns.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
@@ -34,8 +35,11 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
+  /** Whoever ends and begins loops does so in here, one after the other: a reload, the supervisor. */
+  readonly changes = new Turns();
   /** The loops that run, always the same list: others keep it. */
   readonly watches: AccountWatch[] = [];
+  #stopping = false;
 
   constructor(live: LiveConfig, rooms: RecorderRooms, pageUrl: string) {
     this.#live = live;
@@ -45,6 +49,7 @@ export class Duties {
 
   /** Begins the loop of an account of the configuration in force. `retired`: those that ended for it or another. */
   begin(account: AccountConfig, retired: readonly Retired[] = []): void {
+    if (this.#stopping) return;
     const { watch, api } = this.#watch(account);
     // The rate limit belongs to the key: a loop that starts over, under whatever name, has not got a fresh one.
     const earlier = retired.find(({ apiKey }) => apiKey === account.apiKey);
@@ -55,21 +60,40 @@ export class Duties {
   }
 
   /**
-   * Ends the loop of an account after what it sent was read back; what another one may take over from. Never rejects:
-   * an error on the way leaves no loop behind, and is returned.
+   * Ends the loops of these accounts, after what they sent was read back; what others may take over from. They poll on
+   * until all are ready to end. Never rejects: an error on the way leaves no loop behind, and is returned.
    */
-  async retire(name: string): Promise<Retired | null> {
+  async retire(names: readonly string[]): Promise<readonly Retired[]> {
+    const failures = await Promise.all(
+      names.map((name) => this.#outcomeOf(name, async () => this.watchOf(name)?.wrapUp())),
+    );
+    const retired = await Promise.all(names.map((name) => this.#end(name)));
+    return retired.flatMap((one, index) => (one ? [{ ...one, failure: failures[index] ?? one.failure }] : []));
+  }
+
+  /** Begins the loop of an account again, whatever became of the one before: what hangs in it is left behind. */
+  async restart(account: AccountConfig): Promise<void> {
+    const ended = await this.#end(account.name);
+    this.begin(account, ended ? [ended] : []);
+  }
+
+  async #end(name: string): Promise<Retired | null> {
     const duty = this.#duties.get(name);
     if (!duty) return null;
+    const failure = await this.#outcomeOf(name, () => duty.watch.end());
     this.#duties.delete(name);
+    this.watches.splice(this.watches.indexOf(duty.watch), 1);
+    return { ...duty, name, failure };
+  }
+
+  /** What the work failed with, in words; null when it did not. */
+  async #outcomeOf(account: string, work: () => Promise<void>): Promise<string | null> {
     try {
-      await duty.watch.retire();
-      return { ...duty, name, failure: null };
+      await work();
+      return null;
     } catch (error) {
-      this.#rooms.world.log.error({ account: name, err: error }, 'the polling loop of an account ended with an error');
-      return { ...duty, name, failure: error instanceof Error ? error.message : String(error) };
-    } finally {
-      this.watches.splice(this.watches.indexOf(duty.watch), 1);
+      this.#rooms.world.log.error({ account, err: error }, 'the polling loop of an account ended with an error');
+      return error instanceof Error ? error.message : String(error);
     }
   }
 
@@ -92,8 +116,9 @@ export class Duties {
     return this.#duties.get(name)?.watch;
   }
 
-  /** Ends all loops at their next step. */
+  /** Ends all loops at their next step, and begins none any more. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     await Promise.all(this.watches.map((watch) => watch.stop()));
   }
 

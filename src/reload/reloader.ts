@@ -178,9 +178,7 @@ export class Reloader {
     const added = named(impact.added);
     // What can fail as a whole comes first: until here nothing was changed.
     if (added.length > 0) await turns.take(async () => showAccounts(fleet, await store.loadPicture(), added));
-    const ending = [...impact.restarted, ...impact.removed];
-    const retired = (await Promise.all(ending.map((name) => duties.retire(name)))).filter((one) => one !== null);
-    const troubles = retired.flatMap(({ name, failure }) => endedBadly(name, failure));
+    const troubles: string[] = [];
     const attempt = async (what: string, work: () => unknown) => {
       try {
         await work();
@@ -189,11 +187,15 @@ export class Reloader {
         troubles.push(`${what}: ${textOf(error)}`);
       }
     };
-    // In a turn of its own: no tick sees half of each.
-    await turns.take(async () => live.replace(config));
-    this.#inForce = loaded;
-    for (const account of [...added, ...named(impact.restarted)])
-      await attempt(`account ${account.name} could not be begun`, () => duties.begin(account, retired));
+    await duties.changes.take(async () => {
+      const retired = await duties.retire([...impact.restarted, ...impact.removed]);
+      troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
+      // In a turn of its own: no tick sees half of each.
+      await turns.take(async () => live.replace(config));
+      this.#inForce = loaded;
+      for (const account of [...added, ...named(impact.restarted)])
+        await attempt(`account ${account.name} could not be begun`, () => duties.begin(account, retired));
+    });
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     if (config.log.level !== before.log.level) world.log.level = config.log.level;

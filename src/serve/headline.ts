@@ -2,6 +2,7 @@
 
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
+import type { Guarding } from '../model/guarding.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/operator-command.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
@@ -14,6 +15,7 @@ export interface HeadlineFacts {
   readonly firing: readonly Alert[];
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
+  readonly guarding: readonly Guarding[];
   /** What people switched off, still in force. */
   readonly writesOff: readonly WritesOff[];
   readonly now: EpochMs;
@@ -30,7 +32,28 @@ export interface Headline {
 }
 
 export function headlineOf(facts: HeadlineFacts): Headline {
-  return startingHeadline(facts) ?? blindHeadline(facts) ?? writesOffHeadline(facts) ?? fleetHeadline(facts);
+  return (
+    unguardedHeadline(facts) ??
+    startingHeadline(facts) ??
+    blindHeadline(facts) ??
+    writesOffHeadline(facts) ??
+    fleetHeadline(facts)
+  );
+}
+
+/** An account that Warmwarden itself does not poll: what is shown of it is old, and nothing is done. */
+function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
+  const unguarded = guarding.filter((one) => one.unguarded !== null);
+  if (unguarded.length === 0) return null;
+  const since = Math.min(...unguarded.map((one) => one.unguarded?.since ?? now));
+  const one = unguarded.length === 1;
+  const names = one ? `account ${unguarded[0]?.account} has` : `${unguarded.length} accounts have`;
+  return {
+    tone: 'alarm',
+    sentence: `NOT GUARDED: ${names} not been polled for ${duration(now - since)}.`,
+    advice:
+      'Warmwarden starts the polling again by itself. If this is still shown after five minutes, restart Warmwarden.',
+  };
 }
 
 function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {

@@ -156,7 +156,8 @@ function pictureOf(parts: PictureParts) {
   const firing = firingAlerts(fleet);
   const recentActions = fleet.recentActions();
   const writesOff = fleet.writesOff(now);
-  const facts = { counts, accounts, firing, recentActions, ready: ready(), writesOff, now };
+  const guarding = fleet.guarding();
+  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, now };
   return { rows, counts, now, firing, headline: headlineOf(facts) };
 }
 

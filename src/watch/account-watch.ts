@@ -9,7 +9,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from '../poll/poll.ts';
+import { type MailboxRoute, mailboxRoutes, type Poll } from '../poll/poll.ts';
 import { PollQueue } from '../poll/queue.ts';
 import { riskOf } from '../poll/risk.ts';
 import type { AskedAt } from '../record/answer-order.ts';
@@ -18,19 +18,21 @@ import type { Observation } from '../record/observe.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
 import { type BreakerRelease, type Releaser, releaseBreaker, releaseContest } from '../record/releases.ts';
-import type { Schedule } from '../world.ts';
+import { endsWithin, type Schedule } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
 import { Cadence, staleRuns } from './cadence.ts';
 import { FirstSweep, isUnjudged, readAt } from './first-sweep.ts';
-import { wantsSecondLook } from './second-look.ts';
+import { Pulse } from './pulse.ts';
+import { Retries } from './retries.ts';
+import { HeldBreaches, wantsSecondLook } from './second-look.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
-/** A failed poll is tried again after a random time below base x 2^failures, capped. */
-const retryBaseMs = 5 * secondMs;
-const retryCapMs = 5 * minuteMs;
 /** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
 const secondLookAfterMs = minuteMs;
+/** A loop that was stopped ends at once unless it hangs; a POST under way has its own deadline, which is shorter. */
+const loopsEndWithinMs = 10 * secondMs;
+const actionsEndWithinMs = 40 * secondMs;
 
 export interface AccountWatchOptions extends GuardedAccount {
   /** When each kind of answer is due at the latest. */
@@ -44,21 +46,21 @@ export interface WatchRooms extends RecorderRooms {
 }
 
 export class AccountWatch {
+  /** Whether its loops turn. */
+  readonly pulse: Pulse;
   readonly #rooms: WatchRooms;
   readonly #options: AccountWatchOptions;
   readonly #queue: PollQueue;
-  readonly #failures = new Map<string, number>();
+  readonly #retries: Retries;
   readonly #stop = new AbortController();
   readonly #health: AccountHealth;
   readonly #lane: Lane;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
   readonly #cadence: Cadence;
-  /** Mailboxes that the breaker holds and that were read again since. */
-  readonly #held = new Set<string>();
+  readonly #heldBreaches = new HeldBreaches();
   readonly #firstSweep: FirstSweep;
   #running: Promise<unknown> = Promise.resolve();
-  #retiring = false;
 
   constructor(rooms: WatchRooms, options: AccountWatchOptions) {
     this.#rooms = rooms;
@@ -66,6 +68,7 @@ export class AccountWatch {
     const { world, api, fleet } = rooms;
     const { account, words } = options;
     const startedAt = world.clock.monotonic();
+    this.pulse = new Pulse(account, world.log);
     this.#cadence = new Cadence(options.schedules, world.clock);
     const perMinute = () => this.#queue.demand().roomPerMinute;
     this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
@@ -77,6 +80,7 @@ export class AccountWatch {
       const agoMs = world.clock.now() - options.schedules[route].lastRun(world.clock.now());
       this.#queue.run(route, startedAt - agoMs);
     }
+    this.#retries = new Retries(this.#queue, world);
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () =>
       forecastOf({
@@ -93,7 +97,7 @@ export class AccountWatch {
       queue: this.#queue,
       poll: (poll) => this.#poll(poll),
       // A rejected key is not hammered: the list alone asks whether it is accepted again.
-      mayAsk: () => (this.#retiring ? 'nothing' : this.#health.keyRejected ? 'account' : 'everything'),
+      mayAsk: () => (this.#health.keyRejected ? 'account' : 'everything'),
     });
     this.#recorder = new Recorder(rooms, {
       ...options,
@@ -118,29 +122,37 @@ export class AccountWatch {
   start(): void {
     const { signal } = this.#stop;
     this.#health.publish();
-    this.#running = Promise.all([this.#begin(), this.#lane.run(signal), this.#keepCadence(), this.#keepTime()]);
+    this.#running = Promise.all([
+      this.pulse.keep('time', signal, async (turned) => {
+        await this.#begin();
+        await this.#keepTime(turned);
+      }),
+      this.pulse.keep('request', signal, (turned) => this.#lane.run(signal, turned)),
+      this.pulse.keep('schedule', signal, (turned) => this.#keepCadence(turned)),
+    ]);
   }
 
-  /** Ends polls and actions at their next step, and resolves when nothing is under way. */
+  /** Ends polls and actions at their next step. Ends when nothing is under way, or leaves behind what hangs. */
   async stop(): Promise<void> {
+    const { world, api } = this.#rooms;
     this.#stop.abort();
-    this.#rooms.api.stopPolls();
-    try {
-      await this.#running;
-      await this.#actor.idle();
-    } finally {
-      await this.#rooms.api.close();
-    }
+    api.stopPolls();
+    const ended = await Promise.all([
+      endsWithin(this.#running, loopsEndWithinMs, world.clock),
+      endsWithin(this.#actor.idle(), actionsEndWithinMs, world.clock),
+    ]);
+    if (ended.includes(false)) world.log.error({ account: this.account }, 'a loop that hangs was left behind');
+    await api.close();
   }
 
-  /** Ends without new polls and intents, after what was sent was read back (see Actor.wrapUp). Rejects after its end. */
-  async retire(): Promise<void> {
-    this.#retiring = true;
-    try {
-      await this.#actor.wrapUp();
-    } finally {
-      await this.stop().finally(() => this.#firstSweep.end());
-    }
+  /** Opens no intent any more, and ends when what was sent was read back (see Actor.wrapUp). It polls on meanwhile. */
+  wrapUp(): Promise<void> {
+    return this.#actor.wrapUp();
+  }
+
+  /** Stops, and leaves nothing of its own in the picture: another one takes over, or nobody does. */
+  async end(): Promise<void> {
+    await this.stop().finally(() => this.#firstSweep.end());
   }
 
   get account(): string {
@@ -212,18 +224,23 @@ export class AccountWatch {
   }
 
   /** Puts in what has become due. */
-  #keepCadence(): Promise<void> {
+  #keepCadence(turned: () => void): Promise<void> {
     const { clock } = this.#rooms.world;
-    return this.#cadence.keep((routes) => {
+    const due = (routes: readonly Route[]) => {
       for (const route of routes) this.#queue.run(route, clock.monotonic());
       this.#lane.wake();
-    }, this.#stop.signal);
+    };
+    return this.#cadence.keep(due, this.#stop.signal, turned);
   }
 
-  async #keepTime(): Promise<void> {
-    const { clock, log } = this.#rooms.world;
+  async #keepTime(turned: () => void): Promise<void> {
+    const { turns, world } = this.#rooms;
+    const { clock, log } = world;
     const { signal } = this.#stop;
+    // It turns when its turn comes: where another account's hangs, nothing is recorded here either.
+    await turns.take(async () => {});
     while (!signal.aborted) {
+      turned();
       await clock.sleep(timeTickMs, signal);
       if (signal.aborted) return;
       this.#health.publish();
@@ -241,15 +258,17 @@ export class AccountWatch {
     const { log } = this.#rooms.world;
     try {
       const failure = await this.#ask(poll);
-      const key = pollKey(poll);
+      // A request that our own end cut off says nothing about the API.
+      if (this.#stop.signal.aborted) return;
       if (!failure) {
-        this.#failures.delete(key);
+        this.#retries.answered(poll);
         if (poll.route !== 'health' && this.#health.succeeded(this.#about(poll))) this.#lane.wake();
         return;
       }
       if (poll.route === 'health') this.#health.healthSaid(null);
       else this.#health.failed(failure, this.#about(poll));
-      this.#retry(poll, failure, key);
+      this.#retries.failed(poll, failure);
+      this.#lane.wake();
     } catch (error) {
       log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
     } finally {
@@ -306,7 +325,7 @@ export class AccountWatch {
     this.#actor.attend(mailboxId, this.#stop.signal);
     this.#weigh(mailbox);
     const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
-    if (this.#isFirstHold(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
+    if (this.#heldBreaches.isFirst(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
     if (wantsSecondLook(mailbox, taken.route, this.#rooms.fleet.alerts()))
       this.#queue.add({ route: taken.route, mailboxId }, again, 'soon');
     this.#lane.wake();
@@ -357,31 +376,6 @@ export class AccountWatch {
     const { minBounces } = this.#options.policyFor(mailbox);
     const risk = riskOf(mailbox, minBounces, this.#rooms.world.clock.now());
     if (risk) this.#queue.weigh(mailbox.id, risk);
-  }
-
-  /** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
-  #isFirstHold({ id, verdict }: MailboxState): boolean {
-    const reason = verdict?.answer.reason;
-    if (reason === 'first_sight') return true;
-    if (reason !== 'circuit_breaker') this.#held.delete(id);
-    else if (!this.#held.has(id)) return Boolean(this.#held.add(id));
-    return false;
-  }
-
-  #retry(poll: Poll, failure: Failure, key: string): void {
-    const { clock, random } = this.#rooms.world;
-    const now = clock.monotonic();
-    if (failure.kind === 'missing' && poll.mailboxId !== null) {
-      // Whether it is gone is the list's to say.
-      this.#queue.run('mailboxes', now);
-      return;
-    }
-    if (failure.kind === 'refused') return;
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, failures);
-    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), retryCapMs);
-    this.#queue.retry(poll, now + secondMs + random() * cap);
-    this.#lane.wake();
   }
 
   /** How long the budget takes for one round of warm-up and stats, at least a minute. */

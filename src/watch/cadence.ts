@@ -1,5 +1,6 @@
 // The cadence of an account: asks the schedules at every step of theirs which kinds of answers have become due.
 import type { Route } from '../model/answers.ts';
+import { turnEveryMs } from '../model/guarding.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock, Schedule } from '../world.ts';
 
@@ -27,14 +28,16 @@ export class Cadence {
     return this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Names what has become due, step by step, until the signal aborts. */
-  async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal): Promise<void> {
+  /** Names what has become due, step by step, until the signal aborts. Each turn of the loop calls `turned`. */
+  async keep(due: (routes: readonly Route[]) => void, signal: AbortSignal, turned: () => void): Promise<void> {
     const routes = Object.keys(this.#schedules) as Route[];
     const stepMs = Math.min(...Object.values(this.#schedules).map((schedule) => schedule.stepMs));
     let asked = this.#clock.now();
     while (!signal.aborted) {
-      await this.#clock.sleep(stepMs - (this.#clock.now() % stepMs), signal);
+      turned();
+      await this.#clock.sleep(Math.min(stepMs - (this.#clock.now() % stepMs), turnEveryMs), signal);
       const now = this.#clock.now();
+      if (Math.floor(now / stepMs) === Math.floor(asked / stepMs)) continue;
       const ran = routes.filter((route) => this.#schedules[route].dueBetween(asked, now));
       if (ran.includes('stats')) this.#statsRuns = [...this.#statsRuns, now].slice(-staleRuns);
       due(ran);

@@ -1,4 +1,4 @@
-// Which findings are looked at again soon: those whose alert waits for a second observation. Pure.
+// Which findings are looked at again soon: those whose alert waits for a second observation, and breaches that are held.
 import type { Alert, AlertRule } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
@@ -21,4 +21,18 @@ export function wantsSecondLook(mailbox: MailboxState, route: Route, alerts: Ite
     if (alert.mailboxId === null ? objects.includes(alert.object) : alert.mailboxId === mailbox.id) return true;
   }
   return false;
+}
+
+/** A breach at first sight, or one that the breaker holds, is read once more soon; after that the cadence is enough. */
+export class HeldBreaches {
+  /** Mailboxes that the breaker holds and that were read again since. */
+  readonly #held = new Set<string>();
+
+  isFirst({ id, verdict }: MailboxState): boolean {
+    const reason = verdict?.answer.reason;
+    if (reason === 'first_sight') return true;
+    if (reason !== 'circuit_breaker') this.#held.delete(id);
+    else if (!this.#held.has(id)) return Boolean(this.#held.add(id));
+    return false;
+  }
 }

@@ -15,6 +15,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Nothing is decided or changed on old data. Requests are tried again with growing pauses. Stale statistics and missing mailboxes of the account are not told besides.',
     todo: "Read the last failure in the message. Check base_url, and whether the provider says that its API is down. If it stays down, watch the account's bounces in the mailbox app: nobody guards them.",
   },
+  account_unguarded: {
+    means:
+      'Warmwarden itself has not polled a configured account for a minute: a part of it broke or hangs. An API that does not answer, refuses the key or asks to wait has alerts of its own.',
+    done: 'The polling of the account is started again by itself, within a minute and as often as needed. `/readyz` fails and `warmwarden_account_guarded` is 0 until it runs. Other accounts go on.',
+    todo: 'If the alert is still firing after five minutes, restart Warmwarden: nothing is lost, it goes on where it stopped. Until then look at the bounces of the account in the mailbox app. The log has the cause (level error): please report it.',
+  },
   key_rejected: {
     means: 'The API refused the key of the account twice in a row (401, or 403 with JSON).',
     done: 'The account is asked no more than its list and health. Other accounts go on.',

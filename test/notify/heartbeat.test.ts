@@ -98,3 +98,17 @@ test('a switch that answers with an error is said once, without its address', as
   expect(rig.logged.filter((line) => line.includes('the receiver answered 404'))).toHaveLength(1);
   expect(rig.logged.join()).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
 });
+
+test('stops while an account is not guarded, and goes on when it is', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  await minutes(rig, 5);
+  const beats = switchOf.received.length;
+  rig.fleet.putGuarding([{ account: 'acme', unguarded: { since: start, why: 'its time loop has stopped turning' } }]);
+  await minutes(rig, 5);
+  expect(switchOf.received).toHaveLength(beats);
+  expect(rig.logged.join()).toContain('account acme is not guarded');
+  rig.fleet.putGuarding([{ account: 'acme', unguarded: null }]);
+  await minutes(rig, 5);
+  expect(switchOf.received.length).toBeGreaterThan(beats);
+});

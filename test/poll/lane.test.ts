@@ -35,7 +35,9 @@ function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everyth
   const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
   const lane = new Lane({ clock, budget, queue, poll, mayAsk });
   const stop = new AbortController();
-  return { clock, want, lane, begun, stop, ended: lane.run(stop.signal), mostInFlight: () => most };
+  const turns: number[] = [];
+  const ended = lane.run(stop.signal, () => turns.push(clock.monotonic()));
+  return { clock, want, lane, begun, stop, turns, budget, ended, mostInFlight: () => most };
 }
 
 test('polls start a second apart at sixty a minute', async () => {
@@ -126,4 +128,41 @@ test('a stop starts nothing more, frees who waits for a slot, and ends after the
   expect(over).toBe(false);
   await clock.advance(1);
   expect([over, begun, clock.sleeping()]).toEqual([true, ['a 0'], 0]);
+});
+
+test('it turns every quarter of a minute while it waits: for something due, and for a budget that is stopped', async () => {
+  const { clock, turns, budget } = laneOf(0);
+  await clock.advance(5 * 60_000);
+  budget.throttled(15 * 60_000, clock.monotonic(), () => 0);
+  await clock.advance(20 * 60_000);
+  const gaps = turns.slice(1).map((at, index) => at - (turns[index] ?? 0));
+  expect(Math.max(...gaps)).toBe(15_000);
+});
+
+test('it does not turn while a poll hangs, and goes on with the others', async () => {
+  const { clock, want, lane, turns, begun, budget } = laneOf(60 * 60_000);
+  want('a');
+  lane.wake();
+  await clock.advance(9 * 60_000);
+  want('b');
+  lane.wake();
+  await clock.advance(30_000);
+  expect(begun).toEqual(['a 0', 'b 540000']);
+  expect(turns.at(-1)).toBeLessThanOrEqual(60_000);
+  budget.throttled(60_000, clock.monotonic(), () => 0);
+  await clock.advance(30_000);
+  expect(turns.at(-1)).toBeGreaterThan(10 * 60_000 - 30_000);
+});
+
+test('a poll that rejects, which none may, ends it with that error', async () => {
+  const { queue, want } = sweptQueue();
+  const clock = movedClock(0);
+  const budget = new Budget({ requestsPerMinute: 60, headroomPpm: 0 });
+  const poll = () => Promise.reject(new Error('a mistake of ours'));
+  const lane = new Lane({ clock, budget, queue, poll, mayAsk: () => 'everything' });
+  want('a');
+  const ended = lane.run(new AbortController().signal, () => {}).catch((error: unknown) => error);
+  await clock.advance(1_000);
+  expect(await ended).toEqual(new Error('a mistake of ours'));
+  expect(clock.sleeping()).toBe(0);
 });

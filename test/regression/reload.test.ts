@@ -96,7 +96,7 @@ test('a reload that can not read the store changes nothing, is told as refused, 
   const add = (config: { accounts: Record<string, unknown>[] }) =>
     void config.accounts.push({ ...config.accounts[0], name: 'another', api_key: 'sk_live_another' });
   const failed = await stage.reload(add);
-  expect(failed).toMatchObject({ done: false, worthRetrying: true });
+  expect(failed).toMatchObject({ result: 'failed', worthRetrying: true });
   db.exec('ALTER TABLE elsewhere RENAME TO silences');
   db.close();
   const at = stage.clock.now();

@@ -15,7 +15,7 @@ import type { Scenario } from '../../src/simulator/scenario.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
-import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
+import { type Clock, type MovedClock, movedClock, worldOn } from '../../src/world.ts';
 import { Receiver } from '../support/receiver.ts';
 
 export interface MovedOptions {
@@ -32,6 +32,10 @@ export interface MovedOptions {
   readonly before?: (simulator: Simulator, clock: MovedClock) => Promise<void>;
   /** Keys of the accounts that differ: another plan, say. */
   readonly account?: object;
+  /** The daemon's own clock, on top of the one that is moved. */
+  readonly clock?: (moved: MovedClock) => Clock;
+  /** Opens the daemon's store in another way. */
+  readonly openStore?: typeof Store.open;
 }
 
 /** A change that the daemon made, as the API took it. */
@@ -64,6 +68,7 @@ export async function startMovedDaemon(options: MovedOptions) {
   const { scenario, poll, second = [], file: changes = {} } = options;
   const clock = movedClock(scenarioStart);
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
+  const daemonsWorld = { ...world, clock: options.clock?.(clock) ?? clock };
   // Durability has tests of its own; in memory the many commits cost no fsync.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-moved-'));
   const rights = { permissions: ['read', 'write'], plan: 'enterprise' } as const;
@@ -100,7 +105,8 @@ export async function startMovedDaemon(options: MovedOptions) {
   await options.before?.(simulator, clock);
   const posts: Post[] = [];
   let seen = clock.now() - 1;
-  let daemon: Daemon = await startDaemon(source, world);
+  const begin = () => startDaemon(source, daemonsWorld, options.openStore);
+  let daemon: Daemon = await begin();
 
   /** The simulator keeps the newest requests only, so they are taken over after every stretch. */
   const takePosts = () => {
@@ -202,14 +208,14 @@ export async function startMovedDaemon(options: MovedOptions) {
         .map(({ status }) => status),
     async restart(): Promise<void> {
       await stop();
-      daemon = await startDaemon(source, world);
+      daemon = await begin();
     },
     /** Nobody is on duty until that moment; then another process begins. */
     async awayUntil(at: number): Promise<void> {
       await stop();
       takePosts();
       await clock.advance(at - clock.now());
-      daemon = await startDaemon(source, world);
+      daemon = await begin();
     },
     /** The ledger's reasons by mailbox, oldest first, each as it changed. The daemon is stopped and begins again. */
     async ledgers(): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -226,7 +232,7 @@ export async function startMovedDaemon(options: MovedOptions) {
         );
       }
       await store.close();
-      daemon = await startDaemon(source, world);
+      daemon = await begin();
       return ledgers;
     },
     async [Symbol.asyncDispose](): Promise<void> {

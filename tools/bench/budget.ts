@@ -62,7 +62,7 @@ async function dayOn(kind: LimiterKind): Promise<Day> {
   const queue = backlogged(budget.allowedPerMinute);
   const lane = new Lane({ clock, budget, queue, poll: request, mayAsk: () => 'everything' });
   const stop = new AbortController();
-  const running = lane.run(stop.signal);
+  const running = lane.run(stop.signal, () => {});
   const [singleWaits, waveFirsts, waveEnds]: [number[], number[], number[]] = [[], [], []];
   /** A look and a POST; how long each waited since now. */
   const act = async () => {

@@ -1,0 +1,56 @@
+// account_unguarded: the loops that poll a configured account do not turn.
+import type { Alert } from '../model/alert.ts';
+import type { Guarding } from '../model/guarding.ts';
+import { defaultRuleSettings } from '../model/rule-settings.ts';
+import type { EpochMs } from '../model/time.ts';
+import { momentText } from '../wording/phrases.ts';
+import type { Condition } from './condition.ts';
+
+/** A configured account as the supervisor sees it. */
+export interface SupervisedAccount extends Guarding {
+  /** Its loops have turned at least once since they were begun. */
+  readonly turned: boolean;
+}
+
+/** One condition an account, and one for each that is no longer configured and still has an alert. */
+export function accountsUnguarded(
+  accounts: readonly SupervisedAccount[],
+  alerts: Iterable<Alert>,
+): readonly Condition[] {
+  const configured = new Set(accounts.map(({ account }) => account));
+  const forgotten = [...alerts].filter(({ rule, account }) => rule === 'account_unguarded' && !configured.has(account));
+  return [
+    ...accounts.map(accountUnguarded),
+    ...forgotten.map(({ account }) => conditionOf(account, false, `${account}: no longer in the configuration`)),
+  ];
+}
+
+function accountUnguarded({ account, unguarded, turned }: SupervisedAccount): Condition {
+  if (unguarded === null) return conditionOf(account, turned ? false : 'unknown', `${account}: guarded again`);
+  const { since, why } = unguarded;
+  const sentences = [
+    `Warmwarden has not polled account ${account} since ${momentText(since)}: ${why}.`,
+    'No bounce rate of its mailboxes is checked and nothing is changed on them until it is polled again.',
+    'Warmwarden starts the polling of the account again by itself. If this alert is still firing after five minutes, restart Warmwarden. The log has the cause.',
+  ];
+  return conditionOf(account, true, `${account}: NOT GUARDED, it is not polled`, { since, sentences });
+}
+
+function conditionOf(
+  account: string,
+  active: Condition['active'],
+  title: string,
+  about: { readonly since?: EpochMs; readonly sentences?: readonly string[] } = {},
+): Condition {
+  const { severity, forMs } = defaultRuleSettings.of.account_unguarded;
+  return {
+    subject: { rule: 'account_unguarded', account, mailboxId: null, email: null, object: null },
+    severity,
+    active,
+    forMs,
+    observations: 1,
+    clearObservations: 1,
+    ...(about.since === undefined ? {} : { since: about.since }),
+    facts: { title, sentences: about.sentences ?? [], numbers: {} },
+  };
+}

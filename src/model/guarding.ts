@@ -1,0 +1,22 @@
+// When an account counts as guarded: the loops that poll it turn.
+import { type EpochMs, minuteMs, secondMs } from './time.ts';
+
+/** A loop of an account that waits, for whatever reason, turns at least this often. */
+export const turnEveryMs = 15 * secondMs;
+/** An account whose loops have not all turned for so long is not guarded. */
+export const unguardedAfterMs = minuteMs;
+
+/** What is wrong with an account that is not guarded. */
+export interface Unguarded {
+  /** When its loops turned last. */
+  readonly since: EpochMs;
+  /** A part of a sentence: `its request loop has stopped turning`. */
+  readonly why: string;
+}
+
+/** A configured account. */
+export interface Guarding {
+  readonly account: string;
+  /** null while it is guarded. */
+  readonly unguarded: Unguarded | null;
+}

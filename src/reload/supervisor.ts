@@ -1,0 +1,159 @@
+// Sees to it that every configured account is guarded: who is not is shown, told, and begun again. FAULTS.md O13.
+import { step } from '../alert/engine.ts';
+import { tune } from '../alert/tuning.ts';
+import { accountsUnguarded, type SupervisedAccount } from '../alert/unguarded-rule.ts';
+import type { LiveConfig } from '../config/live.ts';
+import { turnEveryMs, unguardedAfterMs } from '../model/guarding.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
+import type { Duties } from './duties.ts';
+import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
+
+/** As often as a loop turns at least. */
+const lookEveryMs = turnEveryMs;
+/** Between one restart of an account and the next, doubled each time up to the longest. */
+const firstPauseMs = turnEveryMs;
+const longestPauseMs = minuteMs;
+/** So long after its last restart an account starts over with short pauses. */
+const steadyAfterMs = 10 * minuteMs;
+
+export interface SupervisorParts {
+  readonly live: LiveConfig;
+  readonly duties: Duties;
+  readonly rooms: RecorderRooms;
+}
+
+interface Restart {
+  readonly at: number;
+  readonly pauseMs: number;
+}
+
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #stop = new AbortController();
+  readonly #turning = new Map<string, Turning>();
+  /** Wall time, said once: a clock that is put right must not move it. */
+  readonly #unguardedSince = new Map<string, EpochMs>();
+  readonly #restarts = new Map<string, Restart>();
+  readonly #restarting = new Map<string, Promise<void>>();
+  #telling: Promise<void> | null = null;
+  #running: Promise<void> = Promise.resolve();
+  /**
+   * The time that this process has been awake for, milliseconds. What stopped all of it (a debugger, SIGSTOP, a sleeping
+   * laptop) stopped the loops along with the looks, and says nothing about them.
+   */
+  #awakeMs = 0;
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#look();
+    this.#running = this.#run();
+  }
+
+  /** Begins nothing any more. Ends when what it had begun to do is done. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([this.#running, this.#telling, ...this.#restarting.values()]);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#parts.rooms.world;
+    let lookedAt = clock.monotonic();
+    while (!this.#stop.signal.aborted) {
+      await clock.sleep(lookEveryMs - (clock.monotonic() % lookEveryMs), this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      const now = clock.monotonic();
+      this.#awakeMs += Math.min(now - lookedAt, lookEveryMs);
+      lookedAt = now;
+      try {
+        this.#look();
+      } catch (error) {
+        log.error({ err: error }, 'whether the accounts are guarded could not be checked');
+      }
+    }
+  }
+
+  /** Waits for nothing: what it looks at may hang. */
+  #look(): void {
+    const { live, rooms } = this.#parts;
+    const configured = live.config.accounts.map(({ name }) => name);
+    for (const name of [...this.#turning.keys()]) if (!configured.includes(name)) this.#forget(name);
+    const accounts = configured.map((name) => this.#lookAt(name));
+    rooms.fleet.putGuarding(accounts.map(({ account, unguarded }) => ({ account, unguarded })));
+    this.#tell(accounts);
+  }
+
+  #lookAt(account: string): SupervisedAccount {
+    const { duties, rooms } = this.#parts;
+    const now = this.#awakeMs;
+    const turning = lookAt(duties.watchOf(account)?.pulse ?? null, this.#turning.get(account) ?? null, now);
+    this.#turning.set(account, turning);
+    const ailment = ailmentOf(turning, now);
+    if (ailment !== null) this.#restart(account, ailment);
+    const idleMs = now - turning.turnedAt;
+    if (ailment === null || idleMs < unguardedAfterMs) this.#unguardedSince.delete(account);
+    else if (!this.#unguardedSince.has(account)) this.#unguardedSince.set(account, rooms.world.clock.now() - idleMs);
+    const since = this.#unguardedSince.get(account);
+    const unguarded = ailment === null || since === undefined ? null : { since, why: ailment };
+    return { account, unguarded, turned: turns(turning) };
+  }
+
+  #forget(account: string): void {
+    for (const known of [this.#turning, this.#restarts, this.#unguardedSince]) known.delete(account);
+  }
+
+  /** Begins the account again, unless that is being done, or was done just now. */
+  #restart(name: string, ailment: string): void {
+    const now = this.#awakeMs;
+    const last = this.#restarts.get(name);
+    if (this.#restarting.has(name) || (last && now - last.at < last.pauseMs)) return;
+    const steady = !last || now - last.at > steadyAfterMs;
+    this.#restarts.set(name, { at: now, pauseMs: steady ? firstPauseMs : Math.min(2 * last.pauseMs, longestPauseMs) });
+    const done = this.#begin(name, ailment).finally(() => this.#restarting.delete(name));
+    this.#restarting.set(name, done);
+  }
+
+  /** After a reload that is under way; whoever was begun by it is left alone. Never rejects. */
+  async #begin(name: string, ailment: string): Promise<void> {
+    const { duties, live, rooms } = this.#parts;
+    const { log } = rooms.world;
+    const ailing = duties.watchOf(name);
+    try {
+      await duties.changes.take(async () => {
+        const account = live.account(name);
+        if (!account || this.#stop.signal.aborted || duties.watchOf(name) !== ailing) return;
+        log.error({ account: name }, `the polling of an account is started again: ${ailment}`);
+        await duties.restart(account);
+      });
+    } catch (error) {
+      log.error({ account: name, err: error }, 'the polling of an account could not be started again');
+    }
+  }
+
+  /** Fires or ends account_unguarded. Not in a turn: one that hangs may be what it has to tell of. Never rejects. */
+  #tell(accounts: readonly SupervisedAccount[]): void {
+    if (this.#telling) return;
+    const { live, rooms } = this.#parts;
+    const { fleet, store, world, onTransitions } = rooms;
+    const { rules } = live.config.alerts;
+    const conditions = tune(accountsUnguarded(accounts, fleet.alerts()), rules);
+    const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+    if (changes.changed.length + changes.dropped.length === 0) return;
+    const record = async () => {
+      try {
+        await store.recordAlerts(changes);
+        for (const alert of changes.changed) fleet.putAlert(alert);
+        for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
+        if (changes.transitions.length > 0) onTransitions();
+      } catch (error) {
+        world.log.error({ err: error }, 'whether the accounts are guarded could not be recorded');
+      }
+    };
+    this.#telling = record().finally(() => {
+      this.#telling = null;
+    });
+  }
+}

@@ -1,0 +1,42 @@
+// When a poll that failed is made again: soon at first, then later and later, each time after a random wait.
+import type { Failure } from '../http/failure.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
+import { type Poll, pollKey } from '../poll/poll.ts';
+import type { PollQueue } from '../poll/queue.ts';
+import type { World } from '../world.ts';
+
+/** A failed poll is tried again after a random time below base x 2^failures, capped. */
+const retryBaseMs = 5 * secondMs;
+const retryCapMs = 5 * minuteMs;
+
+export class Retries {
+  readonly #queue: PollQueue;
+  readonly #world: World;
+  /** Failures in a row, by pollKey. */
+  readonly #failures = new Map<string, number>();
+
+  constructor(queue: PollQueue, world: World) {
+    this.#queue = queue;
+    this.#world = world;
+  }
+
+  answered(poll: Poll): void {
+    this.#failures.delete(pollKey(poll));
+  }
+
+  failed(poll: Poll, { kind }: Failure): void {
+    const { clock, random } = this.#world;
+    const now = clock.monotonic();
+    if (kind === 'missing' && poll.mailboxId !== null) {
+      // Whether it is gone is the list's to say.
+      this.#queue.run('mailboxes', now);
+      return;
+    }
+    if (kind === 'refused') return;
+    const key = pollKey(poll);
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), retryCapMs);
+    this.#queue.retry(poll, now + secondMs + random() * cap);
+  }
+}
