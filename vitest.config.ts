@@ -8,5 +8,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },
     maxWorkers: 2,
+    // Test files share a process: what they leave behind (exit code, listeners, variables) they must clear away.
+    isolate: false,
+    globalSetup: 'test/support/global-setup.ts',
   },
 });

@@ -190,7 +190,8 @@ export function createBell(clock: Clock): Bell {
   return {
     ring() {
       rung = true;
-      wake?.abort();
+      // A reason of our own: without one, each ring would build an error with its stack.
+      wake?.abort('rung');
     },
     async sleep(ms, signal) {
       if (!rung) {
@@ -248,6 +249,7 @@ function readSchedule(expression: string, timeZone: string): Schedule {
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
   const task = createTask(expression, () => {}, { timezone: timeZone });
   const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
+  const runsAt = timeZone === 'UTC' ? rememberingRuns(task, stepMs) : (at: number) => task.match(new Date(at));
   let gaps: ScheduleGaps | undefined;
   return {
     expression,
@@ -255,7 +257,7 @@ function readSchedule(expression: string, timeZone: string): Schedule {
     dueBetween(after, until) {
       if (until - after > maxStepsBack * stepMs) return true;
       for (let at = (Math.floor(after / stepMs) + 1) * stepMs; at <= until; at += stepMs) {
-        if (task.match(new Date(at))) return true;
+        if (runsAt(at)) return true;
       }
       return false;
     },
@@ -263,22 +265,50 @@ function readSchedule(expression: string, timeZone: string): Schedule {
       const newest = Math.floor(now / stepMs) * stepMs;
       const oldest = newest - maxStepsBack * stepMs;
       let at = newest;
-      while (at > oldest && !task.match(new Date(at))) at -= stepMs;
+      while (at > oldest && !runsAt(at)) at -= stepMs;
       return at;
     },
     gaps(now) {
-      gaps ??= gapsBefore(task, Math.floor(now / stepMs) * stepMs, stepMs);
+      gaps ??= gapsBefore(runsAt, Math.floor(now / stepMs) * stepMs, stepMs);
       return gaps;
     },
   };
 }
 
+/** Whether a schedule has a run at a step's beginning. */
+type RunsAt = (at: number) => boolean;
+
+const dayMs = 86_400_000;
+const maxDaysKept = 1_000;
+
+/**
+ * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 15 microseconds. A run is a time of day
+ * that fits on a day that fits, independent of one another where no day is longer than others: in UTC. A match tells both;
+ * where one of them is known to fit, the answer is about the other.
+ */
+function rememberingRuns(task: { match(date: Date): boolean }, stepMs: number): RunsAt {
+  const times: (boolean | undefined)[] = new Array(dayMs / stepMs);
+  const days = new Map<number, boolean>();
+  return (at) => {
+    const day = Math.floor(at / dayMs);
+    const time = (at - day * dayMs) / stepMs;
+    const [timeFits, dayFits] = [times[time], days.get(day)];
+    if (timeFits === false || dayFits === false) return false;
+    if (timeFits && dayFits) return true;
+    const runs = task.match(new Date(at));
+    if (runs || dayFits) times[time] = runs;
+    if (days.size >= maxDaysKept) days.clear();
+    if (runs || timeFits) days.set(day, runs);
+    return runs;
+  };
+}
+
 /** Where fewer than two runs are found, both gaps are as long as the search went. */
-function gapsBefore(task: { match(date: Date): boolean }, newest: number, stepMs: number): ScheduleGaps {
+function gapsBefore(runsAt: RunsAt, newest: number, stepMs: number): ScheduleGaps {
   const searchedMs = maxStepsBack * stepMs;
   const runs: number[] = [];
   for (let at = newest; at > newest - searchedMs && runs.length < runsCompared; at -= stepMs) {
-    if (task.match(new Date(at))) runs.push(at);
+    if (runsAt(at)) runs.push(at);
   }
   const gaps = runs.slice(1).map((run, index) => (runs[index] ?? run) - run);
   if (gaps.length === 0) return { shortestMs: searchedMs, longestMs: searchedMs };

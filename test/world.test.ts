@@ -1,6 +1,8 @@
 // The moved clock, the bell, schedules, and the edges of the machine's own clock.
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
 import { createBell, cronSchedule, movedClock, systemClock } from '../src/world.ts';
 
@@ -208,3 +210,32 @@ test('the machine clock does not wait for a negative time, and an abort ends a v
   expect(getEventListeners(abort.signal, 'abort')).toHaveLength(0);
   await clock.sleep(60_000, abort.signal);
 });
+
+test('a schedule remembers what it was told, and says of every instant what node-cron says', () => {
+  const expressions = [
+    '* * * * *',
+    '*/15 8-17 * * 1-5',
+    '29 */6 L * *',
+    '0 12 15W 2,3 *',
+    '7,23 0 29 2 *',
+    '5 4 3 2 1',
+  ];
+  const tasks = expressions.map((expression) => createTask(expression, () => {}, { timezone: 'UTC' }));
+  const minute = 60_000;
+  const instants = fc.array(fc.nat({ max: 4 * 366 * 1_440 }), { minLength: 50, maxLength: 200 });
+  fc.assert(
+    fc.property(fc.nat({ max: expressions.length - 1 }), instants, (which, minutes) => {
+      // A schedule of its own, that has learnt nothing yet: node-cron takes spaces as they come.
+      spaces += 1;
+      const schedule = cronSchedule(`${expressions[which]}${' '.repeat(spaces)}`);
+      const nearby = minutes.flatMap((one) => [one, one + 1_440, one - (one % 15), one - (one % 1_440) + 720]);
+      for (const one of nearby) {
+        const instant = start + one * minute;
+        const runs = tasks[which]?.match(new Date(instant));
+        expect(schedule.dueBetween(instant - minute, instant), new Date(instant).toISOString()).toBe(runs);
+      }
+    }),
+    { numRuns: 12 },
+  );
+});
+let spaces = 0;

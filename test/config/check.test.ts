@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { inherited } from '../support/process.ts';
 
 const check = join(import.meta.dirname, '../../src/commands/check.ts');
 const program = `import { checkCommand } from ${JSON.stringify(check)}; await checkCommand().parseAsync(process.argv.slice(1), { from: 'user' });`;
@@ -10,7 +11,7 @@ function run(file: string, environment: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--input-type=module', '--eval', program, '--', '--config', file],
-    { cwd: import.meta.dirname, env: { PATH: process.env['PATH'], ...environment }, encoding: 'utf8' },
+    { cwd: import.meta.dirname, env: { ...inherited(), ...environment }, encoding: 'utf8' },
   );
   return { status, stdout, stderr };
 }

@@ -7,6 +7,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
 import { bin, node } from '../support/bare-rpc.ts';
+import { inherited } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 
 const info = { name: 'test', version: '1' };
@@ -14,7 +15,7 @@ const rows = [{ email: 'a@b.example' }];
 
 function command(host: RecipeHost) {
   const args = [bin, 'mcp', '--base-url', host.baseUrl];
-  return { command: node, args, env: { PATH: process.env['PATH'] ?? '', WARMWARDEN_API_KEY: host.key } };
+  return { command: node, args, env: { ...inherited(), WARMWARDEN_API_KEY: host.key } };
 }
 
 describe('the official client, version 2', () => {

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
-import { Workplace } from '../support/process.ts';
+import { inherited, Workplace } from '../support/process.ts';
 import { type Scrape, scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 
@@ -21,7 +21,7 @@ class Unheard implements AsyncDisposable {
   readonly child: ChildProcess;
 
   constructor(args: readonly string[], stdio: StdioOptions) {
-    this.child = spawn(process.execPath, [bin, ...args], { cwd: root, env: { PATH: process.env['PATH'] }, stdio });
+    this.child = spawn(process.execPath, [bin, ...args], { cwd: root, env: inherited(), stdio });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

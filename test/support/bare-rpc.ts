@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { inherited } from './process.ts';
 import { until } from './until.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -130,7 +131,7 @@ class BareRpc {
 
 /** `warmwarden ...args`, spoken to over its stdin and stdout. Disposing it kills it. */
 export function spawnRpc(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(node, [bin, ...args], { cwd: root, env: { PATH: process.env['PATH'], ...env } });
+  const child = spawn(node, [bin, ...args], { cwd: root, env: { ...inherited(), ...env } });
   const rpc = new BareRpc(child.stdout, child.stdin);
   let stderr = '';
   let over = false;

@@ -11,6 +11,12 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const node = process.execPath;
 export const bin = join(root, 'src/bin.js');
 
+/** What a child process gets of our environment: where programs are, and where compiled sources are kept. */
+export function inherited(): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  return { PATH, NODE_COMPILE_CACHE };
+}
+
 /** How a process ended. */
 export interface Ended {
   readonly code: number | null;
@@ -33,7 +39,7 @@ export class Running implements AsyncDisposable {
   #over = false;
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    this.#child = spawn(node, [bin, ...args], { cwd: root, env: { PATH: process.env['PATH'], ...env } });
+    this.#child = spawn(node, [bin, ...args], { cwd: root, env: { ...inherited(), ...env } });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });
