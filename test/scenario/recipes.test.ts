@@ -196,7 +196,9 @@ describe('a recipe that does something', () => {
     const before = pauses();
     const { rows } = await run('pause-domain', { domain }, keys.operator);
     expect(rows.length).toBeGreaterThan(1);
-    expect(rows.every((row) => row['outcome'] === 'planned' && String(row['said']).includes('is paused'))).toBe(true);
+    expect(rows.every((row) => row['outcome'] === 'planned' && String(row['message']).includes('will pause'))).toBe(
+      true,
+    );
     await stage.run(minuteMs);
     expect(pauses()).toBe(before);
   });

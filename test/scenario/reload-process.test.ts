@@ -39,7 +39,7 @@ describe.concurrent('a running daemon', () => {
     stage.workplace.configure(`accounts: [{name: acme, base_url: "${stage.api.url}", api_key: "${unset}"}]\n`);
     // The store of the file is the one that the daemon holds.
     await using asking = new Running(['reload', '--config', stage.config]);
-    expect(await asking.ended).toMatchObject({ code: 1 });
+    expect(await asking.ended).toMatchObject({ code: 2 });
     expect(asking.stderr).toContain('the environment variable NO_SUCH_VARIABLE is not set');
     expect(asking.stderr).toContain('stays in force');
   });
