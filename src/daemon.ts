@@ -109,7 +109,7 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
   const notifier = createNotifier({ world, store, fleet, tally, channels, settings: config.alerts, pageUrl });
   notifier.start();
   teardowns.add('notifier', () => notifier.stop());
-  const rooms = { world, store, fleet, tally, turns: new Turns(), onTransitions: () => notifier.wake() };
+  const rooms = { world, store, fleet, tally, turns: new Turns(world.clock), onTransitions: () => notifier.wake() };
   const duties = guardAccounts(live, rooms, pageUrl, teardowns);
   const commands = {
     ...createOperatorCommands(duties.watches, rooms),

@@ -30,7 +30,7 @@ export function storeFailing(failure: StoreFailure | null): Condition {
           : [
               sentence(failure.said),
               'Warmwarden takes no action that it cannot record, and other alerts may not be sent until the store works again.',
-              sentence(failure.remedy),
+              failure.remedy,
             ],
       numbers: {},
     },

@@ -171,9 +171,10 @@ export class Fleet {
     this.#channels.delete(name);
   }
 
-  /** Those in force at that moment, by their end. */
+  /** Those in force at that moment, by their end. What has expired is forgotten. */
   silences(now: EpochMs): readonly Silence[] {
-    const inForce = [...this.#silences.values()].filter(({ from, until }) => from <= now && now < until);
+    for (const { id, until } of this.#silences.values()) if (until <= now) this.#silences.delete(id);
+    const inForce = [...this.#silences.values()].filter(({ from }) => from <= now);
     return inForce.sort((a, b) => a.until - b.until);
   }
   silence(id: string): Silence | undefined {

@@ -3,7 +3,7 @@
 export interface StoreFailure {
   /** What was said, for people; no full stop. */
   readonly said: string;
-  /** What a person does about it, in a sentence or two. */
+  /** What a person does about it, in whole sentences; a command stands at the end. */
   readonly remedy: string;
   /** A damaged file: other reads and writes may succeed, and it is damaged all the same until Warmwarden starts again. */
   readonly lasting: boolean;

@@ -218,7 +218,8 @@ export class Recorder {
   /** Nothing that a person undid, and nothing that we did, is forgotten of those who come back. */
   async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
     if (arrived.length === 0) return arrived;
-    return withHistory(arrived, [...(await this.#rooms.store.departed(this.#options.account)), ...absent, ...gone]);
+    const departed = await this.#rooms.store.departed(this.#options.account, arrived);
+    return withHistory(arrived, [...departed, ...absent, ...gone]);
   }
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */

@@ -1,12 +1,25 @@
 // One after the other: what is decided rests on what was committed before it.
+import { type Clock, createPacer } from '../world.ts';
+
+/** Awaited statements never give the event loop a turn: after so long of them the next work lets it have one. */
+const sliceMs = 25;
 
 /** A queue of work on one store. The breaker spans accounts, so all accounts of a daemon take turns in one. */
 export class Turns {
+  readonly #clock: Pick<Clock, 'busy'>;
+  readonly #pacer = createPacer(sliceMs);
   #last: Promise<unknown> = Promise.resolve();
+
+  constructor(clock: Pick<Clock, 'busy'>) {
+    this.#clock = clock;
+  }
 
   /** Runs `work` after everything that came before it, whatever became of that. */
   take<Value>(work: () => Promise<Value>): Promise<Value> {
-    const result = this.#last.then(work);
+    const result = this.#last.then(async () => {
+      if (this.#pacer.due()) await this.#clock.busy(() => this.#pacer.turn());
+      return work();
+    });
     this.#last = result.catch(() => {});
     return result;
   }

@@ -36,7 +36,7 @@ export class Duties {
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
   /** Whoever ends and begins loops does so in here, one after the other: a reload, the supervisor. */
-  readonly changes = new Turns();
+  readonly changes: Turns;
   /** The loops that run, always the same list: others keep it. */
   readonly watches: AccountWatch[] = [];
   #stopping = false;
@@ -45,6 +45,7 @@ export class Duties {
     this.#live = live;
     this.#rooms = rooms;
     this.#pageUrl = pageUrl;
+    this.changes = new Turns(rooms.world.clock);
   }
 
   /** Begins the loop of an account of the configuration in force. `retired`: those that ended for it or another. */

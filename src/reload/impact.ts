@@ -87,15 +87,9 @@ export function looksLikeAMistake(dropped: number, known: number): boolean {
   return dropped > known * maxDroppedShare;
 }
 
-/** The known mailboxes of an account for which another policy holds now. */
-export function reruledMailboxes(
-  was: AccountConfig,
-  account: AccountConfig,
-  known: Iterable<MailboxState>,
-): readonly MailboxState[] {
-  return [...known].filter(
-    (mailbox) => !isDeepStrictEqual(resolvePolicy(was, mailbox), resolvePolicy(account, mailbox)),
-  );
+/** Whether another policy holds for a mailbox of the account now. */
+export function isReruled(was: AccountConfig, account: AccountConfig, mailbox: MailboxState): boolean {
+  return !isDeepStrictEqual(resolvePolicy(was, mailbox), resolvePolicy(account, mailbox));
 }
 
 /** Changes that only a restart takes over, against the settings that the process was started with. */

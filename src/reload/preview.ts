@@ -1,18 +1,29 @@
-// What another configuration would change for the mailboxes that are known now: who leaves, whose verdict turns. Pure.
-import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../config/config.ts';
+// What another configuration would change for the mailboxes that are known now: who leaves, whose verdict turns. It changes nothing.
+import type { AccountConfig, Config } from '../config/config.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { judgeMailbox } from '../record/observe.ts';
-import { droppedBy } from './impact.ts';
+import type { Pacer } from '../world.ts';
+import { droppedBy, isReruled } from './impact.ts';
 
 /** More than this of a kind are counted, not named. */
 const named = 10;
 
-/** Sentences; none when nothing that is known changes. */
-export function previewOf(before: Config, after: Config, fleet: Fleet, now: EpochMs): readonly string[] {
+/** What the preview is made for: the configuration in force, and the one that is asked about. */
+interface Change {
+  readonly before: Config;
+  readonly after: Config;
+}
+
+/** Sentences; none when nothing that is known changes. The event loop gets its turns between the mailboxes. */
+export async function previewOf(
+  { before, after }: Change,
+  fleet: Fleet,
+  now: EpochMs,
+  pacer: Pacer,
+): Promise<readonly string[]> {
   const dropped = droppedBy(after, fleet.mailboxes());
   const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
   const accounts = new Set(after.accounts.map(({ name }) => name));
@@ -22,6 +33,15 @@ export function previewOf(before: Config, after: Config, fleet: Fleet, now: Epoc
       account !== '' &&
       (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`))),
   );
+  const turned: string[] = [];
+  for (const account of after.accounts) {
+    const was = before.accounts.find(({ name }) => name === account.name);
+    if (!was) continue;
+    for (const mailbox of [...fleet.mailboxesOf(account.name)]) {
+      if (pacer.due()) await pacer.turn();
+      if (isReruled(was, account, mailbox)) turned.push(...turnedVerdict(mailbox, account, after, now));
+    }
+  }
   return [
     ...atMost(
       dropped.map(({ account, email }) => `${account}/${email} is guarded no more`),
@@ -31,27 +51,20 @@ export function previewOf(before: Config, after: Config, fleet: Fleet, now: Epoc
       ending.map(({ facts }) => `the alert "${facts.title}" ends`),
       'alerts end',
     ),
-    ...atMost(turnedVerdicts(before, after, fleet, now), 'mailboxes are judged otherwise'),
+    ...atMost(turned, 'mailboxes are judged otherwise'),
   ];
 }
 
-function turnedVerdicts(before: Config, after: Config, fleet: Fleet, now: EpochMs): readonly string[] {
-  return after.accounts.flatMap((account) => {
-    const was = before.accounts.find(({ name }) => name === account.name);
-    if (!was) return [];
-    return [...fleet.mailboxesOf(account.name)].flatMap((mailbox) => {
-      const policy = resolvePolicy(account, mailbox);
-      if (isDeepStrictEqual(policy, resolvePolicy(was, mailbox))) return [];
-      const words = after.api.statusWords;
-      const verdict = judgeMailbox(mailbox, { policy, words, now, freshStats: false })?.verdict;
-      return verdict ? turned(mailbox, verdict) : [];
-    });
-  });
+function turnedVerdict(mailbox: MailboxState, account: AccountConfig, after: Config, now: EpochMs): readonly string[] {
+  const policy = resolvePolicy(account, mailbox);
+  const words = after.api.statusWords;
+  const verdict = judgeMailbox(mailbox, { policy, words, now, freshStats: false })?.verdict;
+  return verdict ? turnOf(mailbox, verdict) : [];
 }
 
 type Word = Pick<NonNullable<MailboxState['verdict']>['answer'], 'action' | 'reason'>;
 
-function turned({ account, email, verdict }: MailboxState, after: Word): readonly string[] {
+function turnOf({ account, email, verdict }: MailboxState, after: Word): readonly string[] {
   const now = verdict?.answer;
   if (!now || (now.action === after.action && now.reason === after.reason)) return [];
   return [

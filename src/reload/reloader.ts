@@ -13,9 +13,13 @@ import type { Channel } from '../notify/channel.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import { failed, invalid, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
+import { createPacer } from '../world.ts';
 import { type Duties, showAccounts } from './duties.ts';
-import { droppedBy, type Impact, impactOf, looksLikeAMistake, needingRestart, reruledMailboxes } from './impact.ts';
+import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
 import { previewOf } from './preview.ts';
+
+/** A reload looks at every mailbox; after so long the event loop gets a turn. */
+const sliceMs = 25;
 
 /** Where the configuration comes from: the file, as the command line named it, and a way to read it anew. */
 export interface ConfigSource {
@@ -111,7 +115,8 @@ export class Reloader {
     }
     const impact = impactOf(live.config, loaded.config);
     const said = this.#describe(loaded, impact);
-    const preview = previewOf(live.config, loaded.config, fleet, world.clock.now());
+    const change = { before: live.config, after: loaded.config };
+    const preview = await previewOf(change, fleet, world.clock.now(), createPacer(sliceMs));
     const effect = [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;
@@ -177,7 +182,8 @@ export class Reloader {
     const named = (names: readonly string[]) => config.accounts.filter(({ name }) => names.includes(name));
     const added = named(impact.added);
     // What can fail as a whole comes first: until here nothing was changed.
-    if (added.length > 0) await turns.take(async () => showAccounts(fleet, await store.loadPicture(), added));
+    if (added.length > 0)
+      await turns.take(async () => showAccounts(fleet, await store.loadPicture(impact.added), added));
     const troubles: string[] = [];
     const attempt = async (what: string, work: () => unknown) => {
       try {
@@ -217,9 +223,13 @@ export class Reloader {
   async #rerule(account: AccountConfig, before: Config): Promise<void> {
     const was = before.accounts.find(({ name }) => name === account.name);
     if (!was) return;
-    const known = this.#parts.rooms.fleet.mailboxesOf(account.name);
+    const known = [...this.#parts.rooms.fleet.mailboxesOf(account.name)];
     const watch = this.#parts.duties.watchOf(account.name);
-    for (const { id } of reruledMailboxes(was, account, known)) await watch?.judgeAgain(id);
+    const pacer = createPacer(sliceMs);
+    for (const mailbox of known) {
+      if (pacer.due()) await pacer.turn();
+      if (isReruled(was, account, mailbox)) await watch?.judgeAgain(mailbox.id);
+    }
   }
 
   /** One that is as it was stays the same object, so its loop is left alone. */

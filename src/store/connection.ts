@@ -2,7 +2,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import type { EpochMs } from '../model/time.ts';
-import { StoreError } from './failure.ts';
+import { DamagedRowError, deletionOf, StoreError } from './failure.ts';
 import { nameOfHolder, StoreLock } from './lock.ts';
 import { NewerStoreError, setMeta } from './migrations.ts';
 import { busyTimeoutMs, PatientDialect } from './patience.ts';
@@ -97,6 +97,9 @@ function refuseForeign(database: DatabaseSync, path: string): void {
 
 /** One sentence with a remedy, whatever went wrong with the file. */
 export function storeError(path: string, error: unknown): Error {
+  if (error instanceof DamagedRowError) {
+    return new StoreError(`The store ${path} is damaged: ${error.message}. ${deletionOf(path, error)}`);
+  }
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const said = error instanceof Error ? error.message : String(error);
   const foreign =

@@ -1,6 +1,7 @@
 // What a failed read or write of the store means for people: what is wrong, and what to do about it.
 import { dirname } from 'node:path';
 import type { StoreFailure } from '../model/store-failure.ts';
+import type { Tables } from './schema.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
 export class StoreError extends Error {
@@ -23,6 +24,22 @@ export function movedError(file: string): AtRiskError {
     `${file} was deleted or replaced while Warmwarden was running: what is written now would be lost`,
     `Put the original ${file} back, and Warmwarden carries on. A restart uses what is there then: an empty store knows nothing of earlier actions, silences or the emergency stop.`,
   );
+}
+
+/** The row's key, by column. */
+export type RowKey = Readonly<Record<string, string | number>>;
+
+/** A row whose content can't be read. The message names table and row; whoever knows the file adds it. */
+export class DamagedRowError extends StoreError {
+  /** SQL that deletes the row; null where its key, which may be a stranger's text, is not safe to paste into a shell. */
+  readonly deletion: string | null;
+
+  constructor(table: keyof Tables, key: RowKey) {
+    const where = Object.entries(key).map(([column, value]) => `${column} = ${literal(value)}`);
+    super(`a row of the table ${table} can't be read (${where.join(', ')})`);
+    const isSafe = Object.values(key).every((value) => /^[\w .:/@|+-]*$/.test(String(value)));
+    this.deletion = isSafe ? `DELETE FROM ${table} WHERE ${where.join(' AND ')}` : null;
+  }
 }
 
 /** Primary result codes of SQLite. */
@@ -49,6 +66,7 @@ export function isLocked(error: unknown): boolean {
 export function failureOf(file: string, error: unknown): StoreFailure {
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
+  if (error instanceof DamagedRowError) return { said, remedy: deletionOf(file, error), lasting: true };
   const code = codeOf(error);
   return { said, remedy: remedyOf(file, code, error), lasting: damage.includes(code ?? 0) };
 }
@@ -64,5 +82,15 @@ function remedyOf(file: string, code: number | null, error: unknown): string {
   return `Check ${file} and its folder ${dirname(file)}; the log has the cause.`;
 }
 
+/** What to do about a damaged row of the file, with a command where one is safe. */
+export function deletionOf(file: string, { deletion }: DamagedRowError): string {
+  const advice = `Stop Warmwarden, and put a backup in the place of ${file}, or keep a copy of it and delete the row`;
+  return deletion === null ? `${advice}.` : `${advice}: sqlite3 ${file} "${deletion}"`;
+}
+
 const damaged = (file: string) =>
   `${file} is damaged: stop Warmwarden, move the file away, put a backup in its place if there is one, and start Warmwarden again.`;
+
+function literal(value: string | number): string {
+  return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
+}

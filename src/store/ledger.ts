@@ -7,9 +7,11 @@ import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { connectReadOnly } from './connection.ts';
+import { connectReadOnly, storeError } from './connection.ts';
 import { StoreError } from './failure.ts';
-import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
+import { loadMailboxes } from './mailboxes.ts';
+import { parsed } from './parsed.ts';
+import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
 import { loadSilences } from './telling.ts';
@@ -23,9 +25,11 @@ export interface LedgerEntries {
 }
 
 export class Ledger {
+  readonly #path: string;
   readonly #db: Kysely<Tables>;
 
-  private constructor(db: Kysely<Tables>) {
+  private constructor(path: string, db: Kysely<Tables>) {
+    this.#path = path;
     this.#db = db;
   }
 
@@ -33,7 +37,7 @@ export class Ledger {
   static open(path: string): Ledger {
     if (!existsSync(path))
       throw new StoreError(`There is no store at ${path}: has the daemon run with this configuration?`);
-    return new Ledger(connectReadOnly(path));
+    return new Ledger(path, connectReadOnly(path));
   }
 
   async close(): Promise<void> {
@@ -42,25 +46,29 @@ export class Ledger {
 
   /** Every mailbox that is guarded. */
   mailboxes(): Promise<readonly MailboxState[]> {
-    return loadMailboxes(this.#db);
+    return this.#read(() => loadMailboxes(this.#db));
   }
 
   /** Those that have not expired, the one that ends next first. */
   silences(now: EpochMs): Promise<readonly Silence[]> {
-    return loadSilences(this.#db, now);
+    return this.#read(() => loadSilences(this.#db, now));
   }
 
   /** The fleet as it was believed to be at the last commit. */
   picture(): Promise<StoredPicture> {
-    return loadPicture(this.#db);
+    return this.#read(() => loadPicture(this.#db));
   }
 
   /** What was decided and done about a mailbox until a moment, also under the ids that its address had before. */
-  async entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<LedgerEntries> {
+  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<LedgerEntries> {
+    return this.#read(() => this.#entriesOf(mailbox, until, limit));
+  }
+
+  async #entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<LedgerEntries> {
     const ids = [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
     const decisions = await this.#db
       .selectFrom('decisions')
-      .select(['since', 'until', 'judged', 'verdict'])
+      .select(decisionColumns)
       .where('account', '=', mailbox.account)
       .where('mailbox_id', 'in', ids)
       .where('since', '<=', until)
@@ -69,7 +77,7 @@ export class Ledger {
       .execute();
     const actions = await this.#db
       .selectFrom('actions')
-      .select('action')
+      .select(['id', 'action'])
       .where('account', '=', mailbox.account)
       .where('mailbox_id', 'in', ids)
       .where('planned_at', '<=', until)
@@ -78,7 +86,7 @@ export class Ledger {
       .execute();
     const changes = await this.#db
       .selectFrom('changes')
-      .select('change')
+      .select(['id', 'change'])
       .where('account', '=', mailbox.account)
       .where('mailbox_id', 'in', ids)
       .where('at', '<=', until)
@@ -87,8 +95,17 @@ export class Ledger {
       .execute();
     return {
       decisions: decisions.map(readDecision),
-      actions: actions.map((row) => storedAction(row.action)),
-      changes: changes.map((row): Change => JSON.parse(row.change)),
+      actions: actions.map(storedAction),
+      changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),
     };
+  }
+
+  /** Every failure as one sentence that names the file. */
+  async #read<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw storeError(this.#path, error);
+    }
   }
 }

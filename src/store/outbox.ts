@@ -1,8 +1,12 @@
 // The outbox: transitions waiting to be told, and deliveries waiting to be sent. What takes a `trx` belongs into a transaction.
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely, Selectable } from 'kysely';
+import type { Transition } from '../model/alert.ts';
 import type { Delivery, DeliveryState, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { setMeta } from './migrations.ts';
+import { parsed } from './parsed.ts';
+import { inPieces, rowsAPiece } from './pieces.ts';
 import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
 import { type TellingChanges, writeTelling } from './telling.ts';
@@ -28,19 +32,26 @@ export interface OutboxChannelState {
   readonly givenUp: number;
 }
 
+/** Read in pieces, with a turn of the event loop between two: a storm has thousands. */
 export async function untoldTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
-  const rows = await db
-    .selectFrom('transitions')
-    .select(['id', 'transition'])
-    .where('told', '=', 0)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({ id: row.id, transition: JSON.parse(row.transition) }));
+  const untold: StoredTransition[] = [];
+  while (untold.length < limit) {
+    const rows = await db
+      .selectFrom('transitions')
+      .select(['id', 'transition'])
+      .where('told', '=', 0)
+      .where('id', '>', untold.at(-1)?.id ?? 0)
+      .orderBy('id')
+      .limit(Math.min(rowsAPiece, limit - untold.length))
+      .execute();
+    untold.push(...rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) })));
+    if (rows.length < rowsAPiece) break;
+    await turn();
+  }
+  return untold;
 }
 
-/** SQLite takes 32,766 parameters a statement; this stays far below. */
-const idsAStatement = 500;
+const storedTransition = (json: string, id: number) => parsed<Transition>(json, 'transitions', { id });
 
 export async function recordDeliveries(
   trx: Db,
@@ -51,10 +62,9 @@ export async function recordDeliveries(
     readonly now: EpochMs;
   },
 ): Promise<void> {
-  for (let from = 0; from < record.transitionIds.length; from += idsAStatement) {
-    const ids = record.transitionIds.slice(from, from + idsAStatement);
-    await trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute();
-  }
+  await inPieces(record.transitionIds, (ids) =>
+    trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute(),
+  );
   if (record.telling) await writeTelling(trx, record.telling, record.now);
   for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
 }
@@ -145,16 +155,19 @@ export async function resendDeliveries(
   { by, reason, now }: ResendRecord,
 ): Promise<readonly { readonly channel: string; readonly count: number }[]> {
   const counts = new Map<string, number>();
-  for (let from = 0; from < wanted.length; from += idsAStatement) {
-    const rows = await trx
-      .updateTable('deliveries')
-      .set({ state: 'pending', attempts: 0, next_attempt_at: now, settled_at: null, begun_at: null, receipt: null })
-      .where('id', 'in', wanted.slice(from, from + idsAStatement))
-      .where('state', '=', 'dead')
-      .returning('channel')
-      .execute();
-    for (const { channel } of rows) counts.set(channel, (counts.get(channel) ?? 0) + 1);
-  }
+  const again = {
+    state: 'pending',
+    attempts: 0,
+    next_attempt_at: now,
+    settled_at: null,
+    begun_at: null,
+    receipt: null,
+  };
+  await inPieces(wanted, async (ids) => {
+    const dead = trx.updateTable('deliveries').set(again).where('id', 'in', ids).where('state', '=', 'dead');
+    for (const { channel } of await dead.returning('channel').execute())
+      counts.set(channel, (counts.get(channel) ?? 0) + 1);
+  });
   const outcome = `${[...counts.values()].reduce((sum, count) => sum + count, 0)} messages`;
   await trx
     .insertInto('operator_commands')
@@ -201,7 +214,7 @@ export async function digestedUntil(db: Db): Promise<EpochMs | null> {
 export async function digestFacts(db: Db, since: EpochMs) {
   const actions = await db
     .selectFrom('actions')
-    .select('action')
+    .select(['id', 'action'])
     .where('planned_at', '>=', since - dayMs)
     .orderBy('planned_at')
     .limit(maxDigested)
@@ -216,7 +229,7 @@ export async function digestFacts(db: Db, since: EpochMs) {
     .execute();
   return {
     actions: actions
-      .map((row) => storedAction(row.action))
+      .map(storedAction)
       .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
     givenUp: givenUp.map(readDelivery),
   };
@@ -255,7 +268,7 @@ function readDelivery(row: Selectable<Tables['deliveries']>): Delivery {
     nextAttemptAt: row.next_attempt_at,
     settledAt: row.settled_at,
     detail: row.detail,
-    alerts: JSON.parse(row.alerts),
+    alerts: parsed(row.alerts, 'deliveries', { id: row.id }),
     begunAt: row.begun_at,
     receipt: row.receipt,
   };

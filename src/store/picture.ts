@@ -1,16 +1,15 @@
-// Reads the fleet back: mailboxes with their newest answers, memory, verdict and action.
-import { type Kysely, sql } from 'kysely';
+// Reads the fleet back as the last process believed it to be.
+import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
-import type { Observed } from '../model/answers.ts';
-import { type Change, changesAtHand } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/operator-command.ts';
-import type { Verdict } from '../model/verdict.ts';
+import { loadMailboxes } from './mailboxes.ts';
+import { parsed } from './parsed.ts';
 import type { BreakerRecord } from './records.ts';
 import type { Tables } from './schema.ts';
-import { storedAction, storedMemory } from './stored.ts';
+import { storedAction } from './stored.ts';
 import { loadSilences } from './telling.ts';
 
 type Db = Kysely<Tables>;
@@ -28,130 +27,41 @@ export interface StoredPicture {
 
 const recentActions = 100;
 
-/** All of it, in one look. */
-export async function loadPicture(db: Db): Promise<StoredPicture> {
+/** All of it; of the mailboxes only those of some accounts, when they are named. */
+export async function loadPicture(db: Db, accounts: readonly string[] | null = null): Promise<StoredPicture> {
   const [mailboxes, alerts, breakers, writesOff, silences, actions] = [
-    await loadMailboxes(db),
-    await db.selectFrom('alerts').select('alert').execute(),
+    await loadMailboxes(db, accounts),
+    await db.selectFrom('alerts').select(['fingerprint', 'alert']).execute(),
     await db.selectFrom('breakers').selectAll().execute(),
-    await db.selectFrom('writes_off').select('off').execute(),
+    await db.selectFrom('writes_off').selectAll().execute(),
     await loadSilences(db, 0),
-    await db.selectFrom('actions').select('action').orderBy('planned_at', 'desc').limit(recentActions).execute(),
+    await db
+      .selectFrom('actions')
+      .select(['id', 'action'])
+      .orderBy('planned_at', 'desc')
+      .limit(recentActions)
+      .execute(),
   ];
   return {
     mailboxes,
-    alerts: alerts.map((row): Alert => JSON.parse(row.alert)),
-    actions: actions.map((row) => storedAction(row.action)),
+    alerts: alerts.map(({ fingerprint, alert }) => parsed(alert, 'alerts', { fingerprint })),
+    actions: actions.map(storedAction),
     silences,
-    writesOff: writesOff.map((row): WritesOff => JSON.parse(row.off)),
-    breakers: breakers.map((row) => ({ api: row.api, state: JSON.parse(row.state) })),
+    writesOff: writesOff.map(({ scope, off }) => parsed(off, 'writes_off', { scope })),
+    breakers: breakers.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) })),
   };
 }
 
-/** Every mailbox that has not left; or those that have left one account. */
-export async function loadMailboxes(
-  db: Db,
-  only: { readonly departedFrom: string } | null = null,
-): Promise<readonly MailboxState[]> {
-  const here = db.selectFrom('mailboxes').selectAll();
-  const asked = only
-    ? here.where('left_at', 'is not', null).where('account', '=', only.departedFrom)
-    : here.where('left_at', 'is', null);
-  const rows = await asked.execute();
-  if (rows.length === 0) return [];
-  const observations = await loadObservations(db);
-  const verdicts = await loadVerdicts(db);
-  const actions = await loadActions(db);
-  const changes = await loadChanges(db);
-  const mailboxes: MailboxState[] = [];
-  for (const row of rows) {
-    const key = mailboxKey(row.account, row.mailbox_id);
-    const observed = observations.get(key) ?? new Map<string, Observed<unknown>>();
-    const newest = <Answer>(route: string) => (observed.get(route) ?? null) as Observed<Answer> | null;
-    const entry = newest<MailboxState['entry']['answer']>('mailboxes');
-    if (!entry) continue;
-    mailboxes.push({
-      account: row.account,
-      id: row.mailbox_id,
-      email: row.email,
-      firstSeenAt: row.first_seen_at,
-      missingLists: row.missing_lists,
-      entry,
-      warmup: newest('warmup'),
-      stats: newest('stats'),
-      detail: newest('mailbox'),
-      dns: newest('dns'),
-      blacklist: newest('blacklist'),
-      memory: row.memory ? storedMemory(row.memory) : null,
-      verdict: verdicts.get(key) ?? null,
-      action: actions.get(key) ?? null,
-      changes: changes.get(key) ?? [],
-    });
-  }
-  return mailboxes;
-}
-
-async function loadObservations(db: Db): Promise<Map<string, Map<string, Observed<unknown>>>> {
-  const found = new Map<string, Map<string, Observed<unknown>>>();
-  for (const row of await db.selectFrom('observations').selectAll().execute()) {
-    const key = mailboxKey(row.account, row.mailbox_id);
-    const ofMailbox = found.get(key) ?? new Map<string, Observed<unknown>>();
-    ofMailbox.set(row.route, { at: row.observed_at, answer: JSON.parse(row.answer) });
-    found.set(key, ofMailbox);
-  }
-  return found;
-}
-
-async function loadVerdicts(db: Db): Promise<Map<string, Observed<Verdict>>> {
-  const newest = db
-    .selectFrom('decisions')
-    .select((of) => of.fn.max('id').as('id'))
-    .groupBy(['account', 'mailbox_id']);
-  const rows = await db
-    .selectFrom('decisions')
-    .select(['account', 'mailbox_id', 'until', 'verdict'])
-    .where('id', 'in', newest)
-    .execute();
-  return new Map(
-    rows.map((row) => [mailboxKey(row.account, row.mailbox_id), { at: row.until, answer: JSON.parse(row.verdict) }]),
-  );
-}
-
-async function loadActions(db: Db): Promise<Map<string, Action>> {
-  const newest = new Map<string, Action>();
-  const rows = await db.selectFrom('actions').select('action').orderBy('planned_at').orderBy('id').execute();
-  for (const row of rows) {
-    const action = storedAction(row.action);
-    newest.set(mailboxKey(action.account, action.mailboxId), action);
-  }
-  return newest;
-}
-
-/** The newest changes of each mailbox, the oldest first. */
-async function loadChanges(db: Db): Promise<Map<string, readonly Change[]>> {
-  const ranked = db
-    .selectFrom('changes')
-    .select(['id', 'account', 'mailbox_id', 'change'])
-    .select(sql<number>`row_number() over (partition by account, mailbox_id order by id desc)`.as('age'));
-  const rows = await db
-    .selectFrom(ranked.as('ranked'))
-    .select(['account', 'mailbox_id', 'change'])
-    .where('age', '<=', changesAtHand)
-    .orderBy('id')
-    .execute();
-  const found = new Map<string, readonly Change[]>();
-  for (const row of rows) {
-    const key = mailboxKey(row.account, row.mailbox_id);
-    found.set(key, [...(found.get(key) ?? []), JSON.parse(row.change)]);
-  }
-  return found;
-}
+/** The columns of a decision that people are shown. */
+export const decisionColumns = ['id', 'since', 'until', 'judged', 'verdict'] as const;
 
 export function readDecision(row: {
+  readonly id: number;
   readonly since: number;
   readonly until: number;
   readonly judged: number;
   readonly verdict: string;
 }): RecordedDecision {
-  return { since: row.since, until: row.until, count: row.judged, verdict: JSON.parse(row.verdict) };
+  const { id, since, until, judged, verdict } = row;
+  return { since, until, count: judged, verdict: parsed(verdict, 'decisions', { id }) };
 }

@@ -2,6 +2,7 @@
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
+import { parsed } from './parsed.ts';
 
 /** Consecutive rows of a run. */
 export interface RowChunk {
@@ -41,7 +42,7 @@ export class StoredRuns {
     return this.#gate.read(async (db) => {
       const row = await db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
       if (!row) return null;
-      return row.run === null ? 'pruned' : JSON.parse(row.run);
+      return row.run === null ? 'pruned' : parsed<Run>(row.run, 'runs', { id });
     });
   }
 
@@ -65,22 +66,22 @@ export class StoredRuns {
     return this.#gate.read(async (db) => {
       const rows = await db
         .selectFrom('runs')
-        .select('run')
+        .select(['id', 'run'])
         .where('recipe', '=', recipe)
         .where('run', 'is not', null)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit)
         .execute();
-      return rows.map((row): Run => JSON.parse(row.run ?? ''));
+      return rows.map(({ id, run }) => parsed<Run>(run ?? '', 'runs', { id }));
     });
   }
 
   /** Those that a process left behind when it ended. */
   unended(): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
-      const rows = await db.selectFrom('runs').select('run').where('ended', '=', 0).execute();
-      return rows.flatMap((row): Run[] => (row.run === null ? [] : [JSON.parse(row.run)]));
+      const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', 0).execute();
+      return rows.flatMap(({ id, run }) => (run === null ? [] : [parsed<Run>(run, 'runs', { id })]));
     });
   }
 

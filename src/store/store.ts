@@ -9,9 +9,10 @@ import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { Gate } from './gate.ts';
+import { loadDeparted } from './mailboxes.ts';
 import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
-import { loadMailboxes, loadPicture, readDecision, type StoredPicture } from './picture.ts';
+import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import { storedAction } from './stored.ts';
@@ -30,12 +31,15 @@ import {
 } from './writes.ts';
 
 export class Store {
+  readonly #path: string;
   readonly #connection: Connection;
   readonly #gate: Gate;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
 
-  private constructor(connection: Connection, gate: Gate) {
+  private constructor(path: string, connection: Connection) {
+    const gate = new Gate(connection, path);
+    this.#path = path;
     this.#connection = connection;
     this.#gate = gate;
     this.runs = new StoredRuns(gate);
@@ -47,7 +51,7 @@ export class Store {
     try {
       await migrate(connection.db);
       await nameHolder(connection.db, now);
-      return new Store(connection, new Gate(connection, path));
+      return new Store(path, connection);
     } catch (error) {
       await connection.close();
       throw storeError(path, error);
@@ -58,9 +62,16 @@ export class Store {
     await this.#connection.close();
   }
 
-  /** The fleet as it was believed to be when the process ended. */
-  loadPicture(): Promise<StoredPicture> {
-    return this.#gate.read(loadPicture);
+  /**
+   * The fleet as it was believed to be when the process ended; of the mailboxes only those of some accounts, when they are
+   * named. Throws StoreError, with one sentence.
+   */
+  async loadPicture(accounts: readonly string[] | null = null): Promise<StoredPicture> {
+    try {
+      return await this.#gate.read((db) => loadPicture(db, accounts));
+    } catch (error) {
+      throw storeError(this.#path, error);
+    }
   }
 
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
@@ -98,18 +109,18 @@ export class Store {
     return this.#gate.read(async (db) => {
       const rows = await db
         .selectFrom('actions')
-        .select('action')
+        .select(['id', 'action'])
         .where('planned_at', '>=', since)
         .where('state', '=', 'confirmed')
         .orderBy('planned_at')
         .execute();
-      return rows.map((row) => storedAction(row.action)).filter(({ by }) => !by);
+      return rows.map(storedAction).filter(({ by }) => !by);
     });
   }
 
-  /** The mailboxes that have left, as they were then: one that comes back is no stranger. */
-  departed(account: string): Promise<readonly MailboxState[]> {
-    return this.#gate.read((db) => loadMailboxes(db, { departedFrom: account }));
+  /** Of those that have left, the ones with an id or an address of these, as they were then: one that comes back is no stranger. */
+  departed(account: string, like: readonly Pick<MailboxState, 'id' | 'email'>[]): Promise<readonly MailboxState[]> {
+    return this.#gate.read((db) => loadDeparted(db, account, like));
   }
 
   /** The outcome of an action, or that it will not be sent; the memory after it, and what people are told of it. */
@@ -177,7 +188,7 @@ export class Store {
     return this.#gate.read(async (db) => {
       const rows = await db
         .selectFrom('decisions')
-        .select(['since', 'until', 'judged', 'verdict'])
+        .select(decisionColumns)
         .where('account', '=', account)
         .where('mailbox_id', '=', mailboxId)
         .orderBy('id', 'desc')

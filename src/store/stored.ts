@@ -1,10 +1,13 @@
 // What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
 import type { Action } from '../model/action.ts';
 import type { Claim, GuardMemory } from '../model/verdict.ts';
+import type { RowKey } from './failure.ts';
+import { parsed } from './parsed.ts';
 
 /** Before persons could ask for a change, every action was the guard's, and nothing was said of causes. */
-export function storedAction(json: string): Action {
-  const stored: Partial<Pick<Action, 'by' | 'causes'>> & Omit<Action, 'by' | 'causes'> = JSON.parse(json);
+export function storedAction({ id, action }: { readonly id: string; readonly action: string }): Action {
+  type Stored = Partial<Pick<Action, 'by' | 'causes'>> & Omit<Action, 'by' | 'causes'>;
+  const stored = parsed<Stored>(action, 'actions', { id });
   return { ...stored, by: stored.by ?? null, causes: stored.causes ?? [] };
 }
 
@@ -16,8 +19,9 @@ type StoredMemory = Omit<GuardMemory, 'claim' | 'pauseWord'> & {
   readonly pauseWord?: string | null;
 };
 
-export function storedMemory(json: string): GuardMemory {
-  const stored: StoredMemory = JSON.parse(json);
+/** `key`: that of the mailbox's row. */
+export function storedMemory(json: string, key: RowKey): GuardMemory {
+  const stored = parsed<StoredMemory>(json, 'mailboxes', key);
   const { claim } = stored;
   const proven = claim?.kind === 'pause' ? (claim.word ?? null) : null;
   return { ...stored, claim: claim && storedClaim(claim), pauseWord: stored.pauseWord ?? proven };

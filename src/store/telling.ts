@@ -2,6 +2,8 @@
 import type { Kysely } from 'kysely';
 import type { Announcement, Silence } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
+import { parsed } from './parsed.ts';
+import { inPieces } from './pieces.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
@@ -21,41 +23,36 @@ export interface TellingChanges {
   readonly groups: readonly string[];
 }
 
-/** A statement takes at most this many rows or ids. */
-const rowsAStatement = 500;
-
 export async function loadTelling(db: Db): Promise<TellingMemory> {
-  const announcements = await db.selectFrom('announcements').select('announcement').execute();
+  const announcements = await db.selectFrom('announcements').selectAll().execute();
   const groups = await db.selectFrom('told_groups').selectAll().execute();
   return {
-    announcements: announcements.map((row): Announcement => JSON.parse(row.announcement)),
+    announcements: announcements.map(({ fingerprint, announcement }) =>
+      parsed<Announcement>(announcement, 'announcements', { fingerprint }),
+    ),
     groups: groups.map((row) => ({ group: row.group_name, at: row.told_at })),
   };
 }
 
 /** Within the caller's transaction. */
 export async function writeTelling(trx: Db, { announced, ended, groups }: TellingChanges, now: EpochMs): Promise<void> {
-  for (const some of chunks(ended)) await trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute();
-  for (const some of chunks(announced)) {
-    await trx
+  await inPieces(ended, (some) => trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute());
+  await inPieces(announced, (some) =>
+    trx
       .insertInto('announcements')
       .values(some.map((one) => ({ fingerprint: one.fingerprint, announcement: JSON.stringify(one) })))
       .onConflict((conflict) =>
         conflict.column('fingerprint').doUpdateSet((of) => ({ announcement: of.ref('excluded.announcement') })),
       )
-      .execute();
-  }
-  for (const some of chunks(groups)) {
-    await trx
+      .execute(),
+  );
+  await inPieces(groups, (some) =>
+    trx
       .insertInto('told_groups')
       .values(some.map((group) => ({ group_name: group, told_at: now })))
       .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ told_at: now }))
-      .execute();
-  }
-}
-
-function* chunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += rowsAStatement) yield items.slice(from, from + rowsAStatement);
+      .execute(),
+  );
 }
 
 export interface SilenceRecord {
@@ -72,6 +69,8 @@ export interface SilenceRecord {
 export async function recordSilence(trx: Db, { silence, at, by, reason, command }: SilenceRecord): Promise<void> {
   const changing = { until: silence.until, silence: JSON.stringify(silence) };
   await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
+  // Who silenced what stays in operator_commands.
+  await trx.deleteFrom('silences').where('until', '<=', at).execute();
   await trx
     .insertInto('silences')
     .values({ id: silence.id, ...changing })
@@ -81,6 +80,11 @@ export async function recordSilence(trx: Db, { silence, at, by, reason, command 
 
 /** Those that have not expired at that moment, by their end. */
 export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
-  const rows = await db.selectFrom('silences').select('silence').where('until', '>', now).orderBy('until').execute();
-  return rows.map((row): Silence => JSON.parse(row.silence));
+  const rows = await db
+    .selectFrom('silences')
+    .select(['id', 'silence'])
+    .where('until', '>', now)
+    .orderBy('until')
+    .execute();
+  return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
 }

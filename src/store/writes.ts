@@ -1,27 +1,16 @@
 // The statements that business events are made of. Always within the caller's transaction.
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
-import type { AlertChanges } from '../model/alert.ts';
+import type { Alert, AlertChanges } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { inPieces } from './pieces.ts';
 import type { BreakerRecord, DecisionRecord } from './records.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
-
-/** So many rows go into one statement, and the event loop gets a turn between two: a list of thousands must not stop it. */
-const rowsAStatement = 500;
-
-/** Works through rows in pieces, with a turn of the event loop between two. */
-async function inPieces<Row>(rows: readonly Row[], write: (piece: readonly Row[]) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < rows.length; from += rowsAStatement) {
-    if (from > 0) await turn();
-    await write(rows.slice(from, from + rowsAStatement));
-  }
-}
 
 export function writeMailbox(db: Db, mailbox: MailboxState, leftAt: EpochMs | null = null): Promise<void> {
   return writeMailboxes(db, [mailbox], leftAt);
@@ -164,24 +153,39 @@ export async function writeBreaker(db: Db, { api, state }: BreakerRecord): Promi
     .execute();
 }
 
-export async function writeAlerts(db: Db, changes: AlertChanges): Promise<void> {
-  for (const alert of changes.changed) {
-    if (alert.status === 'resolved') {
-      await db.deleteFrom('alerts').where('fingerprint', '=', alert.fingerprint).execute();
-      continue;
-    }
-    const changing = { status: alert.status, alert: JSON.stringify(alert) };
-    await db
+export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {
+  // Of an alert that changed twice the later state counts.
+  const newest = [...new Map(changed.map((alert) => [alert.fingerprint, alert])).values()];
+  const [over, standing] = [newest.filter(isOver), newest.filter((alert) => !isOver(alert))];
+  await inPieces(standing, (some) =>
+    db
       .insertInto('alerts')
-      .values({ fingerprint: alert.fingerprint, account: alert.account, mailbox_id: alert.mailboxId, ...changing })
-      .onConflict((conflict) => conflict.column('fingerprint').doUpdateSet(changing))
-      .execute();
-  }
-  for (const fingerprint of changes.dropped) {
-    await db.deleteFrom('alerts').where('fingerprint', '=', fingerprint).execute();
-  }
-  for (const transition of changes.transitions) {
-    const row = { at: transition.at, transition: JSON.stringify(transition), told: 0 };
-    await db.insertInto('transitions').values(row).execute();
-  }
+      .values(some.map(alertRow))
+      .onConflict((conflict) =>
+        conflict.column('fingerprint').doUpdateSet((of) => ({
+          status: of.ref('excluded.status'),
+          alert: of.ref('excluded.alert'),
+        })),
+      )
+      .execute(),
+  );
+  await inPieces([...over.map(({ fingerprint }) => fingerprint), ...dropped], (some) =>
+    db.deleteFrom('alerts').where('fingerprint', 'in', some).execute(),
+  );
+  await inPieces(transitions, (some) =>
+    db
+      .insertInto('transitions')
+      .values(some.map((transition) => ({ at: transition.at, transition: JSON.stringify(transition), told: 0 })))
+      .execute(),
+  );
 }
+
+const isOver = ({ status }: Alert) => status === 'resolved';
+
+const alertRow = (alert: Alert) => ({
+  fingerprint: alert.fingerprint,
+  account: alert.account,
+  mailbox_id: alert.mailboxId,
+  status: alert.status,
+  alert: JSON.stringify(alert),
+});

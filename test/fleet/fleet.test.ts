@@ -25,6 +25,15 @@ test('an alert is kept while it is pending or firing', () => {
   expect(fleet.alert(alert.fingerprint)).toBeUndefined();
 });
 
+test('a silence is forgotten once it has expired', () => {
+  const fleet = new Fleet();
+  const silence = { id: 's1', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 5 };
+  fleet.putSilence(silence);
+  expect([fleet.silences(now - 1), fleet.silences(now + 4), fleet.silences(now + 5)]).toEqual([[], [silence], []]);
+  // However the clock is set afterwards: nothing of it is left.
+  expect(fleet.silences(now + 4)).toEqual([]);
+});
+
 test('the newest hundred actions are kept, each once, the newest first', () => {
   const fleet = new Fleet();
   for (let count = 0; count < 120; count += 1)

@@ -30,7 +30,7 @@ export function memoryOutbox(): MemoryOutbox {
   let trouble: StoreTrouble = { failures: 0, newest: null };
   let noticed = () => {};
   const fail = (said: string, lasting: boolean) => {
-    trouble = { failures: trouble.failures + 1, newest: { said, remedy: 'Free space on the disk', lasting } };
+    trouble = { failures: trouble.failures + 1, newest: { said, remedy: 'Free space on the disk.', lasting } };
     noticed();
   };
   const check = () => {

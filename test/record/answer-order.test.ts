@@ -27,7 +27,7 @@ async function recording() {
   const fleet = new Fleet();
   fleet.putMailbox(arrivedMailbox(id));
   const tally = { decision: () => {}, action: () => {}, notification: () => {}, request: () => {} };
-  const rooms = { world, store, fleet, tally, turns: new Turns(), onTransitions: () => {} };
+  const rooms = { world, store, fleet, tally, turns: new Turns(world.clock), onTransitions: () => {} };
   const recorder = new Recorder(rooms, {
     account: 'acme',
     policyFor: () => defaultPolicy,

@@ -18,9 +18,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { alertOf, noAlerts, now } from '../store/records.ts';
+import { alertOf, arrivedMailbox, memory, noAlerts, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { oliver, stormOf } from '../watch/duty.ts';
 
@@ -283,5 +284,45 @@ describe('a lock whose file was deleted', () => {
     expect(store.trouble.newest).toMatchObject({ remedy: 'Stop one of the two.', lasting: false });
     other.close();
     await write();
+  });
+});
+
+describe('a damaged row', () => {
+  test.each([
+    ['observations', 'answer', '{"rows":', "account = 'acme' AND mailbox_id = 'm1' AND route = 'mailboxes'"],
+    ['mailboxes', 'memory', 'null', "account = 'acme' AND mailbox_id = 'm1'"],
+    ['alerts', 'alert', 'x', "fingerprint = 'stale_data|acme|m1|'"],
+  ])('of %s is named at start with its file, its table and a command', async (table, column, text, where) => {
+    const { path, store, write } = await opened();
+    const list = { account: 'acme', absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
+    await store.recordList({ ...list, present: [arrivedMailbox('m1', { memory })] });
+    await write();
+    const database = new DatabaseSync(path);
+    database.prepare(`UPDATE ${table} SET ${column} = ?`).run(text);
+    const command = `sqlite3 ${path} "DELETE FROM ${table} WHERE ${where}"`;
+    const ledger = Ledger.open(path);
+    for (const reading of [store.loadPicture(), ledger.picture()]) {
+      const said = String(await reading.catch((error: unknown) => error));
+      expect(said).toContain(`The store ${path} is damaged: a row of the table ${table} can't be read`);
+      expect(said.endsWith(command)).toBe(true);
+    }
+    await ledger.close();
+    expect(store.trouble.newest).toMatchObject({ lasting: true });
+    database.exec(command.slice(command.indexOf('"') + 1, -1));
+    database.close();
+    await store.loadPicture();
+  });
+
+  test('whose key is a text for a shell is named without a command', async () => {
+    const { path, store } = await opened();
+    await store.recordSilence({
+      silence: { id: '$(reboot)', match: {}, by: 'ann', reason: '', from: now, until: now + 1 },
+      ...{ at: now, by: 'ann', reason: '', command: '' },
+    });
+    const database = new DatabaseSync(path);
+    database.exec("UPDATE silences SET silence = ''");
+    database.close();
+    const said = String(await store.loadPicture().catch((error: unknown) => error));
+    expect(said).toMatch(/a row of the table silences can't be read .* and delete the row\.$/);
   });
 });

@@ -225,6 +225,69 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect([picture.mailboxes.length, picture.alerts.length]).toEqual([2_300, 1]);
     });
 
+    test('of those who left only the ones that are asked for are read, by id or by address', async () => {
+      await using opened = await open();
+      const left = ['m1', 'm2', 'm3', 'm4'].map((id) => arrivedMailbox(id, { memory }));
+      await known(opened.store, ...left, arrivedMailbox('here'));
+      await opened.store.recordList({ ...list, left });
+      const store = await opened.reopen();
+      const asked = [
+        { id: 'm2', email: 'new@one.example' },
+        { id: 'x', email: 'M4@One.Example' },
+        { id: 'here', email: '' },
+      ];
+      expect(await store.departed('acme', asked)).toEqual([left[1], left[3]]);
+      expect([await store.departed('beta', asked), await store.departed('acme', [])]).toEqual([[], []]);
+    });
+
+    test('the picture of some accounts has no mailbox of others', async () => {
+      await using opened = await open();
+      await known(opened.store, arrivedMailbox('m1'), arrivedMailbox('m2', { account: 'beta' }));
+      expect((await opened.store.loadPicture(['beta', 'new'])).mailboxes.map(({ id }) => id)).toEqual(['m2']);
+    });
+
+    test('a storm of alerts and a picture of thousands leave turns of the event loop to others', async () => {
+      await using opened = await open();
+      const ids = Array.from({ length: 1_600 }, (_, index) => `m${index}`);
+      const counting = async (work: () => Promise<unknown>) => {
+        let [turns, over] = [0, false];
+        const working = work().finally(() => {
+          over = true;
+        });
+        for (; !over; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+        await working;
+        return turns;
+      };
+      const alerts = ids.map((id) => alertOf(id));
+      const ended = alerts.map((alert) => ({ ...alert, status: 'resolved' as const }));
+      const transitions = alerts.map((alert) => transitionOf(alert));
+      const { store } = opened;
+      // Pieces of 500: three turns for the alerts, and three for the transitions.
+      expect(await counting(() => store.recordAlerts({ ...noAlerts, changed: alerts, transitions }))).toBeGreaterThan(
+        5,
+      );
+      expect(await counting(() => store.untoldTransitions(10_000))).toBeGreaterThan(2);
+      await known(store, ...ids.map((id) => arrivedMailbox(id)));
+      expect(await counting(() => store.loadPicture())).toBeGreaterThan(2);
+      expect((await store.loadPicture()).alerts).toHaveLength(1_600);
+      // What is dropped and what ends goes; of an alert that changes twice the later state counts.
+      const dropped = ids.slice(800).map((id) => alertOf(id).fingerprint);
+      const again = { ...alertOf('m0'), seen: 7 };
+      await store.recordAlerts({ changed: [...ended.slice(0, 800), again], dropped, transitions: [] });
+      expect((await store.loadPicture()).alerts).toEqual([again]);
+    });
+
+    test('an expired silence is forgotten when the next one is recorded', async () => {
+      await using opened = await open();
+      const asked = (at: number) => ({ at, by: 'ann', reason: 'moving', command: 'silence' });
+      const silence = (id: string, until: number) => ({ id, match: {}, by: 'ann', reason: 'moving', from: now, until });
+      await opened.store.recordSilence({ silence: silence('s1', now + 5), ...asked(now) });
+      await opened.store.recordSilence({ silence: silence('s2', now + 90), ...asked(now + 1) });
+      await opened.store.recordSilence({ silence: silence('s3', now + 90), ...asked(now + 5) });
+      const ids = (await (await opened.reopen()).loadPicture()).silences.map(({ id }) => id);
+      expect(ids).toEqual(['s2', 's3']);
+    });
+
     test('alerts are kept while pending or firing, and forgotten when dropped or resolved', async () => {
       await using opened = await open();
       const pending = alertOf('m1', { status: 'pending', firingAt: null, firesAt: now + 60_000 });

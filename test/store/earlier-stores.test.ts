@@ -64,7 +64,9 @@ describe('the store that ecf77d0 wrote', () => {
     ]);
     expect(picture.silences).toMatchObject([{ match: { rule: ['blacklisted'] }, by: 'ann' }]);
     expect(picture.breakers[0]?.state.entries).toMatchObject([{ email: jonas }]);
-    expect(await store.departed('agency')).toMatchObject([{ email: claire, memory: { mode: 'balanced' } }]);
+    expect(await store.departed('agency', [{ id: 'another', email: claire.toUpperCase() }])).toMatchObject([
+      { email: claire, memory: { mode: 'balanced' } },
+    ]);
     for (const channel of ['hook', 'ops']) {
       expect(
         (await store.pendingDeliveries(channel, 10)).map(({ sequence, attempts }) => [sequence, attempts]),

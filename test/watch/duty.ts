@@ -109,7 +109,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     const schedules = Object.fromEntries(
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;
-    const turns = new Turns();
+    const turns = new Turns(clock);
     const watch = new AccountWatch(
       { world: daemonsWorld, api, store, fleet, tally, turns, onTransitions: () => {} },
       {

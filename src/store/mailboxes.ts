@@ -1,0 +1,159 @@
+// Reads mailboxes back: with their newest answers, memory, verdict, action and changes. Only those that are asked for.
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Action } from '../model/action.ts';
+import type { Observed } from '../model/answers.ts';
+import { type Change, changesAtHand } from '../model/change.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { parsed } from './parsed.ts';
+import { inPieces } from './pieces.ts';
+import type { Tables } from './schema.ts';
+import { storedAction, storedMemory } from './stored.ts';
+
+type Db = Kysely<Tables>;
+type Row = Selectable<Tables['mailboxes']>;
+
+/** Some mailboxes of one account. */
+interface Some {
+  readonly account: string;
+  readonly ids: readonly string[];
+}
+
+/** Every mailbox that has not left; of these accounts only, when they are named. */
+export async function loadMailboxes(
+  db: Db,
+  accounts: readonly string[] | null = null,
+): Promise<readonly MailboxState[]> {
+  const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
+  return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute());
+}
+
+/** Those that have left the account and have the id or the address of one of these, as they were then. */
+export async function loadDeparted(
+  db: Db,
+  account: string,
+  like: readonly Pick<MailboxState, 'id' | 'email'>[],
+): Promise<readonly MailboxState[]> {
+  const ids = new Set(like.map(({ id }) => id));
+  const addresses = new Set(like.map(({ email }) => email.toLowerCase()));
+  const left = await db
+    .selectFrom('mailboxes')
+    .select(['mailbox_id', 'email'])
+    .where('account', '=', account)
+    .where('left_at', 'is not', null)
+    .execute();
+  const wanted = left.filter(({ mailbox_id, email }) => ids.has(mailbox_id) || addresses.has(email.toLowerCase()));
+  const rows: Row[] = [];
+  await inPieces(wanted, async (some) => {
+    const named = some.map(({ mailbox_id }) => mailbox_id);
+    const query = db.selectFrom('mailboxes').selectAll().where('account', '=', account);
+    rows.push(...(await query.where('mailbox_id', 'in', named).execute()));
+  });
+  return inFull(db, rows);
+}
+
+async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxState[]> {
+  const mailboxes: MailboxState[] = [];
+  for (const [account, ofAccount] of Map.groupBy(rows, (row) => row.account)) {
+    await inPieces(ofAccount, async (piece) => {
+      mailboxes.push(...(await pieceInFull(db, account, piece)));
+    });
+  }
+  return mailboxes;
+}
+
+async function pieceInFull(db: Db, account: string, rows: readonly Row[]): Promise<readonly MailboxState[]> {
+  const some = { account, ids: rows.map((row) => row.mailbox_id) };
+  const observations = await loadObservations(db, some);
+  const verdicts = await loadVerdicts(db, some);
+  const actions = await loadActions(db, some);
+  const changes = await loadChanges(db, some);
+  return rows.flatMap((row) => {
+    const id = row.mailbox_id;
+    const observed = observations.get(id);
+    const newest = <Answer>(route: string) => (observed?.get(route) ?? null) as Observed<Answer> | null;
+    const entry = newest<MailboxState['entry']['answer']>('mailboxes');
+    if (!entry) return [];
+    return {
+      account,
+      id,
+      email: row.email,
+      firstSeenAt: row.first_seen_at,
+      missingLists: row.missing_lists,
+      entry,
+      warmup: newest('warmup'),
+      stats: newest('stats'),
+      detail: newest('mailbox'),
+      dns: newest('dns'),
+      blacklist: newest('blacklist'),
+      memory: row.memory ? storedMemory(row.memory, { account, mailbox_id: id }) : null,
+      verdict: verdicts.get(id) ?? null,
+      action: actions.get(id) ?? null,
+      changes: changes.get(id) ?? [],
+    } satisfies MailboxState;
+  });
+}
+
+async function loadObservations(db: Db, { account, ids }: Some): Promise<Map<string, Map<string, Observed<unknown>>>> {
+  const found = new Map<string, Map<string, Observed<unknown>>>();
+  const query = db.selectFrom('observations').selectAll().where('account', '=', account);
+  for (const row of await query.where('mailbox_id', 'in', ids).execute()) {
+    const { mailbox_id, route } = row;
+    const ofMailbox = found.get(mailbox_id) ?? new Map<string, Observed<unknown>>();
+    const answer = parsed(row.answer, 'observations', { account, mailbox_id, route });
+    found.set(mailbox_id, ofMailbox.set(route, { at: row.observed_at, answer }));
+  }
+  return found;
+}
+
+async function loadVerdicts(db: Db, { account, ids }: Some): Promise<Map<string, Observed<Verdict>>> {
+  const newest = db
+    .selectFrom('decisions')
+    .select((of) => of.fn.max('id').as('id'))
+    .where('account', '=', account)
+    .where('mailbox_id', 'in', ids)
+    .groupBy('mailbox_id');
+  const rows = await db
+    .selectFrom('decisions')
+    .select(['id', 'mailbox_id', 'until', 'verdict'])
+    .where('id', 'in', newest)
+    .execute();
+  return new Map(
+    rows.map(({ id, mailbox_id, until, verdict }) => [
+      mailbox_id,
+      { at: until, answer: parsed(verdict, 'decisions', { id }) },
+    ]),
+  );
+}
+
+async function loadActions(db: Db, { account, ids }: Some): Promise<Map<string, Action>> {
+  const age = sql<number>`row_number() over (partition by mailbox_id order by planned_at desc, id desc)`;
+  const ranked = db
+    .selectFrom('actions')
+    .select(['id', 'mailbox_id', 'action', age.as('age')])
+    .where('account', '=', account)
+    .where('mailbox_id', 'in', ids);
+  const rows = await db.selectFrom(ranked.as('ranked')).selectAll().where('age', '=', 1).execute();
+  return new Map(rows.map((row) => [row.mailbox_id, storedAction(row)]));
+}
+
+/** The newest changes of each mailbox, the oldest first. */
+async function loadChanges(db: Db, { account, ids }: Some): Promise<Map<string, readonly Change[]>> {
+  const age = sql<number>`row_number() over (partition by mailbox_id order by id desc)`;
+  const ranked = db
+    .selectFrom('changes')
+    .select(['id', 'mailbox_id', 'change', age.as('age')])
+    .where('account', '=', account)
+    .where('mailbox_id', 'in', ids);
+  const rows = await db
+    .selectFrom(ranked.as('ranked'))
+    .select(['id', 'mailbox_id', 'change'])
+    .where('age', '<=', changesAtHand)
+    .orderBy('id')
+    .execute();
+  const found = new Map<string, readonly Change[]>();
+  for (const { id, mailbox_id, change } of rows) {
+    found.set(mailbox_id, [...(found.get(mailbox_id) ?? []), parsed(change, 'changes', { id })]);
+  }
+  return found;
+}

@@ -1,0 +1,16 @@
+// Long lists in pieces, with a turn of the event loop between two: awaited statements alone never give it one.
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** So many rows or ids go into one statement; SQLite takes 32,766 parameters, and a row has up to ten. */
+export const rowsAPiece = 500;
+
+/** Works through rows piece by piece; nothing for none. */
+export async function inPieces<Row>(
+  rows: readonly Row[],
+  work: (piece: readonly Row[]) => Promise<unknown>,
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += rowsAPiece) {
+    if (from > 0) await turn();
+    await work(rows.slice(from, from + rowsAPiece));
+  }
+}
