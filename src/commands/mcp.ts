@@ -1,6 +1,5 @@
 // `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
 import { readSmallFile } from '../config/small-file.ts';
@@ -11,6 +10,7 @@ import type { ToolSource } from '../mcp/source.ts';
 import { serveTools } from '../mcp/tool-server.ts';
 import { daemonListens } from '../operator/daemon-client.ts';
 import { socketPathOf } from '../operator/socket.ts';
+import { userName } from '../operator/user-name.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
@@ -88,7 +88,7 @@ function openStore(file: string, world: World): Opened | null {
     world,
   );
   const book = openLoneBook(places, world);
-  const alone = serviceSource(book.service, { by: userInfo().username, role: 'operator' });
+  const alone = serviceSource(book.service, { by: userName(), role: 'operator' });
   const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon run with this configuration?`;
   const careful: ToolSource = {
     ...alone,
