@@ -1,5 +1,6 @@
-# Built in one stage, run in another: no sources, no development tools, no root.
-FROM node:24-slim AS build
+# Built in one stage, run in another: no sources, no development tools, no root. The Node.js is the base image's own.
+ARG BASE=node:24-slim
+FROM $BASE AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY tools ./tools
@@ -8,7 +9,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build && npm ci --omit=dev --no-audit --no-fund
 
-FROM node:24-slim
+FROM $BASE
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -16,12 +17,13 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY src/bin.js ./src/bin.js
 COPY src/recipes/built-in ./src/recipes/built-in
-# The store lives in the volume; the configuration is mounted read-only.
-RUN mkdir -p /data && chown node:node /data
+# The command has its name (`docker exec CONTAINER warmwarden status`). The store lives in the volume; the configuration
+# is mounted read-only.
+RUN ln -s /app/src/bin.js /usr/local/bin/warmwarden && mkdir -p /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 7025
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:7025/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/src/bin.js"]
+ENTRYPOINT ["warmwarden"]
 CMD ["run", "--config", "/etc/warmwarden/config.yaml"]

@@ -2,12 +2,13 @@
 // Checks the Node version in plain old JavaScript, then starts the program: the sources where they are, else dist.
 import { existsSync } from 'node:fs';
 
-var needed = 24;
-var major = Number(process.versions.node.split('.')[0]);
+// 24.15 brought the limits of SQLite that recipes run under; 25 is no LTS line.
+var [major, minor] = process.versions.node.split('.').map(Number);
+var newEnough = (major === 24 && minor >= 15) || major >= 26;
 
-if (major < needed) {
+if (!newEnough) {
   process.stderr.write(
-    `warmwarden needs Node.js ${needed} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
+    `warmwarden needs Node.js 24.15 or newer (but not 25); this is ${process.versions.node} (${process.execPath}).\n` +
       'Install a newer Node.js from https://nodejs.org. In a checkout, `npm ci` brings one: use `npm start` or `npx warmwarden`.\n',
   );
   process.exitCode = 2;

@@ -1,4 +1,4 @@
-// The command starts on the Node that runs the tests: .ci/run calls this on the oldest one we promise, too.
+// The command starts on the Node.js that runs the tests, and says so on one that is too old. .ci/run calls this on the oldest one, too.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,4 +20,26 @@ it('answers a wrong word with a hint and exit code 2', () => {
   const { stderr, status } = warmwarden('ran');
   expect(stderr).toContain("unknown command 'ran'");
   expect(status).toBe(2);
+});
+
+/** As if this Node.js were another version: the check is all that is run. */
+function startedOn(version: string): string {
+  const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
+    process.argv[1] = 'warmwarden'; process.argv[2] = '--version'; await import('./src/bin.js')`;
+  const args = ['--input-type=module', '-e', script, 'warmwarden', '--version'];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  return `${status} ${stdout}${stderr}`;
+}
+
+it.each(['18.20.8', '20.20.2', '24.14.1', '25.9.0'])('says what it needs on Node.js %s', (version) => {
+  expect(startedOn(version)).toMatch(new RegExp(`^2 warmwarden needs Node.js 24.15 or newer .*; this is ${version} `));
+});
+
+it.each(['24.15.0', '26.0.0'])('starts on Node.js %s', (version) => {
+  expect(startedOn(version)).toMatch(/^0 \d/);
+});
+
+it('names the same versions in package.json', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(engines).toEqual({ node: '^24.15.0 || >=26.0.0' });
 });

@@ -29,7 +29,6 @@ const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 }
  */
 export function openStage(path: string | null, facts: Facts): DatabaseSync {
   const database = new DatabaseSync(':memory:', { limits, allowExtension: false });
-  if (typeof database.setAuthorizer !== 'function') throw new Error('recipes need Node.js 24.10 or newer');
   // Nobody can guess these names, so only the inner views reach the tables. A common table expression that is called
   // like a view would have the view's rights, if the view's name were all that the authorizer went by.
   const schema = `store_${randomBytes(16).toString('hex')}`;
