@@ -13,6 +13,8 @@ export interface Forecast {
   readonly oldestMs: Readonly<Record<Route, number>>;
   /** How old the statistics of the calmest mailboxes get where the others' are read sooner, milliseconds; as a rule the same. */
   readonly calmestMs: number;
+  /** How long a first sweep of all of them takes until each can be judged, milliseconds. */
+  readonly firstSweepMs: number;
   /** What would hold the cadence; null when it fits. */
   readonly mend: {
     /** A limit of the key, requests a minute, headroom included. */

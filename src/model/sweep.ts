@@ -3,10 +3,10 @@ import { ageText } from './forecast.ts';
 import { dayMs, type EpochMs } from './time.ts';
 
 /**
- * judged: warm-up and statistics, by which the guard judges, are read. others: then connection, DNS and blacklists are,
- * beside what the cadence has made due.
+ * judging: warm-up and statistics are read, by which the guard judges. details: then connection, DNS and blacklists are,
+ * in turns with what the cadence has made due.
  */
-export type SweepPart = 'judged' | 'others';
+export type SweepPart = 'judging' | 'details';
 
 /** While mailboxes that no process ever judged are read for the first time. */
 export interface SweepProgress {
@@ -25,9 +25,24 @@ export interface SweepProgress {
 
 /** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)`. Without a full stop. */
 export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, now: EpochMs): string {
-  const what = part === 'judged' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
+  const what = part === 'judging' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
   const counts = `${grouped(read)} of ${grouped(mailboxes)} ${what}`;
   return `First sweep of ${account}: ${counts}, ${doneText(doneAt, now)}`;
+}
+
+/** Several that go on at once, as one sentence: `First sweep of 3 accounts: ...`. */
+export function sweepsText(sweeps: readonly SweepProgress[], now: EpochMs): string {
+  const [first] = sweeps;
+  if (!first) return '';
+  const ends = sweeps.flatMap(({ doneAt }) => doneAt ?? []);
+  const all = {
+    ...first,
+    account: sweeps.length === 1 ? first.account : `${sweeps.length} accounts`,
+    mailboxes: sweeps.reduce((sum, { mailboxes }) => sum + mailboxes, 0),
+    read: sweeps.reduce((sum, { read }) => sum + read, 0),
+    doneAt: ends.length === 0 ? null : Math.max(...ends),
+  };
+  return sweepText(all, now);
 }
 
 /** `done in about 11 min (23:41 UTC)`, with the date where it is not today's or tonight's. */

@@ -14,7 +14,7 @@ const slowShare = 0.1;
  * Where statistics are read by risk, no mailbox waits longer than this many rounds of all of them: more room for the
  * risky ones would be at the cost of the calm ones, less would be round robin. Where the cadence fits, it is the cap, too.
  */
-const patienceFactor = 1.25;
+export const patienceFactor = 1.25;
 
 /** Where the cadence fits, a kind that is due catches up at this many times its usual rate; statistics take the rest. */
 const catchUp = 2;

@@ -3,7 +3,8 @@ import type { Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import type { Schedule, ScheduleGaps } from '../world.ts';
-import { demandOf } from './demand.ts';
+import { type Demand, demandOf, patienceFactor } from './demand.ts';
+import { judgedRoutes } from './sweep.ts';
 
 export type Gaps = Readonly<Record<Route, ScheduleGaps>>;
 
@@ -14,9 +15,12 @@ export interface ForecastInput {
   /** The share of the key's limit that is left to others, parts per million. */
   readonly headroomPpm: number;
   readonly gaps: Gaps;
-  /** Whether statistics are read early, by risk. */
-  readonly early: boolean;
+  /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
+  readonly earlyMs: number;
 }
+
+/** Health, the list, and what has its turn just before. */
+const requestsBetween = 5;
 
 /** Steps of the minute field that come around evenly; beyond an hour, whole hours. */
 const evenMinutes = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60];
@@ -33,13 +37,14 @@ export function cadenceOf(gaps: Gaps): Readonly<Record<Route, number>> {
   return Object.fromEntries(cadence) as Record<Route, number>;
 }
 
-export function forecastOf({ mailboxes, allowedPerMinute, headroomPpm, gaps, early }: ForecastInput): Forecast {
+export function forecastOf(input: ForecastInput): Forecast {
+  const { mailboxes, allowedPerMinute, headroomPpm, gaps, earlyMs } = input;
   const cadenceMs = cadenceOf(gaps);
-  const demand = demandOf({ mailboxes, allowedPerMinute, cadenceMs, early });
-  const { asksPerMinute, fits, stretch, accountSpacingMs, statsCapMs } = demand;
+  const demand = demandOf({ mailboxes, allowedPerMinute, cadenceMs, early: earlyMs > 0 });
+  const { asksPerMinute, roomPerMinute, fits, stretch, accountSpacingMs, statsCapMs } = demand;
   const aged = (route: keyof typeof stretch) => gaps[route].longestMs * stretch[route];
   const spaced = (route: Route) => Math.max(gaps[route].longestMs, accountSpacingMs);
-  const stats = fits ? Math.min(aged('stats'), early ? statsCapMs : Number.POSITIVE_INFINITY) : aged('stats');
+  const stats = fits ? fittingStatsMs(input, demand) : aged('stats');
   return {
     mailboxes,
     allowedPerMinute,
@@ -54,7 +59,8 @@ export function forecastOf({ mailboxes, allowedPerMinute, headroomPpm, gaps, ear
       dns: aged('dns'),
       blacklist: aged('blacklist'),
     },
-    calmestMs: Math.max(stats, early ? statsCapMs : 0),
+    calmestMs: fits ? stats : Math.max(stats, earlyMs > 0 ? statsCapMs : 0),
+    firstSweepMs: (judgedRoutes.length * mailboxes * minuteMs) / roomPerMinute,
     mend: fits
       ? null
       : {
@@ -63,6 +69,21 @@ export function forecastOf({ mailboxes, allowedPerMinute, headroomPpm, gaps, ear
           warmupMs: evenly(cadenceMs.warmup * stretch.warmup),
         },
   };
+}
+
+/**
+ * How old statistics get where the cadence fits. A run makes all of them due at once: who is read first after one run and
+ * last after the next, when other kinds are due too, waits for the difference besides. Read early, they rest for earlyMs
+ * and wait for their turn by risk, which the cap on staleness bounds. A few other requests may come in between.
+ */
+function fittingStatsMs({ mailboxes, allowedPerMinute, gaps, earlyMs }: ForecastInput, demand: Demand): number {
+  const { turnMs, roomPerMinute } = demand;
+  const betweenMs = (requestsBetween * minuteMs) / allowedPerMinute;
+  const quickestRoundMs = (mailboxes * minuteMs) / roomPerMinute;
+  const byCadence = gaps.stats.longestMs + turnMs.stats - quickestRoundMs + betweenMs;
+  if (earlyMs === 0) return byCadence;
+  const rested = earlyMs + (patienceFactor - 1) * turnMs.stats;
+  return Math.min(byCadence, Math.max(rested, patienceFactor * turnMs.stats) + betweenMs);
 }
 
 /** The next longer interval that a cron expression can say evenly. */

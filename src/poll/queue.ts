@@ -84,13 +84,13 @@ export class PollQueue {
   /** Reasons for a poll of a mailbox, the best first. */
   readonly #reasons: readonly ((now: number) => Poll | undefined)[] = [
     () => this.#takeWaiting('urgent'),
-    () => this.#takeSweep('judged'),
+    () => this.#takeSweep('judging'),
     () => this.#takeWaiting('soon'),
     (now) => this.#takeDue(now),
   ];
   /** The reason of the last poll, and how many in a row had it. */
   #row = { reason: 0, length: 0 };
-  #isOthersTurn = false;
+  #isDetailsTurn = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -114,12 +114,12 @@ export class PollQueue {
     const slot = this.#freeSlots.pop() ?? this.#ids.length;
     this.#ids[slot] = mailboxId;
     this.#slots.set(mailboxId, slot);
-    const others = mailboxRoutes.filter((route) => partOf(route) === 'others');
-    for (const route of others) {
+    const details = mailboxRoutes.filter((route) => partOf(route) === 'details');
+    for (const route of details) {
       const readAt = lastRead[route];
       if (readAt !== undefined) this.#turns[route].set(slot, Math.min(readAt, now));
     }
-    this.#sweep.join(slot, [...judgedRoutes, ...others.filter((route) => lastRead[route] === undefined)], now);
+    this.#sweep.join(slot, [...judgedRoutes, ...details.filter((route) => lastRead[route] === undefined)], now);
     this.#risks.weigh(slot, 0, false);
   }
 
@@ -287,11 +287,11 @@ export class PollQueue {
    * judged for the first time; nothing is read early while there is something that was never read.
    */
   #takeDue(now: number): Poll | undefined {
-    if (!this.#isSwept && this.#sweep.next('judged')) return undefined;
+    if (!this.#isSwept && this.#sweep.next('judging')) return undefined;
     const due = this.#dueRoutes();
-    const others = this.#isOthersTurn || due.length === 0 ? this.#takeSweep('others') : undefined;
-    this.#isOthersTurn = !others;
-    if (others) return others;
+    const detail = this.#isDetailsTurn || due.length === 0 ? this.#takeSweep('details') : undefined;
+    this.#isDetailsTurn = !detail;
+    if (detail) return detail;
     const byRisk = this.#byRisk(now);
     const early = byRisk !== null && this.#sweep.polls === 0 && !due.includes('stats');
     return this.#takeByShare(early ? ['stats', ...due] : due, byRisk);
@@ -349,7 +349,7 @@ export class PollQueue {
   #takeSlot(route: MailboxRoute, slot: number): Poll {
     this.#turns[route].delete(slot);
     this.#sweep.taken({ route, slot });
-    this.#isSwept ||= this.#sweep.next('judged') === null;
+    this.#isSwept ||= this.#sweep.next('judging') === null;
     if (route === 'stats') this.#risks.taken(slot);
     const poll = { route, mailboxId: this.#ids[slot] ?? '' };
     for (const waiting of Object.values(this.#waiting)) waiting.delete(pollKey(poll));

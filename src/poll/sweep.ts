@@ -13,7 +13,7 @@ export interface SweepPoll {
 
 /** The part of a sweep that reads it. */
 export function partOf(route: MailboxRoute): SweepPart {
-  return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judged' : 'others';
+  return (judgedRoutes as readonly MailboxRoute[]).includes(route) ? 'judging' : 'details';
 }
 
 /** Mailboxes are slots, as everywhere in the queue. Every call costs O(1), spread over the calls. */
@@ -23,7 +23,7 @@ export class Sweep {
   /** Slots in the order of their arrival; who left or was read already stays until it comes up. */
   #line: number[] = [];
   /** How far each part has come in the line. */
-  readonly #heads: Record<SweepPart, number> = { judged: 0, others: 0 };
+  readonly #heads: Record<SweepPart, number> = { judging: 0, details: 0 };
   /** Slots whose statistics are wanted sooner. */
   readonly #hastened = new Set<number>();
   #since: number | null = null;
@@ -55,14 +55,14 @@ export class Sweep {
 
   /** The mailbox is to be judged next. False when that kind is none to judge by, or was read already. */
   hasten(slot: number, route: MailboxRoute): boolean {
-    if (partOf(route) !== 'judged' || !this.#unread.get(slot)?.includes(route)) return false;
+    if (partOf(route) !== 'judging' || !this.#unread.get(slot)?.includes(route)) return false;
     this.#hastened.add(slot);
     return true;
   }
 
   /** What is to be read next of a part; null when nothing of it is left. It stays so until it is taken. */
   next(part: SweepPart): SweepPoll | null {
-    for (const slot of part === 'judged' ? this.#hastened : []) {
+    for (const slot of part === 'judging' ? this.#hastened : []) {
       const route = this.#firstOf(slot, part);
       if (route) return { route, slot };
       this.#hastened.delete(slot);
@@ -94,8 +94,8 @@ export class Sweep {
     if (this.#polls > 0) return;
     this.#line = [];
     this.#hastened.clear();
-    this.#heads.judged = 0;
-    this.#heads.others = 0;
+    this.#heads.judging = 0;
+    this.#heads.details = 0;
     this.#since = null;
   }
 }

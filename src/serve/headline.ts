@@ -5,6 +5,7 @@ import type { Alert } from '../model/alert.ts';
 import type { Guarding } from '../model/guarding.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/operator-command.ts';
+import { type SweepProgress, sweepsText } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { StateCounts } from './fleet-view.ts';
 import { duration } from './wording.ts';
@@ -18,6 +19,8 @@ export interface HeadlineFacts {
   readonly guarding: readonly Guarding[];
   /** What people switched off, still in force. */
   readonly writesOff: readonly WritesOff[];
+  /** First sweeps that go on. */
+  readonly sweeps: readonly SweepProgress[];
   readonly now: EpochMs;
 }
 
@@ -68,7 +71,7 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
 }
 
 /** Every account fails, or nothing can be judged: whatever the numbers below say, they are old. */
-function blindHeadline({ accounts, counts, now }: HeadlineFacts): Headline | null {
+function blindHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headline | null {
   const failing = accounts.filter((account) => account.failingSince !== null);
   if (accounts.length > 0 && failing.length === accounts.length) {
     const since = Math.min(...failing.map((account) => account.failingSince ?? now));
@@ -83,7 +86,7 @@ function blindHeadline({ accounts, counts, now }: HeadlineFacts): Headline | nul
     };
   }
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total > 0 && counts.blind === total) {
+  if (total > 0 && counts.blind === total && judgingOf(sweeps).length === 0) {
     return {
       tone: 'blind',
       sentence:
@@ -121,7 +124,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   }
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
   const allFine = total === 1 ? 'The one mailbox is fine.' : `All ${mailboxes(total)} are fine.`;
-  const states = counts.watching === total ? allFine : stateSentence(counts);
+  const states = sweepSentence(facts) ?? (counts.watching === total ? allFine : stateSentence(counts));
   const sentence =
     critical === 0 ? states : `${critical === 1 ? '1 critical alert' : `${critical} critical alerts`}. ${states}`;
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
@@ -153,7 +156,7 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
 }
 
 function adviceOf(facts: HeadlineFacts, critical: number): string {
-  const { counts, accounts, firing } = facts;
+  const { counts, accounts, firing, sweeps } = facts;
   const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
   if (readOnly.length > 0)
     return `The key of ${join(readOnly)} may not write: breaches there are NOT acted on. Replace the key.`;
@@ -169,7 +172,24 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (counts.paused_by_us > 0)
     return 'Nothing burns any more. Clean the paused mailbox’s list, then resume it by hand; it never resumes by itself.';
   if (counts.recovering > 0) return 'Nothing is needed now: the guard has acted and keeps watching.';
+  if (judgingOf(sweeps).length > 0)
+    return 'Wait until the first sweep is done: mailboxes that were not read yet are not judged yet.';
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
+}
+
+/** Those that have not read yet what the guard judges by. */
+function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
+  return sweeps.filter(({ part }) => part === 'judging');
+}
+
+/** How far the first sweep is, and what is known of those who were read; null when none goes on. */
+function sweepSentence({ counts, sweeps, now }: HeadlineFacts): string | null {
+  const judging = judgingOf(sweeps);
+  if (judging.length === 0) return null;
+  const unread = judging.reduce((sum, { mailboxes, read }) => sum + mailboxes - read, 0);
+  const known = { ...counts, blind: Math.max(0, counts.blind - unread) };
+  const isAnyKnown = Object.values(known).some((count) => count > 0);
+  return `${sweepsText(judging, now)}.${isAnyKnown ? ` ${stateSentence(known)}` : ''}`;
 }
 
 /** "1 mailbox paused by the guard, 2 in recovery, 9 fine": the first part names what is counted. */
@@ -178,7 +198,8 @@ function stateSentence(counts: StateCounts): string {
   const words = parts.map(([state, what], index) =>
     index === 0 ? `${mailboxes(counts[state])} ${what}` : `${counts[state]} ${what}`,
   );
-  return `${join([...words, `${counts.watching} fine`])}.`;
+  const fine = words.length === 0 ? mailboxes(counts.watching) : counts.watching;
+  return `${join([...words, `${fine} fine`])}.`;
 }
 
 const stateParts: readonly (readonly [GuardState, string])[] = [

@@ -5,6 +5,7 @@ import type { Alert, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
+import { type SweepProgress, sweepText } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { MailboxRow, Page, StateCounts } from './fleet-view.ts';
@@ -39,7 +40,7 @@ export function fleetJson(parts: {
       title: facts.title,
     })),
     alerts_firing: firing.length,
-    accounts: [...fleet.accounts()].map(accountJson),
+    accounts: [...fleet.accounts()].map((account) => accountJson(account, fleet.sweep(account.name), now)),
     channels: [...fleet.channels()].map((channel) => ({
       name: channel.name,
       type: channel.type,
@@ -58,7 +59,7 @@ export function fleetJson(parts: {
   };
 }
 
-function accountJson(account: AccountState) {
+function accountJson(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs) {
   return {
     name: account.name,
     requests_per_minute: account.requestsPerMinute,
@@ -71,7 +72,14 @@ function accountJson(account: AccountState) {
     health: account.health,
     queue_length: account.queueLength,
     oldest_due_at: iso(account.oldestDueAt),
+    first_sweep: sweep ? sweepJson(sweep, now) : null,
   };
+}
+
+/** part: judging (warm-up and statistics are read) or details (then connection, DNS and blacklists). */
+function sweepJson(sweep: SweepProgress, now: EpochMs) {
+  const { since, part, mailboxes, read, doneAt } = sweep;
+  return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, now) };
 }
 
 function rowJson(row: MailboxRow, explain: Explain) {

@@ -157,7 +157,8 @@ function pictureOf(parts: PictureParts) {
   const recentActions = fleet.recentActions();
   const writesOff = fleet.writesOff(now);
   const guarding = fleet.guarding();
-  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, now };
+  const sweeps = [...fleet.sweeps()];
+  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now };
   return { rows, counts, now, firing, headline: headlineOf(facts) };
 }
 

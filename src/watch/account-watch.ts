@@ -88,7 +88,7 @@ export class AccountWatch {
         allowedPerMinute: allowedPerMinute(),
         headroomPpm: api.budget.headroomPpm,
         gaps,
-        early: earlyMs > 0,
+        earlyMs,
       });
     this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog, forecast });
     this.#lane = new Lane({

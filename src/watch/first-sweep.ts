@@ -18,7 +18,7 @@ const progressEveryMs = minuteMs;
 /** After the last answer of a part a second look takes about so long. */
 const secondLooksMs = minuteMs;
 /** Connection, DNS and blacklists take turns with what the cadence has made due. */
-const othersShare = 0.5;
+const detailsShare = 0.5;
 
 export interface SweepParts {
   readonly account: string;
@@ -37,8 +37,8 @@ export class FirstSweep {
   /** Those of them whose first judgement is settled: what comes after it is news. */
   readonly #settled = new Set<string>();
   /** What of them was not asked to the end yet. */
-  readonly #unread: Readonly<Record<SweepPart, Unread>> = { judged: new Unread(), others: new Unread() };
-  #part: SweepPart = 'judged';
+  readonly #unread: Readonly<Record<SweepPart, Unread>> = { judging: new Unread(), details: new Unread() };
+  #part: SweepPart = 'judging';
   readonly #since: EpochMs;
   #keptFrom: EpochMs;
   #pace: SweepPace;
@@ -59,7 +59,7 @@ export class FirstSweep {
     this.#keptFrom = clock.now();
     this.#pace = new SweepPace(clock.monotonic());
     this.#add(mailboxes);
-    if ((this.#leftMs('judged') ?? 0) > progressEveryMs) this.#say();
+    if ((this.#leftMs('judging') ?? 0) > progressEveryMs) this.#say();
   }
 
   /** Mailboxes that arrive while it goes on are looked at with the rest. */
@@ -72,7 +72,7 @@ export class FirstSweep {
       this.#newcomers.add(mailbox.id);
       for (const route of mailboxRoutes) {
         const part = partOf(route);
-        if (part === 'judged' || readAt(mailbox, route) === null) this.#unread[part].add(mailbox.id, route);
+        if (part === 'judging' || readAt(mailbox, route) === null) this.#unread[part].add(mailbox.id, route);
       }
     }
     this.show();
@@ -96,7 +96,7 @@ export class FirstSweep {
   /** Whether it goes on, and that answer (null: the outcome of an action) belongs to the first look at the mailbox. */
   isFirstLook(mailboxId: string, route: Route | null): boolean {
     if (!this.#newcomers.has(mailboxId)) return false;
-    if (mailboxRoutes.some((one) => one === route && partOf(one) === 'others')) return true;
+    if (mailboxRoutes.some((one) => one === route && partOf(one) === 'details')) return true;
     const known = this.#parts.fleet.mailbox(this.#parts.account, mailboxId);
     if (known && !isUnsettled(known)) this.#settled.add(mailboxId);
     return !this.#settled.has(mailboxId);
@@ -106,7 +106,7 @@ export class FirstSweep {
   show(): void {
     const { account, fleet, world, over } = this.#parts;
     if (this.#isPartOver()) {
-      if (this.#part === 'judged' && this.#unread.others.polls > 0) this.#beginOthers();
+      if (this.#part === 'judging' && this.#unread.details.polls > 0) this.#beginDetails();
       else this.#newcomers.clear();
       over();
     }
@@ -126,9 +126,9 @@ export class FirstSweep {
     this.#parts.fleet.endSweep(this.#parts.account);
   }
 
-  #beginOthers(): void {
+  #beginDetails(): void {
     const { clock } = this.#parts.world;
-    this.#part = 'others';
+    this.#part = 'details';
     this.#keptFrom = clock.now();
     this.#pace = new SweepPace(clock.monotonic());
   }
@@ -136,9 +136,9 @@ export class FirstSweep {
   #isPartOver(): boolean {
     if (this.#newcomers.size === 0 || this.#unread[this.#part].polls > 0) return false;
     if (this.#parts.world.clock.monotonic() - this.#pace.lastAt >= patienceMs) return true;
-    const othersMs = this.#part === 'judged' ? this.#leftMs('others') : null;
-    const othersEndSoon = othersMs !== null && othersMs > 0 && othersMs <= patienceMs;
-    return !othersEndSoon && !this.#isUnsettled();
+    const detailsMs = this.#part === 'judging' ? this.#leftMs('details') : null;
+    const detailsEndSoon = detailsMs !== null && detailsMs > 0 && detailsMs <= patienceMs;
+    return !detailsEndSoon && !this.#isUnsettled();
   }
 
   /** Something waits for its second look, or is being done. */
@@ -155,7 +155,7 @@ export class FirstSweep {
   }
 
   #leftMs(part: SweepPart): number | null {
-    const perMinute = this.#parts.perMinute() * (part === 'judged' ? 1 : othersShare);
+    const perMinute = this.#parts.perMinute() * (part === 'judging' ? 1 : detailsShare);
     const now = this.#parts.world.clock.monotonic();
     const pace = part === this.#part ? this.#pace : new SweepPace(now);
     return pace.leftMs(this.#unread[part].polls, perMinute, now);

@@ -38,6 +38,7 @@ const small: Forecast = {
     dns: 7 * hourMs,
     blacklist: 7 * hourMs,
   },
+  firstSweepMs: 0,
   calmestMs: 18 * minuteMs,
   mend: { requestsPerMinute: 123, statsMs: 20 * minuteMs, warmupMs: hourMs },
 };

@@ -1,12 +1,19 @@
 // `warmwarden check --online` against the simulator: what it asks, what it says, and what it can't say.
 import { expect, test } from 'vitest';
-import { askOnline, onlineText } from '../../src/commands/check/online.ts';
+import { askOnline, type OnlineAccount, onlineText } from '../../src/commands/check/online.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { routes } from '../../src/model/answers.ts';
+import { minuteMs } from '../../src/model/time.ts';
+import { forecastOf, type Gaps } from '../../src/poll/forecast.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { createLog, systemClock, type World } from '../../src/world.ts';
 import { ann, serve } from '../simulator/served.ts';
 import { Workplace } from '../support/process.ts';
+
+const every = { shortestMs: 15 * minuteMs, longestMs: 15 * minuteMs };
+const gaps = Object.fromEntries(routes.map((route) => [route, every])) as Gaps;
+const aForecast = { allowedPerMinute: 97, headroomPpm: 30_000, gaps, earlyMs: minuteMs };
 
 const clock = systemClock();
 const world: World = { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
@@ -40,6 +47,7 @@ test('asks two things of each account, reads only, and says whom it would guard 
   expect(text).toMatch(
     /mailboxes on 90 a minute: the cadence asks for \d+ a minute; stats will be up to \d+ (s|min) old/,
   );
+  expect(text).toMatch(/ {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n/);
   expect(text).toContain('can not be proved without writing');
 });
 
@@ -65,6 +73,24 @@ test('beside a running daemon it takes its requests from the headroom, and asks 
   await using api = await stage({ headroom: '1%' });
   const [account] = await askOnline(api.config, world, true);
   expect([account?.failure, api.requests()]).toEqual([expect.stringContaining('headroom leaves no request'), []]);
+});
+
+test('with several accounts it says how long the first sweep of all takes', () => {
+  const account = (name: string, selected: number, firstSweepMs: number): OnlineAccount => ({
+    account: name,
+    health: 'health says ok',
+    failure: null,
+    listed: selected,
+    selected,
+    unselected: [],
+    idleRules: [],
+    forecast: { ...forecastOf({ ...aForecast, mailboxes: selected }), firstSweepMs },
+  });
+  const accounts = [account('acme', 100, 2 * minuteMs), account('beta', 1_000, 22 * minuteMs)];
+  expect(onlineText(accounts, false)).toContain(
+    'First sweep of all 1,100 mailboxes: about 22 min; beta takes longest.\n',
+  );
+  expect(onlineText(accounts.slice(0, 1), false)).not.toContain('First sweep of all');
 });
 
 test('a cadence that does not fit is summed up, with what would mend it', async () => {

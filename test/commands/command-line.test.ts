@@ -116,6 +116,21 @@ describe('completion', () => {
   });
 });
 
+/** An account as `status` reads it, with nothing wrong. */
+const withoutTrouble = {
+  requests_per_minute: 97,
+  last_success_at: null,
+  failing_since: null,
+  last_failure: null,
+  key_rejected: false,
+  writable: true,
+  listed: true,
+  health: 'ok',
+  queue_length: 0,
+  oldest_due_at: null,
+} as const;
+const sweepFacts = { since: '', part: 'judging', mailboxes: 7, read: 3, done_at: null } as const;
+
 describe('status', () => {
   test('shows the fleet of the running daemon, and that nobody guards when it is gone', async () => {
     await using stage = await Stage.open();
@@ -140,6 +155,34 @@ describe('status', () => {
     const dead = await ask();
     expect(dead.lines[0]).toContain('NOTHING IS GUARDED');
     expect(dead.text).toContain('fine@a.example');
+  });
+
+  test('says how far the first sweep of each account is, once', () => {
+    const sweep = (name: string, text: string) => ({ ...withoutTrouble, name, first_sweep: { ...sweepFacts, text } });
+    const answer = {
+      at: '2026-03-10T10:12:00.000Z',
+      headline: 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC). 3 mailboxes fine.',
+      advice: 'Wait until the first sweep is done.',
+      tone: 'blind',
+      accounts: [
+        sweep('acme', 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC)'),
+        sweep(
+          'beta',
+          'First sweep of beta: 1 of 3 mailboxes read for connection, DNS and blacklists, done in about 2 min',
+        ),
+        { ...withoutTrouble, name: 'gamma', first_sweep: null },
+      ],
+      channels: [],
+      alerts: [],
+      alerts_firing: 0,
+      total: 0,
+      mailboxes: [],
+    } as const;
+    const lines = statusText(answer, { columns: 120, rows: null, style: (_, plain) => plain }).split('\n');
+    expect(lines.filter((line) => line.startsWith('First sweep of'))).toEqual([
+      answer.headline,
+      'First sweep of beta: 1 of 3 mailboxes read for connection, DNS and blacklists, done in about 2 min',
+    ]);
   });
 
   test('is never wider or higher than the screen, and colours only when asked', () => {

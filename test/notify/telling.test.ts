@@ -218,7 +218,7 @@ const sweepOf = (account: string, keptFrom: number): SweepProgress => ({
   account,
   since: keptFrom,
   mailboxes: 9,
-  part: 'judged',
+  part: 'judging',
   read: 3,
   doneAt: null,
   keptFrom,

@@ -1,6 +1,7 @@
 // A first sweep of a fleet that is big for its plan: it has the budget, and what is news while it goes on is told at once.
 import { expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { FleetAnswer } from '../../src/serve/routes.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';
@@ -33,6 +34,23 @@ it('scores that fall all over the fleet do not slow the first sweep: it has the 
   expect(stage.clock.now() - start).toBeLessThan(21 * minuteMs);
 });
 
+it('page, JSON and status say how far it is, and it ends when they said', async () => {
+  const fleet = Array.from({ length: 40 }, (_, number) => settled(number));
+  await using stage = await startMovedDaemon({
+    scenario: { name: 'calm', summary: 'Nothing happens.', fleet, incidents: [] },
+    poll: often,
+    account: { ...small, requests_per_minute: 20 },
+  });
+  await stage.run(3 * minuteMs);
+  const answer = (await (await fetch(`${stage.url()}/api/fleet`)).json()) as FleetAnswer;
+  const sweep = answer.accounts[0]?.first_sweep;
+  expect(sweep).toMatchObject({ part: 'judging', mailboxes: 40, read: expect.any(Number) });
+  expect(answer.headline).toContain(`${sweep?.read} of 40 mailboxes read, done in about`);
+  const said = Date.parse(sweep?.done_at ?? '');
+  await stage.until('all are judged', () => stage.fleet().sweep('agency')?.part !== 'judging', 20 * minuteMs);
+  expect(Math.abs(stage.clock.now() - said)).toBeLessThan(2 * minuteMs);
+});
+
 it('a bounce wave over mailboxes that were judged already: recoveries and the hold are told while the sweep goes on', async () => {
   const wave = sendingNow(10);
   const calm = Array.from({ length: 150 }, (_, number) => settled(number + 10));
@@ -52,7 +70,7 @@ it('a bounce wave over mailboxes that were judged already: recoveries and the ho
   await stage.until('a hold', () => stage.breaker().openSince !== null, 40 * minuteMs);
   const { posts, told, fleet } = stage;
   await stage.run(2 * minuteMs);
-  expect(fleet().sweep('agency')?.part).toBe('judged');
+  expect(fleet().sweep('agency')?.part).toBe('judging');
   expect([told('guard_held'), told('health_score_drop')]).toEqual([['firing'], []]);
   expect(told('guard_acted')).toHaveLength(posts.length);
   expect(posts.length).toBeGreaterThan(0);
@@ -81,14 +99,14 @@ it('what a sweep found is told when its account leaves the configuration, and af
   const recovered = (email: string) => stage.mailbox(email).action?.state === 'confirmed';
   await stage.until('both are switched to recovery', () => recovered(mine) && recovered(theirs), 10 * minuteMs);
   await stage.run(2 * minuteMs);
-  expect([acted(), [...stage.fleet().sweeps()].map(({ part }) => part)]).toEqual([[], ['judged', 'judged']]);
+  expect([acted(), [...stage.fleet().sweeps()].map(({ part }) => part)]).toEqual([[], ['judging', 'judging']]);
   await stage.reload((config) => void config.accounts.pop(), { force: true });
   await stage.run(minuteMs);
   expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs]);
   await stage.restart();
   await stage.run(minuteMs);
   expect(acted().map(({ mailbox }) => mailbox)).toEqual([theirs, mine]);
-  expect(stage.fleet().sweep('agency')?.part).toBe('judged');
+  expect(stage.fleet().sweep('agency')?.part).toBe('judging');
 });
 
 it('one mailbox that never answers does not hold up the end of the sweep, nor what it found', async () => {

@@ -3,7 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { account, action, alert, exampleFleet, mailbox, now, row, today, verdict } from './example-fleet.ts';
+import {
+  account,
+  action,
+  alert,
+  bareMailbox,
+  exampleFleet,
+  mailbox,
+  now,
+  row,
+  today,
+  verdict,
+} from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 
 const page = { accept: 'text/html' };
@@ -57,6 +68,52 @@ describe('the headline', () => {
     const body = await read(fleet, '/', { ready: () => ({ ready: false, reasons }) });
     expect(headline(body)).toBe('Starting: no mailbox list was read yet.');
     expect(body).toContain('Waiting for: the mailboxes of acme.');
+  });
+
+  describe('while a first sweep goes on', () => {
+    const sweep = { account: 'acme', since: now - minuteMs, keptFrom: now - minuteMs, part: 'judging' } as const;
+    const unread = (fleet: Fleet, count: number) => {
+      for (let index = 0; index < count; index += 1)
+        fleet.putMailbox(bareMailbox(`u${index}`, `u${index}@acme.example`));
+      return fleet;
+    };
+    const doneAt = now + 11 * minuteMs;
+
+    test('says how far it is, when it is done, and what is known of those who were read', async () => {
+      const fleet = unread(calmFleet(), 4);
+      fleet.putSweep({ ...sweep, mailboxes: 7, read: 3, doneAt });
+      const body = await read(fleet);
+      const text = 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (03:23 UTC).';
+      expect(headline(body)).toBe(`${text} 3 mailboxes fine.`);
+      expect(body).toContain('Wait until the first sweep is done');
+      expect(body).toContain(`<p>${text}</p>`);
+      const [json] = JSON.parse((await read(fleet, '/api/fleet')).toString()).accounts;
+      expect(json.first_sweep).toEqual({
+        since: new Date(now - minuteMs).toISOString(),
+        part: 'judging',
+        mailboxes: 7,
+        read: 3,
+        done_at: new Date(doneAt).toISOString(),
+        text: text.slice(0, -1),
+      });
+    });
+
+    test('names what is wrong with those who were read first, and counts several accounts together', async () => {
+      const fleet = unread(exampleFleet(), 4);
+      fleet.putSweep({ ...sweep, mailboxes: 14, read: 10, doneAt });
+      fleet.putSweep({ ...sweep, account: 'northwind', mailboxes: 2, read: 1, doneAt: doneAt + minuteMs });
+      expect(headline(await read(fleet))).toBe(
+        '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 1 mailbox paused by the guard, 1 in recovery, 1 near the limit, 8 fine.',
+      );
+    });
+
+    test('is none of the headline any more when all were judged: the account says what is still read', async () => {
+      const fleet = calmFleet();
+      fleet.putSweep({ ...sweep, part: 'details', mailboxes: 3, read: 1, doneAt });
+      const body = await read(fleet);
+      expect(headline(body)).toBe('All 3 mailboxes are fine.');
+      expect(body).toContain('First sweep of acme: 1 of 3 mailboxes read for connection, DNS and blacklists, done in');
+    });
   });
 
   test('points at an action that has not taken effect', async () => {

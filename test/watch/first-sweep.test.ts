@@ -77,9 +77,9 @@ test('a long first sweep says each minute how many mailboxes are read, and when 
 test('the findings of the judged are told when these were read; connection, DNS and blacklists are a part of its own', async () => {
   const at = sweepOf(100);
   await at.read(['warmup', 'stats'], 0, 99);
-  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judged']);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judging']);
   await at.read(['warmup', 'stats'], 99);
-  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'others']);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'details']);
   expect(at.fleet.sweep('acme')?.keptFrom).toBe(at.clock.now());
   await at.read(['mailbox', 'dns', 'blacklist'], 0, 40);
   expect(at.text()).toMatch(
@@ -93,7 +93,7 @@ test('what remains is waited for when it will be read soon, so that a small flee
   const at = sweepOf(10);
   expect(at.lines).toEqual([]);
   await at.read(['warmup', 'stats']);
-  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judged']);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judging']);
   await at.read(['mailbox', 'dns', 'blacklist']);
   expect([at.overs(), at.fleet.sweep('acme')]).toEqual([1, undefined]);
 });
@@ -104,7 +104,7 @@ test('what is never asked, and never settled, holds the end up for five minutes 
   await at.read(['mailbox', 'dns', 'blacklist'], 0, 9);
   await at.clock.advance(6 * minuteMs);
   at.sweep.show();
-  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'others']);
+  expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([1, 'details']);
 });
 
 test('without answers there is no end to foresee', async () => {

@@ -37,18 +37,18 @@ export interface OnlineAccount {
 export async function askOnline(config: Config, world: World, beside: boolean): Promise<readonly OnlineAccount[]> {
   const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(config.poll[route])]));
   const gaps = gapsOf(schedules as Parameters<typeof gapsOf>[0], world.clock.now());
-  const early = config.poll.statsIntervalMinMs > 0;
-  return Promise.all(config.accounts.map((account) => askAccount(account, { world, gaps, early, beside })));
+  const earlyMs = config.poll.statsIntervalMinMs;
+  return Promise.all(config.accounts.map((account) => askAccount(account, { world, gaps, earlyMs, beside })));
 }
 
 interface Asking {
   readonly world: World;
   readonly gaps: Gaps;
-  readonly early: boolean;
+  readonly earlyMs: number;
   readonly beside: boolean;
 }
 
-async function askAccount(account: AccountConfig, { world, gaps, early, beside }: Asking): Promise<OnlineAccount> {
+async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside }: Asking): Promise<OnlineAccount> {
   const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0 };
   const unknown = { ...nothing, unselected: [], idleRules: [], forecast: null };
   const { requestsPerMinute, headroomPpm } = account;
@@ -82,7 +82,7 @@ async function askAccount(account: AccountConfig, { world, gaps, early, beside }
       selected: selected.length,
       unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
       idleRules: idleRules(account, mailboxes),
-      forecast: forecastOf({ mailboxes: selected.length, allowedPerMinute, headroomPpm, gaps, early }),
+      forecast: forecastOf({ mailboxes: selected.length, allowedPerMinute, headroomPpm, gaps, earlyMs }),
     };
   } finally {
     await api.close();
@@ -109,7 +109,19 @@ export function onlineText(accounts: readonly OnlineAccount[], beside: boolean):
   const note =
     'Whether a key may write can not be proved without writing: the first action shows it (rule key_read_only).';
   const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
-  return [...lines, ...(beside ? [neighbour] : []), note].map((line) => `${line}\n`).join('');
+  return [...lines, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note].map((line) => `${line}\n`).join('');
+}
+
+/** Accounts are swept side by side, each with its own budget. */
+function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
+  const known = accounts.filter(({ forecast, selected }) => forecast !== null && selected > 0);
+  const [longest] = known.toSorted((a, b) => (b.forecast?.firstSweepMs ?? 0) - (a.forecast?.firstSweepMs ?? 0));
+  if (known.length < 2 || !longest?.forecast) return [];
+  const mailboxes = known.reduce((sum, { selected }) => sum + selected, 0);
+  const takes = ageText(longest.forecast.firstSweepMs);
+  return [
+    `First sweep of all ${mailboxes.toLocaleString('en-US')} mailboxes: about ${takes}; ${longest.account} takes longest.`,
+  ];
 }
 
 function headline({ health, failure, listed, selected }: OnlineAccount): string {
@@ -128,7 +140,11 @@ function details({ unselected, idleRules: idle, selected, listed, forecast }: On
   const { oldestMs } = forecast;
   const { warmup, mailbox, dns, blacklist } = oldestMs;
   const rest = `connection ${ageText(mailbox)}, DNS ${ageText(dns)}, blacklists ${ageText(blacklist)}, the list ${ageText(oldestMs.mailboxes)}`;
-  lines.push(`  ${sumText(forecast)}`, `  warm-up up to ${ageText(warmup)}, ${rest}`);
+  lines.push(
+    `  ${sumText(forecast)}`,
+    `  warm-up up to ${ageText(warmup)}, ${rest}`,
+    `  first sweep: every mailbox is judged about ${ageText(forecast.firstSweepMs)} after the first start`,
+  );
   if (forecast.mend) lines.push(`  ${mendText(forecast)}`);
   return lines;
 }

@@ -62,6 +62,7 @@ export function statusText(answer: StatusView, screen: Screen): string {
     screen.style(tones[answer.tone], cut(answer.headline)),
     cut(answer.advice),
     ...troubles(answer).map((line) => screen.style('red', cut(line))),
+    ...sweepLines(answer).map(cut),
     ...alertLines(answer, screen),
     '',
   ];
@@ -87,6 +88,12 @@ function troubles({ accounts, channels }: StatusView): readonly string[] {
           `channel ${name}: ${pending} waiting, ${visibleText(failure ?? '')}`,
       ),
   ];
+}
+
+/** How far each account's first sweep is, unless the headline says it. */
+function sweepLines({ accounts, headline }: StatusView): readonly string[] {
+  const texts = accounts.flatMap(({ first_sweep: sweep }) => (sweep ? [visibleText(sweep.text)] : []));
+  return texts.filter((text) => !headline.includes(text));
 }
 
 /** The gravest alerts, one a line. */

@@ -4,6 +4,7 @@ import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
 import type { Delivery, DeliveryState } from '../../model/delivery.ts';
 import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.ts';
 import type { AccountState } from '../../model/mailbox.ts';
+import { type SweepProgress, sweepText } from '../../model/sweep.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { count, duration, number } from '../wording.ts';
 import { ago, type Markup, text } from './elements.ts';
@@ -15,16 +16,17 @@ export function accountsPanel(fleet: Fleet, now: EpochMs): Markup {
   const accounts = [...fleet.accounts()];
   return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts</h2>
 ${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
-<ul class="plain">${accounts.map((account) => accountItem(account, now))}</ul></section>`;
+<ul class="plain">${accounts.map((account) => accountItem(account, fleet.sweep(account.name), now))}</ul></section>`;
 }
 
-function accountItem(account: AccountState, now: EpochMs): Markup {
+function accountItem(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Markup {
   const { word, tone } = apiState(account);
   const queue = account.oldestDueAt === null ? '' : `, the oldest due for ${duration(now - account.oldestDueAt)}`;
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request succeeds since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
 ${account.writable ? '' : html`<p class="bad">The key may not write: breaches are NOT acted on.</p>`}
+${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${number(account.requestsPerMinute)} requests a minute, ${count(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
