@@ -61,7 +61,8 @@ function newsOfOne(steps: readonly Transition[], { announced, muted }: TellingFa
   if (latest.kind === 'resolved') {
     // What nobody was told of has no end to be told either, unless it begins and ends in this very message.
     const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
-    return known || begins ? latest : null;
+    if (known) return latest;
+    return begins ? { ...latest, brief: true } : null;
   }
   if (muted(latest.alert)) return null;
   if (latest.kind !== 'firing' && latest.kind !== 'worsened') return latest;

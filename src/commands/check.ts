@@ -2,13 +2,13 @@
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
-import { settingsFor } from '../config/mailbox-settings.ts';
+import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
 import { daemonListens } from '../operator/daemon-client.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
 import { askOnline, onlineText } from './check/online.ts';
-import { exitFailed } from './exit-codes.ts';
+import { exitFailed, exitUsage } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
 
 interface CheckOptions {
@@ -25,7 +25,10 @@ export function checkCommand(): Command {
     .description('check a configuration file, and say everything that is wrong with it')
     .option('--config <file>', 'the file to check', 'config.yaml')
     .option('--show', 'print the settings in force, each with where its value came from; secrets are hidden')
-    .option('--mailbox <address>', 'print the guard settings in force for one mailbox, overrides resolved')
+    .option(
+      '--mailbox <address>',
+      'print the guard settings in force for one mailbox (its address, id, or ACCOUNT/ADDRESS), overrides resolved',
+    )
     .option('--online', 'ask each account: does it answer, whom would it guard, how old would the data get')
     .option('--json', 'print JSON')
     .action(check);
@@ -33,8 +36,8 @@ export function checkCommand(): Command {
 
 async function check(options: CheckOptions): Promise<void> {
   const { config: file } = options;
-  const loaded = loadOrSay(file);
-  if (!loaded) return;
+  const loaded = loadOrSay(file, options.json);
+  if (!loaded || !isKnown(options.mailbox, loaded)) return;
   for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
   const { config } = loaded;
   const beside = options.online === true && (await daemonListens(config.store.path));
@@ -47,10 +50,30 @@ async function check(options: CheckOptions): Promise<void> {
   if (online?.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
 }
 
+/** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */
+function settingsOf(name: string, { config, settings }: ValidConfig): readonly MailboxSettings[] {
+  const account = config.accounts.find((one) => name.startsWith(`${one.name}/`))?.name;
+  if (account === undefined && name.includes('/')) return [];
+  const called = account === undefined ? name : name.slice(account.length + 1);
+  const all = settingsFor({ email: called, id: called }, config, settings);
+  return account === undefined ? all : all.filter((one) => one.account === account);
+}
+
+/** false when no account guards a mailbox of that name: said, and the exit code is set. */
+function isKnown(name: string | undefined, loaded: ValidConfig): boolean {
+  if (name === undefined || settingsOf(name, loaded).some(({ guarded }) => guarded)) return true;
+  const accounts = loaded.config.accounts.map((account) => account.name).join(', ');
+  process.stderr.write(
+    `No account guards a mailbox called ${name}. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are ${accounts}.\n`,
+  );
+  process.exitCode = exitUsage;
+  return false;
+}
+
 function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOptions): string {
   const { config, settings } = loaded;
   if (mailbox !== undefined) {
-    return settingsFor({ email: mailbox, id: mailbox }, config, settings)
+    return settingsOf(mailbox, loaded)
       .map(({ account, guarded, settings: own }) =>
         guarded
           ? `# ${mailbox}, when it stands on account ${account}\n${settingsText(own)}`
@@ -62,9 +85,9 @@ function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOpti
 }
 
 function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
-  const { config, settings, warnings } = loaded;
+  const { settings, warnings } = loaded;
   if (mailbox !== undefined) {
-    return settingsFor({ email: mailbox, id: mailbox }, config, settings).map((one) => ({
+    return settingsOf(mailbox, loaded).map((one) => ({
       ...one,
       settings: settingsJson(one.settings),
     }));

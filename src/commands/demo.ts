@@ -28,10 +28,14 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('a simulated fleet, the daemon guarding it, and what it tells: the whole product in a minute')
     .option('--speed <factor>', 'how many times as fast as real time', Number, defaultSpeed)
-    .option('--port <port>', 'where the page is', Number, defaultPort)
-    .action(({ speed, port }: { speed: number; port: number }, command: Command) => {
+    .option(
+      '--port <port>',
+      `the port of the page (default: ${defaultPort}, or a free one when that is in use)`,
+      Number,
+    )
+    .action(({ speed, port }: { speed: number; port?: number }, command: Command) => {
       if (!(speed >= 1 && speed <= 3_600)) command.error('error: --speed is a number from 1 to 3600');
-      if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
+      if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
         command.error('error: --port is a whole number from 0 to 65535');
       return demo(speed, port);
     });
@@ -40,7 +44,7 @@ export function demoCommand(): Command {
 /** Stands where text was dropped. */
 const missingText = () => '\n(Some of this output is missing here.)\n';
 
-async function demo(speed: number, port: number): Promise<void> {
+async function demo(speed: number, port: number | undefined): Promise<void> {
   goOnWithoutOutputs();
   const output = standardOutput(missingText);
   const clock = movedClock(scenarioStart);
@@ -54,7 +58,15 @@ async function demo(speed: number, port: number): Promise<void> {
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const receiver = await startReceiver(secret, (message) => story.told(message));
   const simulator = await startSimulator({ world, scenario: 'bounce-storm' });
-  const daemon = await startOn(port, (listen) => configure(folder, { simulator, receiver, secret, listen }), world);
+  const clear = async () => {
+    await Promise.all([simulator.close(), receiver.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const sourceOn = (listen: string) => configure(folder, { simulator, receiver, secret, listen });
+  const daemon = await startOn(port, sourceOn, world).catch(async (error: unknown) => {
+    await clear();
+    throw error;
+  });
   story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed });
   const ended = new AbortController();
   const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
@@ -66,8 +78,7 @@ async function demo(speed: number, port: number): Promise<void> {
         await daemon.stop();
         ended.abort();
         await running;
-        await Promise.all([simulator.close(), receiver.close()]);
-        rmSync(folder, { recursive: true, force: true });
+        await clear();
       },
     },
     (text) => story.say(text),
@@ -82,12 +93,16 @@ async function follow(daemon: Daemon, story: Story, clock: MovedClock, signal: A
   }
 }
 
-/** Takes any free port when the usual one is taken: a demo must not fail for that. */
-async function startOn(port: number, sourceOn: (listen: string) => ConfigSource, world: World): Promise<Daemon> {
+/** Takes any free port when the usual one is in use: a demo must not fail for that. A port that was asked for is kept to. */
+async function startOn(
+  port: number | undefined,
+  sourceOn: (listen: string) => ConfigSource,
+  world: World,
+): Promise<Daemon> {
   try {
-    return await startDaemon(sourceOn(`127.0.0.1:${port}`), world);
+    return await startDaemon(sourceOn(`127.0.0.1:${port ?? defaultPort}`), world);
   } catch (error) {
-    if (!(error instanceof Error && error.message.includes('is in use'))) throw error;
+    if (port !== undefined || !(error instanceof Error && error.message.includes('is in use'))) throw error;
     return startDaemon(sourceOn('127.0.0.1:0'), world);
   }
 }

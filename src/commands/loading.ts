@@ -7,10 +7,14 @@ import { exitUsage } from './exit-codes.ts';
 
 const beginning = 'Name your file with --config FILE. To begin one: cp config.example.yaml config.yaml';
 
-/** null when the file has problems: each is a line on stderr then, and the exit code is set. */
-export function loadOrSay(file: string): ValidConfig | null {
+/**
+ * null when the file has problems: each is a line on stderr then, and the exit code is set. With `json` they are on
+ * standard output too.
+ */
+export function loadOrSay(file: string, json = false): ValidConfig | null {
   const loaded = loadConfig(file, process.env);
   if (loaded.ok) return loaded;
+  if (json) process.stdout.write(`${JSON.stringify({ file, valid: false, problems: loaded.problems }, null, 2)}\n`);
   return complain(file, loaded.problems);
 }
 

@@ -8,15 +8,18 @@ import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
 import { Ledger } from '../store/ledger.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { createLog, systemClock } from '../world.ts';
+import { exitFailed } from './exit-codes.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { type Screen, statusText } from './status/table.ts';
 
 /** How often `--watch` looks. */
 const lookEveryMs = 2_000;
-const usualColumns = 100;
 /** Lines of a terminal that the prompt needs. */
 const spareRows = 1;
 const clearScreen = '\x1b[H\x1b[J';
+
+/** With `guarded` false nothing polls the mailboxes: no daemon runs. */
+type StatusAnswer = FleetAnswer & { readonly guarded: boolean };
 
 interface StatusOptions extends DaemonOptions {
   readonly watch?: boolean;
@@ -37,6 +40,7 @@ async function status(options: StatusOptions): Promise<void> {
   const clock = systemClock();
   do {
     const answer = await wholeFleet(address, Boolean(options.json || options.all));
+    if (!answer.guarded) process.exitCode = exitFailed;
     const text = options.json ? `${JSON.stringify(answer, null, 2)}\n` : statusText(answer, screenFor(options));
     process.stdout.write(options.watch && process.stdout.isTTY ? clearScreen + text : text);
     if (options.watch) await clock.sleep(lookEveryMs);
@@ -47,25 +51,32 @@ function screenFor({ all, watch }: StatusOptions): Screen {
   const { isTTY, columns, rows } = process.stdout;
   const colour = isTTY === true && !process.env['NO_COLOR'];
   return {
-    columns: columns ?? usualColumns,
+    // Whoever reads a pipe wants whole addresses.
+    columns: isTTY ? columns : Number.POSITIVE_INFINITY,
     rows: isTTY && (watch || !all) ? rows - spareRows : null,
     style: (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text),
   };
 }
 
-/** The first page, or all of them as one. */
-async function wholeFleet(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
+/** The running daemon's answer, or what the store knows while nothing is guarded. */
+async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusAnswer> {
   const page = (number: number) => askFleet(address, number) as Promise<FleetAnswer | null>;
   const first = await page(1);
-  if (!first) return fromStore(address);
+  if (!first) return { ...(await fromStore(address, all)), guarded: false };
+  return { ...(all ? await joined(first, page) : first), guarded: true };
+}
+
+type NextPage = (number: number) => FleetAnswer | null | Promise<FleetAnswer | null>;
+
+/** All pages as one. */
+async function joined(first: FleetAnswer, page: NextPage): Promise<FleetAnswer> {
   const mailboxes = [...first.mailboxes];
-  for (let number = 2; all && number <= first.pages; number += 1)
-    mailboxes.push(...((await page(number))?.mailboxes ?? []));
+  for (let number = 2; number <= first.pages; number += 1) mailboxes.push(...((await page(number))?.mailboxes ?? []));
   return { ...first, mailboxes };
 }
 
 /** What the store knows while nobody guards. Rejects when there is no store either. */
-async function fromStore(address: DaemonAddress): Promise<FleetAnswer> {
+async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
   if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}: is it running there?`);
   const ledger = Ledger.open(address);
   try {
@@ -79,9 +90,10 @@ async function fromStore(address: DaemonAddress): Promise<FleetAnswer> {
     const world = { clock, random: () => 0, log: createLog({ level: 'silent', format: 'json' }, clock) };
     const ready = () => ({ ready: false, reasons: [] });
     const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
-    const answer = fleetAnswer({ fleet, world, ready, nearLimitPpmOf, explain: explainVerdict }, {});
+    const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
+    const page = (number: number) => fleetAnswer(parts, { page: String(number) });
     return {
-      ...answer,
+      ...(all ? await joined(page(1), page) : page(1)),
       tone: 'blind',
       headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
       advice: 'Start it: warmwarden run --config FILE',

@@ -90,6 +90,8 @@ export interface Transition {
   readonly alert: Alert;
   /** Found by the first sweep of a fleet that nobody remembered: told in the one message of what was found. */
   readonly found?: boolean;
+  /** A resolved one that began, too, after people were told last: its message is the first and the last of it. */
+  readonly brief?: boolean;
 }
 
 /** Picks alerts, for a route or a silence: all that is given must fit. All but severity are globs (`*`, `?`). */

@@ -1,19 +1,24 @@
 // Our alerts as Alertmanager writes them: labels that name them, annotations that say what is so, and its fingerprint.
 import type { GroupMessage } from '../alert/grouping.ts';
-import type { Alert, Transition } from '../model/alert.ts';
+import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 
 type Words = Readonly<Record<string, string>>;
 
+/** Rules whose object is one action: as a label it would make each event an alert of its own kind for ever. */
+const eventRules: readonly AlertRule[] = ['guard_acted', 'restored'];
+
 /** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */
 export function labelsOf(alert: Alert): Words {
-  const { rule, severity, account, email, mailboxId, object } = alert;
+  const { rule, severity, account, email, mailboxId } = alert;
+  const object = eventRules.includes(rule) ? null : alert.object;
   return filled({ alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object });
 }
 
 /** What is said of an alert: `summary` and `description` as is the custom, and every number under its own name. */
-export function annotationsOf({ facts }: Alert): Words {
+export function annotationsOf({ rule, object, facts }: Alert): Words {
   const { title, sentences, numbers } = facts;
-  return filled({ ...numbers, summary: title, description: sentences.join(' ') });
+  const action_id = eventRules.includes(rule) ? object : null;
+  return filled({ ...numbers, action_id, summary: title, description: sentences.join(' ') });
 }
 
 /** Where to look: the page of what it is about. */

@@ -43,6 +43,8 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
   const url = `${settings.url.replace(/\/+$/, '')}/api/v2/alerts`;
   /** By fingerprint; until then on the monotonic scale. */
   const resolvedLately = new Map<string, { readonly alert: Frozen; readonly until: number }>();
+  /** By fingerprint: what the last upkeep told as firing. */
+  let keptFiring = new Map<string, Frozen>();
 
   const post = async (alerts: readonly Frozen[], signal: AbortSignal): Promise<SendResult> => {
     let result: SendResult = { kind: 'sent' };
@@ -80,7 +82,11 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
         const told = firing.map((alert) => frozen(asFiring(alert)));
-        remember(told);
+        const now = new Map(told.map((alert) => [fingerprintOfLabels(alert.labels), alert]));
+        // Alertmanager groups by itself: what ended since need not wait for our own group's interval.
+        const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));
+        remember([...told, ...ended.map(([, alert]) => endedAt(alert, clock.now()))]);
+        keptFiring = now;
         for (const [key, { until }] of resolvedLately) if (until < clock.monotonic()) resolvedLately.delete(key);
         const all = [...told, ...[...resolvedLately.values()].map(({ alert }) => alert)];
         return all.length === 0 ? null : post(all, signal);
@@ -104,6 +110,10 @@ function frozen(transition: Transition): Frozen {
     ...end,
     generatorURL: generatorUrlOf(alert),
   };
+}
+
+function endedAt({ aheadMs: _, ...alert }: Frozen, now: number): Frozen {
+  return { ...alert, endsAt: new Date(Math.max(now, Date.parse(alert.startsAt))).toISOString() };
 }
 
 function thawed({ aheadMs = firesForMs, endsAt, ...alert }: Frozen, now: number) {

@@ -33,6 +33,9 @@ const ruleNames: Readonly<Record<AlertRule, string>> = {
   store_failing: 'store failing',
 };
 
+/** How the message leads about what began and resolved before it could be sent. */
+export const briefLead = 'Began and resolved';
+
 /** Rules that a title names when a message is about several. */
 const rulesNamed = 4;
 
@@ -65,9 +68,9 @@ export function countsText({ transitions }: GroupMessage): string {
   return parts.join(' · ');
 }
 
-function leadOf({ kind, severity }: GroupMessage): string {
+function leadOf({ kind, severity, transitions }: GroupMessage): string {
   const word = severity.charAt(0).toUpperCase() + severity.slice(1);
-  if (kind === 'resolved') return 'Resolved';
+  if (kind === 'resolved') return transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
   if (kind === 'reminder') return `Still ${severity}`;
   return kind === 'worsened' ? `Worse, ${severity}` : word;
 }

@@ -15,7 +15,7 @@ import type { Alert, Transition } from '../model/alert.ts';
 import { momentText, spanText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
-import { countsText, messageTitle } from './message-title.ts';
+import { briefLead, countsText, messageTitle } from './message-title.ts';
 import { type Answer, failureOf, postJson } from './post.ts';
 import { isPlainLink, slackLink, slackText } from './slack-text.ts';
 
@@ -117,7 +117,9 @@ function alertText(transition: Transition, alone: boolean): string {
   const rule = alone ? '' : transition.alert.rule;
   const tail = [rule, slackText(timesText(transition), 100), link].filter((text) => text !== '').join(' · ');
   const room = (alone ? maxSectionAlone : maxSectionInGroup + link.length) - tail.length - 1;
-  const words = alone ? sentences.join('\n') : [`${leads[transition.kind]}${title}`, sentences.join(' ')].join('\n');
+  const words = alone
+    ? sentences.join('\n')
+    : [`${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`, sentences.join(' ')].join('\n');
   return `${slackText(words || title, room)}\n${tail}`;
 }
 

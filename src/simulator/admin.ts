@@ -9,6 +9,7 @@ import { fromError, readFaultRule, readIncident } from './scenario-file.ts';
 
 export interface Administered {
   readonly faults: Faults;
+  /** Throws when the incident is about no mailbox of the fleet. */
   readonly befall: (incident: Incident) => void;
 }
 

@@ -100,8 +100,15 @@ export class Fleet {
     this.#idByAddress.delete(email.toLowerCase());
   }
 
-  /** Lets something go wrong, from now on at the earliest: what has happened stays as it was. */
+  /**
+   * Lets something go wrong, from now on at the earliest: what has happened stays as it was. Throws when the fleet has
+   * no such mailbox.
+   */
   addIncident(incident: Incident): void {
+    if (!this.mailboxes().some((mailbox) => befalls(incident, mailbox))) {
+      const where = incident.provider === undefined ? '' : ` at ${incident.provider}`;
+      throw new Error(`the fleet has no mailbox ${incident.mailbox}${where}`);
+    }
     const planned = this.#dated(incident);
     const dated = { ...planned, from: Math.max(planned.from, this.#options.clock.now()) };
     this.#incidents.push(dated);

@@ -155,6 +155,8 @@ describe('status', () => {
     const dead = await ask();
     expect(dead.lines[0]).toContain('NOTHING IS GUARDED');
     expect(dead.text).toContain('fine@a.example');
+    expect(dead.code).toBe(1);
+    expect(JSON.parse((await ask('--json')).text)).toMatchObject({ guarded: false });
   });
 
   test('says how far the first sweep of each account is, once', () => {

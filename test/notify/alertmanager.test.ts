@@ -183,6 +183,9 @@ describe('what Alertmanager is told', () => {
     await clock.advance(16 * minuteMs);
     await channel.upkeep?.send([again], signal);
     expect(told()).toEqual([['m2', true]]);
+    await channel.upkeep?.send([], signal);
+    expect(told()).toEqual([['m2', false]]);
+    await clock.advance(16 * minuteMs);
     const before = receiver.received.length;
     expect(await channel.upkeep?.send([], signal)).toBeNull();
     expect(receiver.received).toHaveLength(before);
@@ -200,4 +203,30 @@ describe('what Alertmanager is told', () => {
     expect(await channel.upkeep?.send(many, signal)).toMatchObject({ kind: 'sent' });
     expect(receiver.received.map(({ body }) => JSON.parse(body).length)).toEqual([500, 500, 500, 500, 200]);
   });
+});
+
+test('Alertmanager hears of an end with the next upkeep, and an event names no single action in its labels', async () => {
+  await using receiver = await startReceiver(() => 200);
+  const clock = movedClock(start);
+  const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
+  const signal = new AbortController().signal;
+  const [one, other] = [sampleAlert(1), sampleAlert(2)];
+  await channel.upkeep?.send([one, other], signal);
+  await clock.advance(minuteMs);
+  await channel.upkeep?.send([other], signal);
+  const ends = JSON.parse(receiver.received.at(-1)?.body ?? '[]') as { labels: object; endsAt: string }[];
+  const ended = ends.find(({ labels }) => 'mailbox_id' in labels && labels.mailbox_id === one.mailboxId);
+  expect(ended?.endsAt).toBe(new Date(clock.now()).toISOString());
+  const acted = sampleAlert(3, { rule: 'guard_acted', object: 'action-1' });
+  const { payload } = channel.render({
+    group: 'g',
+    account: 'acme',
+    rule: 'guard_acted',
+    kind: 'event',
+    severity: 'critical',
+    at: start,
+    transitions: [{ kind: 'event', at: start, alert: acted }],
+  }) ?? { payload: '[]' };
+  expect(JSON.parse(payload)).toMatchObject([{ annotations: { action_id: 'action-1' } }]);
+  expect(JSON.parse(payload)[0].labels).not.toHaveProperty('object');
 });

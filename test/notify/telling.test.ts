@@ -301,3 +301,11 @@ test('a channel that fails is told of through the others', async () => {
   at.fire(sampleAlert(1, { rule: 'channel_failing', object: 'ops', account: '', mailboxId: null, email: null }));
   expect((await at.run(minuteMs)).map(({ channel }) => channel)).toEqual(['hook']);
 });
+
+test('what began and ended before people were told is one message that says both', async () => {
+  const at = rig();
+  at.fire(sampleAlert(1));
+  at.end(sampleAlert(1));
+  expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
+  expect(at.titles.at(-1)).toMatch(/^Began and resolved: /);
+});

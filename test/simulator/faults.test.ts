@@ -119,6 +119,14 @@ test('the vendor’s own pause ends by itself, unless somebody else paused meanw
   expect(await states()).toEqual(['active', 'paused']);
 });
 
+test('an incident about a mailbox that the fleet has not is refused', async () => {
+  await using served = await serve({ scenario: scenarioOf([ann]) });
+  const answer = await served.ask('/admin/incidents', {
+    body: { kind: 'block', mailbox: 'nobody@one.example', from: 0 },
+  });
+  expect(answer).toMatchObject({ status: 400, body: { error: 'the fleet has no mailbox nobody@one.example' } });
+});
+
 test('a scenario file names a fleet, incidents and faults; what it leaves out is the agency’s', () => {
   const scenario = readScenario({
     incidents: [{ kind: 'block', mailbox: '*', from: '2h' }],
