@@ -110,7 +110,7 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
   notifier.start();
   teardowns.add('notifier', () => notifier.stop());
   const rooms = { world, store, fleet, tally, turns: new Turns(world.clock), onTransitions: () => notifier.wake() };
-  const duties = guardAccounts(live, rooms, pageUrl, teardowns);
+  const duties = await guardAccounts(live, rooms, pageUrl, teardowns);
   const commands = {
     ...createOperatorCommands(duties.watches, rooms),
     reload,
@@ -135,9 +135,17 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
 }
 
 /** Begins every configured account, and sees to it that each goes on. */
-function guardAccounts(live: LiveConfig, rooms: RecorderRooms, pageUrl: string, teardowns: Teardowns): Duties {
+async function guardAccounts(
+  live: LiveConfig,
+  rooms: RecorderRooms,
+  pageUrl: string,
+  teardowns: Teardowns,
+): Promise<Duties> {
   const duties = new Duties(live, rooms, pageUrl);
   teardowns.add('accounts', () => duties.stop());
+  await duties.withdrawUnguarded().catch((error: unknown) => {
+    rooms.world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
+  });
   for (const account of live.config.accounts) duties.begin(account);
   const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();

@@ -1,4 +1,5 @@
 // guard_held: the breaker holds every action under one base_url. One message with the list.
+import { noAccount, type Subject } from '../model/alert.ts';
 import { type BreakerState, heldEntries } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, momentText, spanText } from '../wording/phrases.ts';
@@ -7,12 +8,24 @@ import type { Condition } from './condition.ts';
 /** Mailboxes that the message names; the page has them all. */
 const namedMailboxes = 10;
 
-/** The alert carries one account's name; the others under the API are in the list. */
+/** It is the API's, whatever accounts there are under it and in whatever order. */
+export function heldSubject(api: string): Subject {
+  return { rule: 'guard_held', account: noAccount, mailboxId: null, email: null, object: api };
+}
+
 export function guardHeld(
   breaker: BreakerState,
-  about: { readonly api: string; readonly account: string; readonly windowMs: number; readonly now: EpochMs },
+  about: {
+    readonly api: string;
+    readonly windowMs: number;
+    readonly now: EpochMs;
+    /** Base of the links to the page; null when there is no page. */
+    readonly pageUrl: string | null;
+  },
 ): Condition {
   const held = heldEntries(breaker);
+  const accounts = [...new Set(held.map(({ account }) => account))].sort();
+  const name = nameOf(about.api);
   const domains = new Set(held.map(({ domain }) => domain)).size;
   const open = breaker.openSince !== null;
   const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
@@ -21,7 +34,7 @@ export function guardHeld(
     ? 'These were seen for the first time, so nothing happens until you release it.'
     : `After ${spanText(about.windowMs)} the worst are acted on, a tenth of the fleet each 15 minutes, if fresh data still says so.`;
   return {
-    subject: { rule: 'guard_held', account: about.account, mailboxId: null, email: null, object: about.api },
+    subject: heldSubject(about.api),
     severity: 'critical',
     active: open,
     forMs: 0,
@@ -30,8 +43,8 @@ export function guardHeld(
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
     facts: {
       title: open
-        ? `${counted(held.length, 'mailbox', 'mailboxes')} held: too many want action at once`
-        : 'the breaker is closed again',
+        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held: too many want action at once`
+        : `${name}: the breaker is closed again`,
       sentences: open
         ? [
             `Since ${momentText(breaker.openSince ?? about.now)} ${counted(held.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} breach at the same time: that looks like a fault of the provider or of the data.`,
@@ -40,7 +53,24 @@ export function guardHeld(
             'Look at the whole. If the bounces are real, release the breaker; if not, nothing is to be done.',
           ]
         : ['No mailbox is held for an action any more.'],
-      numbers: { held: held.length, domains, api: about.api },
+      numbers: {
+        held: held.length,
+        domains,
+        api: about.api,
+        accounts: accounts.join(', '),
+        ...heldLink(about.pageUrl),
+      },
+      accounts,
     },
   };
+}
+
+/** Of a base_url what people call it by: the host. */
+function nameOf(api: string): string {
+  return URL.canParse(api) ? new URL(api).host : api;
+}
+
+/** The page with those that are held. */
+function heldLink(pageUrl: string | null): Readonly<Record<string, string>> {
+  return pageUrl === null ? {} : { page_url: `${pageUrl}/?state=held` };
 }

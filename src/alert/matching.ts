@@ -1,17 +1,28 @@
 // Whether an alert is one of those that a route or a silence is about.
-import type { Alert, AlertMatch } from '../model/alert.ts';
+import { type Alert, type AlertMatch, accountsOf } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
 import { domainOf } from '../model/mailbox.ts';
 
-/** All that is given must fit; of one list, one entry is enough. An empty match fits everything. */
-export function matches(alert: Alert, match: AlertMatch): boolean {
+/**
+ * All that is given must fit; of one list, one entry is enough. An empty match fits everything. Of an alert that
+ * concerns several accounts `every` one must fit (a silence must not mute another account's part), or just `one`.
+ */
+export function matches(alert: Alert, match: AlertMatch, accounts: 'every' | 'one' = 'every'): boolean {
   return (
     (match.severity === undefined || match.severity.includes(alert.severity)) &&
-    (match.account === undefined || anyGlob(match.account, alert.account)) &&
+    (match.account === undefined || fitsAccounts(match.account, alert, accounts)) &&
     (match.rule === undefined || anyGlob(match.rule, alert.rule)) &&
     (match.domain === undefined || isOfDomain(match.domain, alert)) &&
     (match.mailbox === undefined || namesMailbox(match.mailbox, alert))
   );
+}
+
+function fitsAccounts(globs: readonly string[], alert: Alert, accounts: 'every' | 'one'): boolean {
+  const concerned = accountsOf(alert);
+  const names = concerned.length > 0 ? concerned : [alert.account];
+  return accounts === 'every'
+    ? names.every((name) => anyGlob(globs, name))
+    : names.some((name) => anyGlob(globs, name));
 }
 
 function anyGlob(globs: readonly string[], name: string): boolean {

@@ -1,5 +1,5 @@
 // Which channels want to hear of an alert: those of the routes, or the default without any.
-import { type Alert, type AlertMatch, noAccount, type Severity } from '../model/alert.ts';
+import { type Alert, type AlertMatch, accountsOf, type Severity } from '../model/alert.ts';
 import { matches } from './matching.ts';
 
 export interface AlertRoute {
@@ -24,8 +24,11 @@ export function channelsFor(
   return able.filter((channel) => wanted.has(channel));
 }
 
-/** What is about Warmwarden itself belongs to no account: a route by account must not keep it from being told. */
+/**
+ * What is about Warmwarden itself belongs to no account: a route by account must not keep it from being told. What
+ * concerns several accounts is told to whoever wants to hear of one of them.
+ */
 function wants({ match }: AlertRoute, alert: Alert): boolean {
   const { account: _account, ...rest } = match;
-  return matches(alert, alert.account === noAccount ? rest : match);
+  return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
 }

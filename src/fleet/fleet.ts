@@ -140,6 +140,10 @@ export class Fleet {
   putBreaker(api: string, state: BreakerState): void {
     this.#breakers.set(api, state);
   }
+  /** No account is guarded under the API any more. */
+  removeBreaker(api: string): void {
+    this.#breakers.delete(api);
+  }
 
   /** Every switch that is off at that moment. */
   writesOff(now: EpochMs): readonly WritesOff[] {

@@ -1,6 +1,7 @@
 // The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at
 // once. Pure. POLICY.md, "The verdict", step 8.
-import { type BreakerEntry, type BreakerState, closedBreaker } from '../model/breaker.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker, heldEntries } from '../model/breaker.ts';
+import { accountOfKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -112,6 +113,13 @@ export function withdraw(state: BreakerState, key: string): BreakerState {
     entries: state.entries.filter((entry) => entry.key !== key || !entry.held),
     released: state.released.filter((one) => one !== key),
   });
+}
+
+/** Accounts have left the API: their mailboxes are held for nobody any more. */
+export function withdrawOthers(state: BreakerState, accounts: ReadonlySet<string>): BreakerState {
+  const leaves = (key: string) => !accounts.has(accountOfKey(key));
+  const leaving = [...heldEntries(state).map(({ key }) => key), ...state.released].filter(leaves);
+  return leaving.reduce(withdraw, closedWhenFree(state));
 }
 
 /** A person says that the held actions are right: they go ahead, and what follows is admitted as before. */

@@ -44,9 +44,11 @@ export interface AlertFacts {
   readonly sentences: readonly string[];
   /** Numbers for machines, stable names in snake_case. */
   readonly numbers: Readonly<Record<string, number | string | null>>;
+  /** The accounts that it concerns, when it belongs to none of them alone: what the circuit breaker of an API holds. */
+  readonly accounts?: readonly string[];
 }
 
-/** The account of what is about Warmwarden itself: its channels, its store, its configuration. */
+/** The account of what belongs to none: an API's circuit breaker, Warmwarden's own channels, store and configuration. */
 export const noAccount = '';
 
 /** Identity and text of something that is, or is not, the case. */
@@ -131,6 +133,11 @@ export interface AlertChanges {
   /** Fingerprints of pending alerts that ended before they fired: forgotten, nobody is told. */
   readonly dropped: readonly string[];
   readonly transitions: readonly Transition[];
+}
+
+/** The accounts that an alert is about: none when it is about Warmwarden itself. */
+export function accountsOf({ account, facts }: Pick<Alert, 'account' | 'facts'>): readonly string[] {
+  return account === noAccount ? (facts.accounts ?? []) : [account];
 }
 
 export function fingerprintOf(subject: Subject): string {

@@ -22,6 +22,11 @@ export function mailboxKey(account: string, id: string): MailboxKey {
   return `${account}/${id}`;
 }
 
+/** An account's name has no slash in it. */
+export function accountOfKey(key: MailboxKey): string {
+  return key.slice(0, key.indexOf('/'));
+}
+
 /** The part of an address behind its last @, in lower case. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();

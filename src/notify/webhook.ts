@@ -2,7 +2,7 @@
 // body that Alertmanager's webhooks have (version 4), for receivers that know that one.
 import { Webhook } from 'standardwebhooks';
 import type { GroupMessage } from '../alert/grouping.ts';
-import type { Transition } from '../model/alert.ts';
+import { accountsOf, type Transition } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
 import type { Channel, Notice, SendResult } from './channel.ts';
@@ -94,6 +94,7 @@ function alertBody({ kind, alert }: Transition) {
     rule: alert.rule,
     severity: alert.severity,
     account: alert.account,
+    accounts: accountsOf(alert),
     mailbox: alert.email,
     mailbox_id: alert.mailboxId,
     object: alert.object,

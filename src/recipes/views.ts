@@ -229,7 +229,12 @@ const alerts: View = {
     column('rule', 'the alert rule', "a.alert ->> '$.rule'"),
     column('severity', 'critical, warning or info', "a.alert ->> '$.severity'"),
     column('status', 'pending or firing', 'a.status'),
-    column('account', 'the account that it is about', 'a.account'),
+    column('account', 'the account that it is about; empty when it belongs to none', 'a.account'),
+    column(
+      'accounts',
+      'all accounts that it is about, joined by commas: those with mailboxes that guard_held is about',
+      "coalesce(a.alert ->> '$.facts.numbers.accounts', a.account)",
+    ),
     column('mailbox_id', 'the mailbox that it is about, if it is about one', 'a.mailbox_id'),
     column('email', 'its address', "a.alert ->> '$.email'"),
     column('object', 'what else it is about: a domain, an ip', "a.alert ->> '$.object'"),

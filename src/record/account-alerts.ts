@@ -1,7 +1,7 @@
 // The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
 // recorder commits what comes out.
 import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
-import { guardHeld } from '../alert/breaker-rule.ts';
+import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { domainObject, ipObject } from '../alert/finding-rules.ts';
@@ -9,7 +9,7 @@ import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter 
 import { tune } from '../alert/tuning.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import { type Alert, type AlertChanges, bothChanges, type Transition } from '../model/alert.ts';
+import { type Alert, type AlertChanges, bothChanges, fingerprintOf, type Transition } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -119,12 +119,15 @@ export class AccountAlerts {
   }
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
-    const { api, accountsOfApi, account } = this.#options;
-    return guardHeld(breaker, { api, account: accountsOfApi()[0] ?? account, windowMs: policy.breaker.windowMs, now });
+    const { api, pageUrl } = this.#options;
+    return guardHeld(breaker, { api, windowMs: policy.breaker.windowMs, now, pageUrl });
   }
 
+  /** The account's alerts, and the one of its API: any account under it may drive that one. */
   #own(): readonly Alert[] {
-    return [...this.#fleet.alerts()].filter((alert) => alert.account === this.#options.account);
+    const { account, api } = this.#options;
+    const held = fingerprintOf(heldSubject(api));
+    return [...this.#fleet.alerts()].filter((alert) => alert.account === account || alert.fingerprint === held);
   }
 
   /** The alerts that end with those who left: their own, and those of a domain or an ip that nobody has any more. */

@@ -33,7 +33,7 @@ export interface GuardedAccount {
   readonly rules: () => RuleSettings;
   /** The base_url: its breaker admits the actions of all accounts under it. */
   readonly api: string;
-  /** The accounts under it now, in the order of the configuration; the first one's name stands in the breaker's alert. */
+  /** The accounts under it now. */
   readonly accountsOfApi: () => readonly string[];
 }
 

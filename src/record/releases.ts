@@ -1,13 +1,10 @@
 // What a person's release changes: the breaker that holds a fleet, or the quarrel over one mailbox. In the ledger with
 // who asked and why.
-import { guardHeld } from '../alert/breaker-rule.ts';
-import { step } from '../alert/engine.ts';
-import { tune } from '../alert/tuning.ts';
 import { release } from '../guard/breaker.ts';
 import { afterRelease } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { RuleSettings } from '../model/rule-settings.ts';
+import { type BreakerSettings, heldAlert, showBreaker } from './breakers.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
 /** Who ends a hold, and why. */
@@ -27,20 +24,20 @@ export interface BreakerRelease extends Releaser {
  */
 export function releaseBreaker(
   rooms: RecorderRooms,
-  about: { readonly api: string; readonly account: string; readonly rules: RuleSettings },
+  settings: BreakerSettings,
   { by, reason, agreed }: BreakerRelease,
 ): Promise<readonly string[] | null> {
   return rooms.turns.take(async () => {
     const { fleet, store, world } = rooms;
-    const before = fleet.breaker(about.api);
+    const { api } = settings;
+    const before = fleet.breaker(api);
     if (before.openSince === null) return [];
     const held = heldEntries(before).map(({ key }) => key);
     if (agreed && !sameKeys(held, agreed)) return null;
     const state = release(before);
     const at = world.clock.now();
-    const condition = guardHeld(state, { ...about, windowMs: 0, now: at });
-    const alerts = step(tune([condition], about.rules), (fingerprint) => fleet.alert(fingerprint), at);
-    const breaker = { api: about.api, state };
+    const alerts = heldAlert(rooms, state, settings);
+    const breaker = { api, state };
     const outcome = `${held.length} mailboxes released`;
     await store.recordRelease({
       at,
@@ -52,9 +49,7 @@ export function releaseBreaker(
       breaker,
       alerts,
     });
-    fleet.putBreaker(about.api, state);
-    for (const alert of alerts.changed) fleet.putAlert(alert);
-    if (alerts.transitions.length > 0) rooms.onTransitions();
+    showBreaker(rooms, api, state, alerts);
     return held;
   });
 }

@@ -2,13 +2,14 @@
 import { leave } from '../alert/engine.ts';
 import type { AccountConfig } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { resolvePolicy, selects } from '../config/mailbox-rules.ts';
+import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
+import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
 import type { StoredPicture } from '../store/picture.ts';
@@ -113,6 +114,25 @@ export class Duties {
     });
   }
 
+  /**
+   * Brings the circuit breakers in line with the accounts of the configuration in force: an account that has left an API,
+   * or the configuration, is held there no more. Rejects when the store can't be written.
+   */
+  withdrawUnguarded(): Promise<void> {
+    return withdrawUnguarded(this.#rooms, () => this.#guardedApis());
+  }
+
+  #guardedApis(): readonly GuardedApi[] {
+    const { accounts, alerts } = this.#live.config;
+    const apis = new Set([...shownApis(this.#rooms), ...accounts.map(({ baseUrl }) => baseUrl)]);
+    return [...apis].map((api) => {
+      const theirs = accounts.filter(({ baseUrl }) => baseUrl === api);
+      const { windowMs } = policyOf(theirs[0]?.guard ?? {}).breaker;
+      const names = theirs.map(({ name }) => name);
+      return { api, accounts: names, windowMs, rules: alerts.rules, pageUrl: this.#pageUrl };
+    });
+  }
+
   watchOf(name: string): AccountWatch | undefined {
     return this.#duties.get(name)?.watch;
   }
@@ -172,6 +192,8 @@ export async function endForgotten(
 export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]): Fleet {
   const fleet = new Fleet();
   for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
+  // Those that the configuration no longer has are withdrawn: see Duties.withdrawUnguarded.
+  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const silence of picture.silences) fleet.putSilence(silence);
   for (const off of picture.writesOff) fleet.putWritesOff(off);
   showAccounts(fleet, picture, accounts);

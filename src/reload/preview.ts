@@ -2,6 +2,7 @@
 import type { AccountConfig, Config } from '../config/config.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { type Alert, accountsOf, noAccount } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { judgeMailbox } from '../record/observe.ts';
@@ -27,11 +28,10 @@ export async function previewOf(
   const dropped = droppedBy(after, fleet.mailboxes());
   const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
   const accounts = new Set(after.accounts.map(({ name }) => name));
+  const leaves = ({ account, mailboxId }: Alert) =>
+    account !== noAccount && (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`)));
   const ending = [...fleet.alerts()].filter(
-    ({ status, account, mailboxId }) =>
-      status === 'firing' &&
-      account !== '' &&
-      (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`))),
+    (alert) => alert.status === 'firing' && (leaves(alert) || holdsNobody(alert, after)),
   );
   const turned: string[] = [];
   for (const account of after.accounts) {
@@ -53,6 +53,13 @@ export async function previewOf(
     ),
     ...atMost(turned, 'mailboxes are judged otherwise'),
   ];
+}
+
+/** What the circuit breaker of an API holds ends with the last account under it that something is held of. */
+function holdsNobody(alert: Alert, { accounts }: Config): boolean {
+  if (alert.rule !== 'guard_held') return false;
+  const held = accountsOf(alert);
+  return !accounts.some(({ name, baseUrl }) => baseUrl === alert.object && held.includes(name));
 }
 
 function turnedVerdict(mailbox: MailboxState, account: AccountConfig, after: Config, now: EpochMs): readonly string[] {

@@ -204,6 +204,7 @@ export class Reloader {
     });
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
+    await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());
     if (config.log.level !== before.log.level) world.log.level = config.log.level;
     await attempt('the channels could not be changed', async () => {
       this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));

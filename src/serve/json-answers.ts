@@ -1,7 +1,7 @@
 // What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import type { Alert, Silence } from '../model/alert.ts';
+import { type Alert, accountsOf, type Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
@@ -171,6 +171,7 @@ export function alertJson(alert: Alert) {
     severity: alert.severity,
     status: alert.status,
     account: alert.account,
+    accounts: accountsOf(alert),
     mailbox_id: alert.mailboxId,
     email: alert.email,
     object: alert.object,

@@ -1,5 +1,6 @@
 // The schema's history. A migration, once released, never changes; a newer store is refused.
 import { type Kysely, sql } from 'kysely';
+import { heldByApi } from './held-by-api.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
@@ -12,6 +13,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   runTables,
   deliveriesByState,
   operatorCommands,
+  heldByApi,
 ];
 
 /** The schema that this version writes. */

@@ -13,7 +13,7 @@ import { loadDeparted } from './mailboxes.ts';
 import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
-import type { CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
+import type { BreakerRecord, CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import { storedAction } from './stored.ts';
 import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
@@ -149,6 +149,14 @@ export class Store {
   /** Alerts that time or an account's state moved. */
   async recordAlerts(changes: AlertChanges): Promise<void> {
     await this.#gate.write((trx) => writeAlerts(trx, changes));
+  }
+
+  /** A breaker that other accounts moved, and its alert. `breaker` is null when only the alert moved. */
+  async recordBreaker(record: { breaker: BreakerRecord | null; alerts: AlertChanges }): Promise<void> {
+    await this.#gate.write(async (trx) => {
+      if (record.breaker) await writeBreaker(trx, record.breaker);
+      await writeAlerts(trx, record.alerts);
+    });
   }
 
   /** A person's release, with who asked and why. */

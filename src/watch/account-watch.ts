@@ -165,8 +165,9 @@ export class AccountWatch {
   }
 
   releaseBreaker(release: BreakerRelease): Promise<readonly string[] | null> {
-    const { api, account, accountsOfApi, rules } = this.#options;
-    return releaseBreaker(this.#rooms, { api, account: accountsOfApi()[0] ?? account, rules: rules() }, release);
+    const { api, pageUrl, rules } = this.#options;
+    // Nothing is held after it, so no window is named.
+    return releaseBreaker(this.#rooms, { api, pageUrl, rules: rules(), windowMs: 0 }, release);
   }
 
   releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {

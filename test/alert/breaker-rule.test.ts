@@ -5,7 +5,7 @@ import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/m
 import { hourMs } from '../../src/model/time.ts';
 import { start } from './samples.ts';
 
-const about = { api: 'https://api.example', account: 'acme', windowMs: hourMs, now: start };
+const about = { api: 'https://api.example', windowMs: hourMs, now: start, pageUrl: null };
 
 function entry(number: number, change: Partial<BreakerEntry> = {}): BreakerEntry {
   const domain = ['a.example', 'b.example', 'c.example'][number % 3] ?? '';
@@ -22,7 +22,7 @@ describe('an open breaker', () => {
   test('fires at once, for the API and not for a mailbox, with the counts', () => {
     const condition = guardHeld(open(54), about);
     expect(condition).toMatchObject({
-      subject: { rule: 'guard_held', account: 'acme', mailboxId: null, email: null, object: 'https://api.example' },
+      subject: { rule: 'guard_held', account: '', mailboxId: null, email: null, object: 'https://api.example' },
       severity: 'critical',
       active: true,
       forMs: 0,
@@ -51,6 +51,18 @@ describe('an open breaker', () => {
     const firstSight = sentences(open(7, { atFirstSight: true }));
     expect(firstSight).toContain('nothing happens until you release it');
     expect(firstSight).not.toContain('are acted on');
+  });
+
+  test('is called by the host of the API, names its accounts, and links to what is held', () => {
+    const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
+    const { facts } = guardHeld(open(0, { entries }), { ...about, pageUrl: 'https://guard.example' });
+    expect(facts.title).toBe('api.example: 2 mailboxes held: too many want action at once');
+    expect(facts.accounts).toEqual(['acme', 'beta']);
+    expect(facts.numbers).toMatchObject({
+      accounts: 'acme, beta',
+      page_url: 'https://guard.example/?state=held',
+      api: 'https://api.example',
+    });
   });
 
   test('is the same alert whatever it holds', () => {

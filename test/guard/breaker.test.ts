@@ -1,7 +1,7 @@
 // The breaker: how many actions a fleet is allowed at once, what is held, and how the held ones get their turn.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admit, type Candidate, release, withdraw } from '../../src/guard/breaker.ts';
+import { admit, type Candidate, release, withdraw, withdrawOthers } from '../../src/guard/breaker.ts';
 import { type BreakerState, closedBreaker, heldEntries } from '../../src/model/breaker.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
@@ -46,6 +46,33 @@ function breakerOver(running: number) {
 function numbers(count: number, from = 0): readonly number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
+
+describe('accounts that left the API', () => {
+  const heldBy = (account: string, number: number, held = true) => {
+    const seen = { at: start, held, firstSight: false, weight: 2, domain: 'a.example', email: `m${number}@a.example` };
+    return { key: `${account}/${number}`, account, ...seen };
+  };
+  const open: BreakerState = {
+    ...closedBreaker,
+    openSince: start,
+    entries: [heldBy('acme', 1), heldBy('beta', 2), heldBy('beta', 3, false)],
+    released: ['beta/4', 'acme/5'],
+  };
+
+  test('hold nothing any more; what was done to their mailboxes still counts', () => {
+    const state = withdrawOthers(open, new Set(['acme']));
+    expect(heldEntries(state).map(({ key }) => key)).toEqual(['acme/1']);
+    expect([state.openSince, state.released, state.entries.length]).toEqual([start, ['acme/5'], 2]);
+  });
+
+  test('close the breaker when nothing is held but of theirs', () => {
+    expect(withdrawOthers(open, new Set(['gamma']))).toMatchObject({ openSince: null, released: [] });
+  });
+
+  test('change nothing where none has left', () => {
+    expect(withdrawOthers(open, new Set(['acme', 'beta']))).toBe(open);
+  });
+});
 
 describe('admission', () => {
   test.each([

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
+import { sampleAlert } from '../alert/samples.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
@@ -14,6 +15,15 @@ const folder = mkdtempSync(join(tmpdir(), 'warmwarden-select-'));
 const path = join(folder, "o'hara #1 100%.db");
 const endless = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)';
 const mailbox = arrivedMailbox('m1');
+/** What the circuit breaker of an API holds, on two accounts. */
+const heldAlert = sampleAlert(1, {
+  rule: 'guard_held',
+  account: '',
+  mailboxId: null,
+  email: null,
+  object: 'https://api.example',
+  facts: { title: 'held', sentences: [], numbers: { accounts: 'acme, beta' }, accounts: ['acme', 'beta'] },
+});
 let store: Store;
 
 beforeAll(async () => {
@@ -62,6 +72,22 @@ describe('a SELECT', () => {
       columns: ['email', 'at'],
       error: null,
     });
+  });
+
+  test('sees which accounts an alert is about that belongs to none', async () => {
+    const alerts = [
+      heldAlert,
+      sampleAlert(1, { rule: 'store_failing', account: '', mailboxId: null, email: null, object: null }),
+      sampleAlert(1),
+    ];
+    await store.recordAlerts({ changed: alerts, dropped: [], transitions: [] });
+    const { rows } = await ask('SELECT rule, account, accounts FROM alerts ORDER BY rule');
+    expect(rows).toEqual([
+      ['guard_held', '', 'acme, beta'],
+      ['stale_data', 'acme', 'acme'],
+      ['store_failing', '', ''],
+    ]);
+    await store.recordAlerts({ changed: [], dropped: alerts.map(({ fingerprint }) => fingerprint), transitions: [] });
   });
 
   test.each(views.map(({ name }) => name))('may read every column of the view %s', async (name) => {

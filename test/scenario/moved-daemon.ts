@@ -29,7 +29,7 @@ export interface MovedOptions {
   /** A store that the daemon finds when it starts; it works on a copy. */
   readonly store?: string;
   /** What happens in the simulation before the daemon starts. */
-  readonly before?: (simulator: Simulator, clock: MovedClock) => Promise<void>;
+  readonly before?: (simulator: Simulator, clock: MovedClock, storePath: string) => Promise<void>;
   /** Keys of the accounts that differ: another plan, say. */
   readonly account?: object;
   /** The daemon's own clock, on top of the one that is moved. */
@@ -97,15 +97,20 @@ export async function startMovedDaemon(options: MovedOptions) {
   const started = load();
   if (!started.ok) throw new Error(JSON.stringify(started.problems));
   const { config } = started;
-  const source = { file, started, load };
+  /** What a process that starts now is started with. */
+  const source = () => {
+    const now = load();
+    if (!now.ok) throw new Error(JSON.stringify(now.problems));
+    return { file, started: now, load };
+  };
   if (options.store) {
     mkdirSync(dirname(config.store.path), { recursive: true });
     copyFileSync(options.store, config.store.path);
   }
-  await options.before?.(simulator, clock);
+  await options.before?.(simulator, clock, config.store.path);
   const posts: Post[] = [];
   let seen = clock.now() - 1;
-  const begin = () => startDaemon(source, daemonsWorld, options.openStore);
+  const begin = () => startDaemon(source(), daemonsWorld, options.openStore);
   let daemon: Daemon = await begin();
 
   /** The simulator keeps the newest requests only, so they are taken over after every stretch. */
@@ -206,8 +211,11 @@ export async function startMovedDaemon(options: MovedOptions) {
         .alerts()
         .filter((alert) => alert.rule === rule)
         .map(({ status }) => status),
-    async restart(): Promise<void> {
+    /** Another process begins, with the file as it was changed for it. */
+    async restart(change: (config: WrittenConfig) => void = () => {}): Promise<void> {
       await stop();
+      change(written);
+      writeFileSync(file, JSON.stringify(written));
       daemon = await begin();
     },
     /** Nobody is on duty until that moment; then another process begins. */

@@ -24,6 +24,12 @@ how to take it back. It links to the mailbox's page and to the rule's runbook be
   minute) and \`warmwarden status\` say how far a first sweep is and when it will be done.
 - **To whom.** \`routes\` choose by severity, account, rule and mailbox. The end of an alert goes to every channel that was told
   of it, whatever the routes say by then.
+- **An API's circuit breaker** spans the accounts under one \`base_url\`, so \`guard_held\` belongs to the API and to no account.
+  A route by account receives it when a mailbox of one of its accounts is held; the message lists the held mailboxes of all
+  accounts. A silence by account mutes it only while every held mailbox is on the silenced accounts. A channel that is chosen
+  for an account whose mailboxes are held later hears of it with the next reminder. On the page it links to the held mailboxes;
+  in JSON, webhooks and the recipe view \`alerts\` the field \`accounts\` names the accounts. Removing an account from the
+  configuration, or moving it to another API, ends what is held of it.
 - **Not twice for one cause.** While \`api_down\` or \`key_rejected\` fires, and for half an hour after, \`stale_data\` and
   \`mailbox_missing\` of the same account are not told. Nothing else is ever hidden by another alert.
 - **After a restart** you hear once of what began and once of what ended meanwhile, and nothing that you heard before.

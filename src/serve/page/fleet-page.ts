@@ -78,6 +78,9 @@ function folded(items: readonly Markup[], className: string): Markup {
 ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><ol class="${className}">${rest}</ol></details>`}`;
 }
 
+/** The mailboxes that a circuit breaker holds. */
+const heldPath = selectionPath({ text: '', state: 'held' }, 1);
+
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
   const items = firing.map(
     (alert) => html`<li class="${alert.severity}">
@@ -91,6 +94,7 @@ ${folded(items, 'events')}</section>`;
 
 function alertTitle(alert: Alert): Markup {
   const title = text(alert.facts.title);
+  if (alert.rule === 'guard_held') return html`<a href="${heldPath}">${title}</a>`;
   if (alert.mailboxId === null) return html`${title}`;
   return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;
 }

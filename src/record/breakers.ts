@@ -1,0 +1,74 @@
+// The circuit breakers and the alert about each: what changes both besides a tick, namely a release and other accounts.
+import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
+import { step } from '../alert/engine.ts';
+import { tune } from '../alert/tuning.ts';
+import { withdrawOthers } from '../guard/breaker.ts';
+import { type AlertChanges, fingerprintOf } from '../model/alert.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
+import type { RecorderRooms } from './guarded-account.ts';
+
+/** How the breaker of an API is configured. */
+export interface BreakerSettings {
+  /** The base_url. */
+  readonly api: string;
+  /** How long it holds before the worst are acted on, milliseconds. */
+  readonly windowMs: number;
+  readonly rules: RuleSettings;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
+}
+
+/** What the state of a breaker does to its alert. */
+export function heldAlert(
+  { fleet, world }: RecorderRooms,
+  state: BreakerState,
+  settings: BreakerSettings,
+): AlertChanges {
+  const now = world.clock.now();
+  const conditions = tune([guardHeld(state, { ...settings, now })], settings.rules);
+  return step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
+}
+
+/** Shows a breaker and its alert as they were committed. */
+export function showBreaker(rooms: RecorderRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
+  const { fleet, onTransitions } = rooms;
+  fleet.putBreaker(api, state);
+  for (const alert of alerts.changed) fleet.putAlert(alert);
+  for (const fingerprint of alerts.dropped) fleet.removeAlert(fingerprint);
+  if (alerts.transitions.length > 0) onTransitions();
+}
+
+/** An API with the accounts that are guarded under it now; none when the configuration no longer has it. */
+export interface GuardedApi extends BreakerSettings {
+  readonly accounts: readonly string[];
+}
+
+/**
+ * After other accounts are guarded than before: what the breaker held of an account that is no longer under its API is
+ * withdrawn, and the alert follows. `apis`: all that are configured, or have a breaker or an alert.
+ */
+export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly GuardedApi[]): Promise<void> {
+  return rooms.turns.take(async () => {
+    const { fleet, store } = rooms;
+    for (const settings of apis()) {
+      const { api, accounts } = settings;
+      const before = fleet.breaker(api);
+      const state = withdrawOthers(before, new Set(accounts));
+      const alerts = heldAlert(rooms, state, settings);
+      const moved = state === before ? null : { api, state };
+      if (moved || alerts.changed.length + alerts.dropped.length > 0)
+        await store.recordBreaker({ breaker: moved, alerts });
+      showBreaker(rooms, api, state, alerts);
+      if (accounts.length === 0) fleet.removeBreaker(api);
+    }
+  });
+}
+
+/** The APIs that something is shown of: a breaker, or an alert that an earlier process left. */
+export function shownApis({ fleet }: RecorderRooms): readonly string[] {
+  const alerts = [...fleet.alerts()].filter(
+    ({ fingerprint, object }) => fingerprint === fingerprintOf(heldSubject(object ?? '')),
+  );
+  return [...[...fleet.breakers()].map(([api]) => api), ...alerts.map(({ object }) => object ?? '')];
+}

@@ -1,0 +1,192 @@
+// guard_held was named after the account that stood first in the file: reordering the accounts made it fire for ever,
+// removing the first one said "resolved" while mailboxes were held, and what a removed account held stayed held.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Scenario } from '../../src/simulator/scenario.ts';
+import { type MovedDaemon, type MovedOptions, startMovedDaemon, type WrittenConfig } from '../scenario/moved-daemon.ts';
+import { poll, settled } from '../scenario/three-domains.ts';
+
+const fleet = Array.from({ length: 12 }, (_, number) => settled(number));
+const second = fleet.slice(6).map(({ email }) => email);
+const scenario: Scenario = {
+  name: 'jump',
+  summary: 'Twelve mailboxes of three domains bounce at once.',
+  fleet,
+  incidents: [{ kind: 'bounce', mailbox: '*', rate: 0.75, from: 1.5 * hourMs, until: 2.5 * hourMs }],
+};
+
+const held = (stage: MovedDaemon) => stage.breaker().entries.filter((entry) => entry.held);
+const firing = (stage: MovedDaemon) => [...stage.fleet().alerts()].filter(({ rule }) => rule === 'guard_held');
+const accountsHeld = (stage: MovedDaemon) => [...new Set(held(stage).map(({ account }) => account))].sort();
+const without = (name: string) => (config: WrittenConfig) => {
+  config.accounts = config.accounts.filter((account) => account['name'] !== name);
+};
+
+const written = join(import.meta.dirname, '..', 'store', 'stores', 'ecf77d0-held.db');
+const writtenAt = 1_773_141_001_842;
+const writtenUrl = 'http://127.0.0.1:45353';
+
+/**
+ * Where an earlier version left off: a hold on both accounts, announced twice, since their order was changed after the
+ * first time. The API of the store is the one of this run: it listens at another port.
+ */
+const upgrade = (change: (db: DatabaseSync) => void = () => {}): MovedOptions => ({
+  scenario,
+  poll,
+  second,
+  store: written,
+  before: async (simulator, clock, path) => {
+    await clock.advance(writtenAt - clock.now());
+    const db = new DatabaseSync(path);
+    const places = [
+      ['alerts', 'fingerprint'],
+      ['alerts', 'alert'],
+      ['announcements', 'fingerprint'],
+      ['announcements', 'announcement'],
+      ['breakers', 'api'],
+      ['transitions', 'transition'],
+    ];
+    for (const [table, column] of places)
+      db.exec(`UPDATE ${table} SET ${column} = replace(${column}, '${writtenUrl}', '${simulator.url}')`);
+    change(db);
+    db.close();
+  },
+});
+
+/** Two accounts of one API, both with mailboxes that are held, and people know. */
+async function holding(): Promise<MovedDaemon> {
+  const stage = await startMovedDaemon(upgrade());
+  expect([accountsHeld(stage), firing(stage).length]).toEqual([['agency', 'second'], 1]);
+  return stage;
+}
+
+test('the accounts in another order are no reason to tell it again, and its end is told once', async () => {
+  await using stage = await startMovedDaemon({ scenario, poll, second });
+  await stage.until('a hold on both accounts', () => accountsHeld(stage).length === 2, 4 * hourMs);
+  await stage.run(2 * minuteMs);
+  expect(stage.told('guard_held')).toEqual(['firing']);
+  await stage.reload((config) => config.accounts.reverse());
+  await stage.run(20 * minuteMs);
+  expect([stage.told('guard_held'), firing(stage).length]).toEqual([['firing'], 1]);
+  await stage.release();
+  await stage.run(2 * minuteMs);
+  expect([stage.told('guard_held'), firing(stage)]).toEqual([['firing', 'resolved'], []]);
+});
+
+test.each(['agency', 'second'])(
+  'removing %s withdraws what was held of it; what is held of the other stays, and so does the alert',
+  async (name) => {
+    await using stage = await holding();
+    await stage.reload(without(name), { force: true });
+    const other = name === 'agency' ? 'second' : 'agency';
+    expect([accountsHeld(stage), firing(stage).map(({ facts }) => facts.accounts)]).toEqual([[other], [[other]]]);
+    await stage.run(10 * minuteMs);
+    expect(stage.told('guard_held')).toEqual([]);
+  },
+);
+
+test('removing the accounts one after the other ends it, and nothing of the API is shown any more', async () => {
+  await using stage = await holding();
+  await stage.reload(without('agency'), { force: true });
+  await stage.reload(
+    (config) => {
+      config.accounts = [{ ...config.accounts[0], name: 'elsewhere', base_url: 'http://127.0.0.1:9' }];
+    },
+    { force: true },
+  );
+  await stage.run(10 * minuteMs);
+  expect([stage.told('guard_held'), firing(stage)]).toEqual([['resolved'], []]);
+  expect([...stage.fleet().breakers()].map(([api]) => api)).toEqual(['http://127.0.0.1:9']);
+});
+
+test('an account that moves to another API takes nothing along and leaves nothing held behind', async () => {
+  await using stage = await holding();
+  await stage.reload((config) => {
+    for (const account of config.accounts) if (account['name'] === 'second') account['base_url'] = 'http://127.0.0.1:9';
+  });
+  expect(accountsHeld(stage)).toEqual(['agency']);
+});
+
+test('an account that leaves the configuration while nobody is on duty is withdrawn at the next start', async () => {
+  await using stage = await holding();
+  await stage.restart(without('agency'));
+  expect([accountsHeld(stage), firing(stage).length]).toEqual([['second'], 1]);
+  await stage.run(10 * minuteMs);
+  expect(stage.told('guard_held')).toEqual([]);
+});
+
+test('it is shown with its accounts and a link to what is held, and a dry run says when it would end', async () => {
+  await using stage = await holding();
+  const page = await (await fetch(stage.url())).text();
+  expect(page).toMatch(/<a href="\/\?state=held">[^<]*\d+ mailboxes held/);
+  const { alerts } = (await (await fetch(`${stage.url()}/api/alerts`)).json()) as { alerts: object[] };
+  expect(alerts).toContainEqual(expect.objectContaining({ account: '', accounts: ['agency', 'second'] }));
+  const dryRun = async (change: (config: WrittenConfig) => void) =>
+    (await stage.reload(change, { force: true, dryRun: true })).messages.join('\n');
+  expect(await dryRun(without('second'))).not.toContain('mailboxes held');
+  expect(await dryRun((config) => Object.assign(config.accounts[0] ?? {}, { name: 'other' }))).toMatch(
+    /the alert "[^"]*mailboxes held[^"]*" ends/,
+  );
+});
+
+test('a hold that is to last before it is told fires although it belongs to no account', async () => {
+  const file = { alerts: { rules: { guard_held: { for: '5m' } } } };
+  await using stage = await startMovedDaemon({ scenario, poll, second, file });
+  await stage.until('a hold', () => held(stage).length > 0, 4 * hourMs);
+  await stage.run(minuteMs);
+  expect(firing(stage)).toMatchObject([{ status: 'pending' }]);
+  await stage.run(5 * minuteMs);
+  expect(firing(stage)).toMatchObject([{ status: 'firing' }]);
+});
+
+test('a release ends a hold that was not told yet', async () => {
+  const file = { alerts: { rules: { guard_held: { for: '30m' } } } };
+  await using stage = await startMovedDaemon({ scenario, poll, second, file });
+  await stage.until('a hold', () => held(stage).length > 0, 4 * hourMs);
+  expect(firing(stage)).toMatchObject([{ status: 'pending' }]);
+  await stage.release();
+  expect(firing(stage)).toEqual([]);
+});
+
+describe('a store that ecf77d0 wrote with two alerts for one hold', () => {
+  test('goes on with one that nobody is told of again, and that ends with the hold', async () => {
+    await using stage = await startMovedDaemon(upgrade());
+    await stage.run(2 * minuteMs);
+    expect([firing(stage).map(({ account, facts }) => [account, facts.accounts]), stage.told('guard_held')]).toEqual([
+      [['', ['agency', 'second']]],
+      [],
+    ]);
+    await stage.release();
+    await stage.run(2 * minuteMs);
+    expect([firing(stage), stage.told('guard_held')]).toEqual([[], ['resolved']]);
+  });
+
+  test('ends the one that fired for ever after the hold was over', async () => {
+    await using stage = await startMovedDaemon(
+      upgrade((db) => {
+        const closed = { openSince: null, atFirstSight: false, entries: [], trickle: [], released: [] };
+        db.prepare('UPDATE breakers SET state = ?').run(JSON.stringify(closed));
+        db.exec(
+          "DELETE FROM alerts WHERE account = 'agency'; DELETE FROM announcements WHERE fingerprint LIKE '%|agency|%'",
+        );
+      }),
+    );
+    await stage.run(2 * minuteMs);
+    expect([firing(stage), stage.told('guard_held')]).toEqual([[], ['resolved']]);
+  });
+
+  test('tells what was not told yet once, and its end', async () => {
+    await using stage = await startMovedDaemon(
+      upgrade((db) => {
+        db.exec("DELETE FROM announcements; UPDATE transitions SET told = 0 WHERE transition LIKE '%guard_held%'");
+      }),
+    );
+    await stage.run(6 * minuteMs);
+    expect(stage.told('guard_held')).toEqual(['firing']);
+    await stage.release();
+    await stage.run(6 * minuteMs);
+    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+  });
+});
