@@ -55,7 +55,20 @@ export function doubts(tree: unknown): Finding[] {
       ...fitsNothing(match['rule'], alertRules, ['alerts', 'routes', index, 'match', 'rule']),
     ];
   });
-  return [...unrouted, ...idle];
+  return [...unrouted, ...idle, ...linksForThisMachine(mapping(mapping(tree)['server']), written)];
+}
+
+/** Links in messages lead to the page's address: on another machine a loopback address opens nothing. */
+function linksForThisMachine(server: Mapping, channels: readonly Mapping[]): Finding[] {
+  const { listen, public_url: publicUrl } = server;
+  const host = typeof listen === 'string' ? listen.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') : '127.0.0.1';
+  if (publicUrl !== undefined || !isLoopback(host)) return [];
+  const leaves = ({ type, url }: Mapping) =>
+    type !== 'recipe' &&
+    !(typeof url === 'string' && URL.canParse(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, '')));
+  if (!channels.some(leaves)) return [];
+  const message = `is missing: links in messages lead to ${host}, which opens only on this machine`;
+  return [finding(['server', 'public_url'], message)];
 }
 
 function ofAccount(account: Mapping, path: Path): Finding[] {
@@ -125,10 +138,12 @@ function plainHttp(holder: Mapping, key: string, path: Path): Finding[] {
   return [finding([...path, key], 'is plain http to another machine: write https, or allow_http: true beside it')];
 }
 
-/** The rate limit belongs to the key: two ledgers for one key would exceed it together. */
+/** The rate limit belongs to the key at its API: two ledgers for one key would exceed it together. */
 function sharedKeys(accounts: readonly Mapping[]): Finding[] {
   return accounts.flatMap((account, index) => {
-    const first = accounts.findIndex((other) => other['api_key'] === account['api_key']);
+    const first = accounts.findIndex(
+      (other) => other['api_key'] === account['api_key'] && hostOf(other) === hostOf(account),
+    );
     if (typeof account['api_key'] !== 'string' || first === index) return [];
     const other = accounts[first]?.['name'];
     const whose = typeof other === 'string' ? `account ${other}` : `accounts[${first}]`;
@@ -136,6 +151,11 @@ function sharedKeys(accounts: readonly Mapping[]): Finding[] {
       finding(['accounts', index, 'api_key'], `is the key of ${whose} too: together they would exceed its limit`),
     ];
   });
+}
+
+/** Another host is another API, with a rate limit of its own. */
+function hostOf({ base_url: url }: Mapping): unknown {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : url;
 }
 
 function repeats(holders: readonly Mapping[], path: Path): Finding[] {

@@ -22,10 +22,11 @@ interface Duty {
   readonly watch: AccountWatch;
   readonly api: MailboxApi;
   readonly apiKey: string;
+  readonly baseUrl: string;
 }
 
 /** A duty that has ended, and what another one may take over from it. */
-interface Retired extends Pick<Duty, 'api' | 'apiKey'> {
+interface Retired extends Pick<Duty, 'api' | 'apiKey' | 'baseUrl'> {
   readonly name: string;
   /** The error that it ended with, in words. */
   readonly failure: string | null;
@@ -54,9 +55,9 @@ export class Duties {
     if (this.#stopping) return;
     const { watch, api } = this.#watch(account);
     // The rate limit belongs to the key: a loop that starts over, under whatever name, has not got a fresh one.
-    const earlier = retired.find(({ apiKey }) => apiKey === account.apiKey);
+    const earlier = retired.find(({ apiKey, baseUrl }) => apiKey === account.apiKey && baseUrl === account.baseUrl);
     if (earlier) api.budget.follow(earlier.api.budget);
-    this.#duties.set(account.name, { watch, api, apiKey: account.apiKey });
+    this.#duties.set(account.name, { watch, api, apiKey: account.apiKey, baseUrl: account.baseUrl });
     this.watches.push(watch);
     watch.start();
   }

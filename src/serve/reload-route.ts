@@ -17,8 +17,8 @@ export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
     const operator = operatorOf(auth(), c.req.header('authorization'));
     const by = auth() === 'none' ? 'somebody over HTTP' : operator;
     if (by === null) return c.json(failed('Only a token with the role operator may reload.'), 403);
-    // A browser says where a page comes from: none of ours sends this, so it is a stranger's.
-    if (c.req.header('origin') !== undefined)
+    // A browser says where a page comes from. No page of ours sends this request, so it is another site's.
+    if (c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined)
       return c.json(failed('A web page may not reload the configuration.'), 403);
     const { force, dry_run: dryRun } = c.req.query();
     const outcome = await reload({ by, force: force === 'true', dryRun: dryRun === 'true' });

@@ -12,6 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const account = 'accounts:\n  - name: acme\n    base_url: https://mailboxes.example/\n    api_key: sk_live_1234\n';
+const reachable = 'server: {public_url: "https://warmwarden.example"}\n';
 const slack = 'alerts:\n  channels: [{name: ops, type: slack, url: "https://hooks.slack.com/services/a"}]\n';
 
 function load(text: string, environment: Record<string, string> = {}): LoadedConfig {
@@ -208,7 +209,7 @@ describe('warnings', () => {
   test('a route that fits no rule or account, and a channel without a route, are warnings', () => {
     const routes = '  routes: [{match: {rule: bounce_over_limt, account: "b*"}, channels: [ops]}]\n';
     const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
-    expect(warnings(account + two + routes)).toEqual([
+    expect(warnings(account + reachable + two + routes)).toEqual([
       'alerts.channels[1]: no route leads to idle: it gets nothing',
       'alerts.routes[0].match.rule: "bounce_over_limt" fits none (did you mean bounce_over_limit?)',
       'alerts.routes[0].match.account: "b*" fits none',
@@ -217,7 +218,7 @@ describe('warnings', () => {
 
   test('a recipe gets nothing without a route, and a warning says so', () => {
     const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: rk_1, recipe: r1}';
-    const text = `${account}alerts:\n  channels: [{name: ops, type: slack, url: "https://s.example"}, ${fix}]\n`;
+    const text = `${account}${reachable}alerts:\n  channels: [{name: ops, type: slack, url: "https://s.example"}, ${fix}]\n`;
     expect(warnings(text)).toEqual(['alerts.channels[1]: no route leads to fix: it gets nothing']);
     const { alerts } = accepted(text);
     expect(alerts.routes.map(({ channels }) => channels)).toEqual([['ops']]);
@@ -226,7 +227,20 @@ describe('warnings', () => {
   });
 
   test('a file with nothing doubtful has no warnings', () => {
-    expect(warnings(account + slack)).toEqual([]);
+    expect(warnings(account + reachable + slack)).toEqual([]);
+  });
+
+  test('a page that only this machine can open is a warning beside a channel that leaves it', () => {
+    const missing =
+      'server.public_url: is missing: links in messages lead to 127.0.0.1, which opens only on this machine';
+    expect(warnings(account + slack)).toEqual([missing]);
+    expect(warnings(account + slack.replace('https://hooks.slack.com', 'http://127.0.0.1:9'))).toEqual([]);
+  });
+
+  test('one key at two hosts is two accounts; at one host it is refused', () => {
+    const at = (host: string) => `  - {name: beta, base_url: "https://${host}", api_key: sk_live_1234}\n`;
+    expect(accepted(account + at('other.example')).accounts).toHaveLength(2);
+    expect(warnings(account + at('mailboxes.example'))).toEqual(['refused']);
   });
 });
 

@@ -44,6 +44,21 @@ describe.concurrent('a running daemon', () => {
     expect(asking.stderr).toContain('stays in force');
   });
 
+  it('without tokens a page of another origin may not reload, whatever a browser sends with it', async () => {
+    await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: 'none' } } });
+    stage.start();
+    const url = await stage.daemon.onDuty();
+    const statusFor = async (headers: Record<string, string>) => {
+      const answer = await request(`${url}/-/reload`, { method: 'POST', headers });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    expect(await statusFor({ origin: 'http://evil.example' })).toBe(403);
+    expect(await statusFor({ origin: 'null', 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await statusFor({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await statusFor({})).toBe(200);
+  });
+
   it('reloads over HTTP for an operator, and for nobody else', async () => {
     await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: { tokens } } } });
     stage.start();

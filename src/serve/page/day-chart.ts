@@ -10,7 +10,8 @@ import type { Markup } from './elements.ts';
 export interface DayChartParts {
   /** Oldest first, one a date. */
   readonly rows: readonly DailyRow[];
-  readonly limitPpm: Ppm | null;
+  /** The limit in force at the end of a day (UTC); null where it is not known. */
+  readonly limitOn: (date: IsoDate) => Ppm | null;
   readonly actions: readonly Action[];
 }
 
@@ -21,6 +22,7 @@ interface Day {
   readonly bounced: number | null;
   /** Pooled over the 7 days ending here; null without mails or with an invalid row. */
   readonly ratePpm: Ppm | null;
+  readonly limitPpm: Ppm | null;
   readonly actions: readonly Action[];
 }
 
@@ -29,15 +31,17 @@ const rateDays = 7;
 /** Sizes in units of the drawing. */
 const chart = { width: 720, left: 44, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
 
-export function dayChart({ rows, limitPpm, actions }: DayChartParts): Markup {
-  const days = daysOf(rows, actions);
+export function dayChart(parts: DayChartParts): Markup {
+  const { actions } = parts;
+  const days = daysOf(parts);
   if (days.length === 0) return html`<p class="muted">No day is known yet.</p>`;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
-  const maxRate = Math.max((limitPpm ?? 0) * 2, 1_000, ...days.map((day) => day.ratePpm ?? 0));
+  const limitPpm = days.at(-1)?.limitPpm ?? null;
+  const maxRate = Math.max(1_000, ...days.map((day) => Math.max((day.limitPpm ?? 0) * 2, day.ratePpm ?? 0)));
   const step = (chart.width - chart.left) / daysShown;
   const first = daysShown - days.length;
   const groups = days.map((day, index) =>
-    dayGroup(day, chart.left + (first + index) * step, { step, maxSent, maxRate, limitPpm }),
+    dayGroup(day, chart.left + (first + index) * step, { step, maxSent, maxRate }),
   );
   return html`<figure class="chart">
 <svg viewBox="0 0 ${chart.width} ${chart.bottom}" role="img" aria-label="${summary(days, limitPpm)}">
@@ -45,7 +49,7 @@ export function dayChart({ rows, limitPpm, actions }: DayChartParts): Markup {
 <line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.sentTop + chart.sentHeight}" y2="${chart.sentTop + chart.sentHeight}"/>
 <line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.rateTop + chart.rateHeight}" y2="${chart.rateTop + chart.rateHeight}"/>
 ${groups}
-${limitPpm === null ? '' : limitLine(limitPpm, maxRate)}
+${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
 <text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
 <figcaption><span class="key sent">sent a day</span> <span class="key bounced">bounced a day</span> <span class="key rate">bounce rate of the 7 days before, red over the limit</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
@@ -53,7 +57,7 @@ ${limitPpm === null ? '' : limitLine(limitPpm, maxRate)}
 ${dayTable(days)}`;
 }
 
-function daysOf(rows: readonly DailyRow[], actions: readonly Action[]): readonly Day[] {
+function daysOf({ rows, actions, limitOn }: DayChartParts): readonly Day[] {
   const newest = rows.at(-1)?.date;
   const oldest = rows[0]?.date;
   if (newest === undefined || oldest === undefined) return [];
@@ -70,6 +74,7 @@ function daysOf(rows: readonly DailyRow[], actions: readonly Action[]): readonly
       sent: row.length === 0 ? 0 : sumOf(row, 'sent'),
       bounced: row.length === 0 ? 0 : sumOf(row, 'bounced'),
       ratePpm: sent === null || bounced === null || sent === 0 ? null : (bounced * 1e6) / sent,
+      limitPpm: limitOn(date),
       actions: actions.filter((action) => utcDate(action.settledAt ?? action.plannedAt) === date),
     });
   }
@@ -80,17 +85,16 @@ interface Scale {
   readonly step: number;
   readonly maxSent: number;
   readonly maxRate: Ppm;
-  readonly limitPpm: Ppm | null;
 }
 
-function dayGroup(day: Day, x: number, { step, maxSent, maxRate, limitPpm }: Scale): Markup {
+function dayGroup(day: Day, x: number, { step, maxSent, maxRate }: Scale): Markup {
   const width = step - 4;
   const bar = (className: string, share: number, floor: number, height: number) => {
     // A single bounce among hundreds of mails must still be seen.
     const drawn = share === 0 ? 0 : Math.max(3, share * height);
     return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
   };
-  const over = limitPpm !== null && day.ratePpm !== null && day.ratePpm > limitPpm;
+  const over = day.limitPpm !== null && day.ratePpm !== null && day.ratePpm > day.limitPpm;
   const sentFloor = chart.sentTop + chart.sentHeight;
   return html`<g><title>${dayWords(day)}</title>
 <rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${chart.rateTop + chart.rateHeight}"/>
@@ -98,19 +102,30 @@ ${day.actions.length > 0 ? html`<line class="act" x1="${(x + width / 2).toFixed(
 ${bar('sent', (day.sent ?? 0) / maxSent, sentFloor, chart.sentHeight)}
 ${bar('bounced', (day.bounced ?? 0) / maxSent, sentFloor, chart.sentHeight)}
 ${bar(over ? 'rate over' : 'rate', (day.ratePpm ?? 0) / maxRate, chart.rateTop + chart.rateHeight, chart.rateHeight)}
+${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
 </g>`;
 }
 
 function dayWords(day: Day): string {
   const counts = `${day.sent === null ? 'unknown' : number(day.sent)} sent, ${day.bounced === null ? 'unknown' : number(day.bounced)} bounced`;
-  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days`;
+  const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
+  const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
   const acted = day.actions.map((action) => `; the guard: ${action.kind} (${action.state})`).join('');
   return `${day.date}: ${counts}${rate}${acted}`;
 }
 
-function limitLine(limitPpm: Ppm, maxRate: Ppm): Markup {
-  const y = (chart.rateTop + chart.rateHeight * (1 - limitPpm / maxRate)).toFixed(1);
-  return html`<line class="limit" x1="${chart.left}" x2="${chart.width}" y1="${y}" y2="${y}"/><text x="0" y="${Number(y) + 4}">${share(limitPpm)}</text>`;
+function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
+  return chart.rateTop + chart.rateHeight * (1 - limitPpm / maxRate);
+}
+
+/** Over one day: the limit steps where the mode changed. */
+function limitLine(limitPpm: Ppm, maxRate: Ppm, { x, step }: { readonly x: number; readonly step: number }): Markup {
+  const y = limitHeight(limitPpm, maxRate).toFixed(1);
+  return html`<line class="limit" x1="${x.toFixed(1)}" x2="${(x + step).toFixed(1)}" y1="${y}" y2="${y}"/>`;
+}
+
+function limitLabel(limitPpm: Ppm, maxRate: Ppm): Markup {
+  return html`<text x="0" y="${(limitHeight(limitPpm, maxRate) + 4).toFixed(1)}">${share(limitPpm)}</text>`;
 }
 
 function summary(days: readonly Day[], limitPpm: Ppm | null): string {

@@ -4,7 +4,8 @@ import type { Fleet } from '../../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../../fleet/newest-value.ts';
 import { dailyRows } from '../../model/daily-counts.ts';
 import type { RecordedDecision } from '../../model/decision.ts';
-import type { EpochMs } from '../../model/time.ts';
+import type { Ppm } from '../../model/policy.ts';
+import { dayMs, type EpochMs, type IsoDate } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import type { MailboxRow } from '../fleet-view.ts';
 import { count, number } from '../wording.ts';
@@ -44,7 +45,7 @@ ${alertList(parts)}
 <div class="columns">
 <div>
 <section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
-${dayChart({ rows: dailyRows(mailbox.stats?.answer, now), limitPpm: verdict?.limitPpm ?? null, actions: actionsOf(parts) })}</section>
+${dayChart({ rows: dailyRows(mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts) })}</section>
 ${actionsPanel(parts)}
 ${changesPanel(row, now)}
 ${decisionsPanel(parts)}
@@ -52,6 +53,16 @@ ${decisionsPanel(parts)}
 ${factsPanel(row, now)}
 </div>`,
   });
+}
+
+/** The limit in force at the end of each day, as far back as the shown decisions reach. */
+function limitsOf({ row, decisions, now }: MailboxPageParts): (date: IsoDate) => Ppm | null {
+  const newestFirst = decisions ?? [];
+  return (date) => {
+    const end = Math.min(now, Date.parse(date) + dayMs);
+    if (decisions === null || end >= now) return row.verdict?.limitPpm ?? null;
+    return newestFirst.find(({ since }) => since < end)?.verdict.limitPpm ?? null;
+  };
 }
 
 function actionsOf({ fleet, row }: MailboxPageParts) {
