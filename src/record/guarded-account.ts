@@ -38,6 +38,8 @@ export interface GuardedAccount {
 }
 
 export interface RecorderOptions extends GuardedAccount {
+  /** The account's loop has ended: what hung in it and was left behind decides nothing beside the next one. */
+  readonly ended: () => boolean;
   /** The key may write, as far as is known. */
   readonly writable: () => boolean;
   /** Statistics from before this moment are stale; -Infinity while that can't be said. */

@@ -33,6 +33,11 @@ export class Recorder {
     this.#alerts = new AccountAlerts(rooms.fleet, options);
   }
 
+  /** Work in its turn; `otherwise` when the account's loop has ended by then. What came of a POST is recorded in any case. */
+  #inTurn<Value>(otherwise: Value, work: () => Promise<Value>): Promise<Value> {
+    return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
+  }
+
   /** To be called right before a request whose answer is taken in: says which of two answers is the newer one. */
   asking(): AskedAt {
     return this.#order.asking();
@@ -40,10 +45,10 @@ export class Recorder {
 
   /**
    * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
-   * left; outdated when it has to be asked again. Rejects when the store can't be written.
+   * left or the loop has ended; outdated when it has to be asked again. Rejects when the store can't be written.
    */
   observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<MailboxState | 'outdated' | null> {
-    return this.#rooms.turns.take(async () => {
+    return this.#inTurn(null, async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       if (!before) return null;
       const { route } = observation;
@@ -61,7 +66,7 @@ export class Recorder {
    * POST may be under way: the believed answer may be from before it.
    */
   judgedAgain(mailboxId: string): Promise<void> {
-    return this.#rooms.turns.take(async () => {
+    return this.#inTurn(undefined, async () => {
       const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
       if (!before?.warmup || !known || before.action?.state === 'open') return;
@@ -98,7 +103,7 @@ export class Recorder {
 
   /** Records the intent to POST. null when the action is no longer the one to be done. */
   opened(mailboxId: string, actionId: string): Promise<Action | null> {
-    return this.#rooms.turns.take(async () => {
+    return this.#inTurn(null, async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       const action = mailbox?.action;
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
@@ -184,9 +189,9 @@ export class Recorder {
     this.#show(mailbox, actions, alerts);
   }
 
-  /** Takes in a mailbox list. */
-  listed(list: Observed<MailboxList>): Promise<RosterChanges> {
-    return this.#rooms.turns.take(async () => {
+  /** Takes in a mailbox list. null when the account's loop has ended. */
+  listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
+    return this.#inTurn(null, async () => {
       const { fleet, store } = this.#rooms;
       const { account, selects } = this.#options;
       const known = [...fleet.mailboxesOf(account)];
@@ -224,7 +229,7 @@ export class Recorder {
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
   timePassed(): Promise<void> {
-    return this.#rooms.turns.take(async () => {
+    return this.#inTurn(undefined, async () => {
       const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await this.#rooms.store.recordAlerts(alerts);

@@ -101,6 +101,7 @@ export class AccountWatch {
     });
     this.#recorder = new Recorder(rooms, {
       ...options,
+      ended: () => this.#stop.signal.aborted,
       writable: () => this.#health.writable,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: () => this.#staleBefore(),
@@ -194,8 +195,6 @@ export class AccountWatch {
 
   /** Judges a mailbox on what is believed already, and does what that wants. */
   async judgeAgain(mailboxId: string): Promise<void> {
-    // Whoever asked may have waited for so long that another loop has taken the account over.
-    if (this.#stop.signal.aborted) return;
     await this.#recorder.judgedAgain(mailboxId);
     this.#actor.attend(mailboxId, this.#stop.signal);
   }
@@ -340,7 +339,9 @@ export class AccountWatch {
 
   async #takeList(list: Observed<MailboxList>): Promise<void> {
     const first = !this.#health.listed;
-    const { arrived, left, stirred } = await this.#recorder.listed(list);
+    const changes = await this.#recorder.listed(list);
+    if (!changes) return;
+    const { arrived, left, stirred } = changes;
     const now = this.#rooms.world.clock.monotonic();
     this.#join(first ? this.#mailboxes() : arrived, now);
     if (first) this.#firstSweep.begin(this.#mailboxes());

@@ -37,6 +37,7 @@ async function recording() {
     rules: () => defaultRuleSettings,
     api: 'https://api.example',
     accountsOfApi: () => ['acme'],
+    ended: () => false,
     writable: () => true,
     staleBefore: () => Number.NEGATIVE_INFINITY,
     isFirstLook: () => false,

@@ -103,6 +103,22 @@ test('a look that confirms a write and was overtaken by a poll is followed by an
   expect(duty.mailbox()?.memory).toMatchObject({ mode: 'slow', claim: null });
 });
 
+test('an answer that comes to a loop which has ended, and was left behind, is not taken in', async () => {
+  await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
+  await duty.run(10 * minuteMs);
+  const poll = hold(duty, 'warmup', 'after');
+  duty.simulator.fleet.setMode(oliver, 'slow');
+  duty.watch().refresh(idOf(duty, oliver));
+  await duty.until(() => poll.asked, minuteMs);
+  await duty.run(secondMs);
+  const ended = duty.watch().end();
+  await duty.run(5 * minuteMs);
+  await ended;
+  poll.open();
+  await duty.run(0);
+  expect(duty.mailbox(oliver)?.warmup?.answer.mode).toBe('balanced');
+});
+
 describe('an intent that waits for its turn in the budget', () => {
   test('is not sent when statistics that were under way no longer say so', async () => {
     await using duty = await goOnDuty(breached);
