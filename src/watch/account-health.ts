@@ -38,6 +38,8 @@ export interface AccountHealthParts {
 export class AccountHealth {
   readonly #parts: AccountHealthParts;
   #state: AccountState;
+  /** Kind and status of the account's failure that was said, so that it is said once; null once a request succeeded. */
+  #saidOfAccount: string | null = null;
   /** The last failure of a mailbox's route that was said, so that it is said once. */
   readonly #saidOf = new Map<string, string>();
   /** Monotonic time until which the key counts as read-only. */
@@ -94,6 +96,7 @@ export class AccountHealth {
     const { clock, log } = this.#parts.world;
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null };
     this.#state = { ...this.#state, keyRejected: false, rejections: 0 };
+    this.#saidOfAccount = null;
     if (this.#saidOf.delete(keyOf(about))) log.info({ account: was.name, ...about }, 'answered again');
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
@@ -117,7 +120,10 @@ export class AccountHealth {
       keyRejected: was.keyRejected || rejectsKey(failure),
       rejections: was.rejections + (rejectsKey(failure) ? 1 : 0),
     };
-    if (was.lastFailure === said) return;
+    // Not by its text, which names the route: while nothing is answered every poll would say its own.
+    const what = `${failure.kind} ${failure.status}`;
+    if (this.#saidOfAccount === what) return;
+    this.#saidOfAccount = what;
     log.error({ account: was.name, failure: failure.kind, status: failure.status }, said);
     this.publish();
   }

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type ClientOptions, MailboxApi } from '../../src/mailbox-api/client.ts';
 import type { RequestCount } from '../../src/model/mailbox.ts';
 import { type Clock, type MovedClock, movedClock } from '../../src/world.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const key = 'sk_live_never_to_be_seen_0123456789';
 export const start = Date.UTC(2026, 2, 10, 8, 30);
@@ -79,5 +80,9 @@ export function clientOf<On extends Clock = MovedClock>(
     world,
     tally,
   );
-  return { api, clock, counted, said, [Symbol.asyncDispose]: () => api.close() };
+  const close = async () => {
+    await api.close();
+    expectNoSleepers(clock);
+  };
+  return { api, clock, counted, said, [Symbol.asyncDispose]: close };
 }

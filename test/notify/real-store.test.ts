@@ -12,6 +12,7 @@ import { createNotifier } from '../../src/notify/notifier.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock } from '../../src/world.ts';
 import { firing, sampleAlert, start } from '../alert/samples.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 import { startReceiver, status } from './receiver.ts';
 
 function notifierOn(store: Store, clock: MovedClock, url: string) {
@@ -70,4 +71,5 @@ test('a restart between two messages: the first is not repeated, the second keep
   expect(await store.untoldTransitions(10)).toEqual([]);
   await store.close();
   await rm(folder, { recursive: true });
+  expectNoSleepers(clock);
 });

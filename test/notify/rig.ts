@@ -1,6 +1,5 @@
 // The notifier with an outbox in memory, on a clock that is moved by hand.
 import { pino } from 'pino';
-import { expect } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
@@ -9,6 +8,7 @@ import { createNotifier, type Notifier, type NotifierSettings } from '../../src/
 import { webhookChannel } from '../../src/notify/webhook.ts';
 import { type Log, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { start } from '../alert/samples.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -73,7 +73,7 @@ export function rigWith(
   };
   const stop = async () => {
     await notifier.stop();
-    expect(clock.sleeping()).toBe(0);
+    expectNoSleepers(clock);
   };
   return { clock, store, fleet, notifier, log, logged, tallied, commit, reconfigure, [Symbol.asyncDispose]: stop };
 }

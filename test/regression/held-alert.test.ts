@@ -89,6 +89,7 @@ test.each(['agency', 'second'])(
 
 test('removing the accounts one after the other ends it, and nothing of the API is shown any more', async () => {
   await using stage = await holding();
+  stage.expectErrors('the API does not answer (GET /v1/mailboxes: http://127.0.0.1:9');
   await stage.reload(without('agency'), { force: true });
   await stage.reload(
     (config) => {
@@ -103,6 +104,7 @@ test('removing the accounts one after the other ends it, and nothing of the API 
 
 test('an account that moves to another API takes nothing along and leaves nothing held behind', async () => {
   await using stage = await holding();
+  stage.expectErrors('the API does not answer (GET /v1/mailboxes: http://127.0.0.1:9');
   await stage.reload((config) => {
     for (const account of config.accounts) if (account['name'] === 'second') account['base_url'] = 'http://127.0.0.1:9';
   });

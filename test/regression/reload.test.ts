@@ -11,6 +11,7 @@ const poll = { health: '0 * * * *', mailboxes: '*/30 * * * *', stats: '*/10 * * 
 test('a store that can not be written while an account is dropped leaves no other account unguarded', async () => {
   const file = { guard: { enforce: false } };
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, second: [amelia], file });
+  stage.expectErrors('The store is failing.', 'the end of the alerts of second could not be recorded');
   const firing = () => [...stage.fleet().alerts()].some((one) => one.account === 'second' && one.status === 'firing');
   await stage.run(5 * minuteMs);
   await stage.until('an alert of the account that goes', firing, 4 * hourMs);
@@ -51,6 +52,11 @@ test("an account that goes on under another name has no fresh budget: the rate l
 
 test('a store error while an intent is open and a reload waits for it leaves the account guarded, and the reload says so', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  stage.expectErrors(
+    'The store is failing.',
+    'an action stopped',
+    'the polling loop of an account ended with an error',
+  );
   await stage.run(minuteMs);
   await stage.until('the intent', () => stage.mailbox(amelia).action?.state === 'open', 4 * hourMs);
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
@@ -74,6 +80,7 @@ test('a store error while an intent is open and a reload waits for it leaves the
 
 test('a store error while mailboxes are judged by new rules is said, and the rest of the reload is done', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  stage.expectErrors('The store is failing.', 'is judged by the new rules with its next answers only');
   await stage.run(11 * minuteMs);
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
   db.exec("CREATE TRIGGER full BEFORE UPDATE ON mailboxes BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
@@ -90,6 +97,7 @@ test('a store error while mailboxes are judged by new rules is said, and the res
 
 test('a reload that can not read the store changes nothing, is told as refused, and the loops go on', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  stage.expectErrors('The store is failing.', 'a reload failed before it changed anything', 'configuration refused');
   await stage.run(11 * minuteMs);
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
   db.exec('ALTER TABLE silences RENAME TO elsewhere');

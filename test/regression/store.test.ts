@@ -39,7 +39,8 @@ async function opened() {
 
 describe('a store that fails while the daemon runs', () => {
   const begin = async () => {
-    const stage = await startMovedDaemon({ scenario: stormOf(oliver), poll: { stats: '*/5 * * * *' } });
+    const expectErrors = ['The store is failing.', 'an answer could not be recorded'];
+    const stage = await startMovedDaemon({ scenario: stormOf(oliver), poll: { stats: '*/5 * * * *' }, expectErrors });
     await stage.run(10 * minuteMs);
     const path = join(stage.folder, 'data', 'warmwarden.db');
     const ready = async () => {

@@ -76,7 +76,8 @@ test('H20: an API that can not be reached for ten minutes is one alert; nothing 
   const outage = { fault: 'reset', from: 70 * minuteMs, until: 80 * minuteMs } as const;
   const broken = { kind: 'dns', mailbox: oliver, records: ['dkim'], from: 0 } as const;
   const scenario = { ...of(scenarios.calm, [oliver], [outage]), incidents: [broken] };
-  await using stage = await startMovedDaemon({ scenario, poll: { ...usual, dns: '*/5 * * * *' } });
+  const poll = { ...usual, dns: '*/5 * * * *' };
+  await using stage = await startMovedDaemon({ scenario, poll, expectErrors: ['the API does not answer'] });
   await stage.until('the broken record', () => steps(stage, 'dns_failing').length === 1, 3 * hourMs);
   await stage.run(4 * hourMs);
   expect([steps(stage, 'api_down'), steps(stage, 'dns_failing'), stage.posts]).toEqual([
@@ -84,10 +85,12 @@ test('H20: an API that can not be reached for ten minutes is one alert; nothing 
     ['firing'],
     [],
   ]);
+  expect(stage.errorsSaying('the API does not answer')).toHaveLength(1);
 });
 
 test('H21: health that fails while all else works alarms nobody; health that says ok while all else fails does', async () => {
   await using stage = await startMovedDaemon({ scenario: of(scenarios.calm, [oliver]), poll: usual });
+  stage.expectErrors('the API does not answer');
   stage.simulator.faults.add({ fault: 'overloaded', route: 'health' });
   await stage.run(hourMs);
   expect([steps(stage, 'api_down'), [...stage.fleet().accounts()][0]?.health]).toEqual([[], 'unknown']);
@@ -103,6 +106,7 @@ test('H22: a rejected key stops its account alone; the other one goes on and act
   const scenario = of(scenarios['bounce-storm'], [amelia, jonas]);
   await using stage = await startMovedDaemon({ scenario, poll: usual, second: [jonas] });
   await stage.run(10 * minuteMs);
+  stage.expectErrors('the API refuses the key');
   stage.simulator.faults.add({ fault: 'unauthorized', mailbox: jonas });
   await stage.run(6 * hourMs);
   const accounts = [...stage.fleet().accounts()].map(({ name, keyRejected }) => [name, keyRejected]);

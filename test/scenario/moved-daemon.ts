@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
@@ -16,7 +17,9 @@ import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
 import { type Clock, type MovedClock, movedClock, worldOn } from '../../src/world.ts';
+import { errorLog } from '../support/error-log.ts';
 import { Receiver } from '../support/receiver.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 
 export interface MovedOptions {
   readonly scenario: Scenario;
@@ -36,6 +39,8 @@ export interface MovedOptions {
   readonly clock?: (moved: MovedClock) => Clock;
   /** Opens the daemon's store in another way. */
   readonly openStore?: typeof Store.open;
+  /** Errors that its log may have: parts of a message. Any other fails the test at the end. */
+  readonly expectErrors?: readonly string[];
 }
 
 /** A change that the daemon made, as the API took it. */
@@ -68,7 +73,8 @@ export async function startMovedDaemon(options: MovedOptions) {
   const { scenario, poll, second = [], file: changes = {} } = options;
   const clock = movedClock(scenarioStart);
   const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), random: () => 0.5 };
-  const daemonsWorld = { ...world, clock: options.clock?.(clock) ?? clock };
+  const errors = errorLog(options.expectErrors ?? []);
+  const daemonsWorld = { ...world, log: errors.log, clock: options.clock?.(clock) ?? clock };
   // Durability has tests of its own; in memory the many commits cost no fsync.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-moved-'));
   const rights = { permissions: ['read', 'write'], plan: 'enterprise' } as const;
@@ -203,6 +209,9 @@ export async function startMovedDaemon(options: MovedOptions) {
       writeFileSync(file, typeof change === 'string' ? change : JSON.stringify(written));
       return ask(how);
     },
+    /** Expects errors in the log from now on, by parts of a message. */
+    expectErrors: errors.expect,
+    errorsSaying: errors.saying,
     /** Reloads the file as it is. */
     ask,
     /** What was told of a rule, in order: firing, resolved or event. */
@@ -248,6 +257,8 @@ export async function startMovedDaemon(options: MovedOptions) {
       await simulator.close();
       await receiver[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
+      expect(errors.unexpected(), 'errors in the log that the test does not expect').toEqual([]);
+      expectNoSleepers(clock);
     },
   };
 }

@@ -78,6 +78,7 @@ describe('a reload', () => {
 
   it('of a broken file changes nothing: one alert, the metric says so, and it ends with the next good one', async () => {
     await using stage = await begin();
+    stage.expectErrors('configuration refused');
     await stage.run(11 * minuteMs);
     const at = stage.clock.now();
     const half = await stage.reload('accounts:\n  - name: agency\n    base_url: "https://exam');
@@ -97,6 +98,7 @@ describe('a reload', () => {
 
   it('of a file that is gone, or with a variable that is not set, leaves the old one in force', async () => {
     await using stage = await begin();
+    stage.expectErrors('configuration refused');
     await stage.run(10 * minuteMs);
     const unset = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { api_key: `\${NO_SUCH}` }));
     expect(unset.messages[0]).toContain('the environment variable NO_SUCH is not set');
@@ -107,6 +109,7 @@ describe('a reload', () => {
 
   it('that drops more than a fifth of the mailboxes wants force; an account that is gone ends its alerts', async () => {
     await using stage = await begin();
+    stage.expectErrors('configuration refused');
     await stage.run(7 * hourMs);
     expect(stage.told('mailbox_disconnected')).toEqual(['firing']);
     const [, second] = stage.written().accounts;

@@ -51,6 +51,7 @@ async function begin(options: Partial<MovedOptions> = {}) {
 describe('the supervisor', () => {
   it.each(loops)('begins an account again at once when its %s loop ends with an error', async (_, place) => {
     await using scene = await begin();
+    scene.stage.expectErrors('a loop of an account broke', 'the polling of an account is started again');
     scene.fail(place, 'throws');
     await scene.stage.run(minuteMs);
     const at = scene.stage.clock.now();
@@ -63,6 +64,7 @@ describe('the supervisor', () => {
     await using scene = await begin();
     const { stage } = scene;
     expect(await scene.probe('/readyz')).toBe('200 ready\n');
+    stage.expectErrors(`started again: its ${loop} loop has stopped turning`, 'a loop that hangs was left behind');
     scene.fail(place, 'hangs');
     const either = () => scene.unguarded('agency') ?? scene.unguarded('second');
     await stage.until('an account that is not guarded', () => either() !== null, 2 * minuteMs);
@@ -89,6 +91,7 @@ describe('the supervisor', () => {
   it('tells once of an account that can not be begun for a while, and of its end', async () => {
     await using scene = await begin();
     const { stage } = scene;
+    stage.expectErrors('a loop of an account broke', 'started again');
     scene.fail('new AccountWatch', 'throws', 8);
     scene.fail('poll/lane.ts', 'throws');
     await stage.until('the alert', () => stage.told('account_unguarded').length > 0, 5 * minuteMs);
@@ -99,6 +102,7 @@ describe('the supervisor', () => {
 
   it('begins an account that a reload could not begin', async () => {
     await using scene = await begin();
+    scene.stage.expectErrors('account agency could not be begun', 'started again: its polling was not started');
     scene.fail('new AccountWatch', 'throws');
     const { messages } = await scene.stage.reload((config) => {
       Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
@@ -119,6 +123,7 @@ describe('the supervisor', () => {
       return store;
     };
     await using scene = await begin({ openStore });
+    scene.stage.expectErrors('started again: its time loop has stopped turning', 'a loop that hangs was left behind');
     hangs = true;
     await scene.stage.until('the alert', () => scene.stage.told('account_unguarded').length > 0, 15 * minuteMs);
     await scene.stage.run(15 * minuteMs);
@@ -130,6 +135,7 @@ describe('the supervisor', () => {
   it('takes waiting for turning: nothing due, a full budget, a Retry-After of a quarter of an hour', async () => {
     await using scene = await begin({ account: { plan: undefined, requests_per_minute: 1, headroom: '0%' } });
     const either = () => scene.unguarded('agency') ?? scene.unguarded('second');
+    scene.stage.expectErrors('there are too many requests');
     scene.stage.simulator.faults.add({ fault: 'retry-after-absurd', times: 3 });
     expect(await scene.stage.clock.advanceUntil(() => either() !== null, 60 * minuteMs)).toBe(false);
     expect(scene.stage.told('account_unguarded')).toEqual([]);

@@ -7,6 +7,7 @@ import type { MailboxState } from '../../src/model/mailbox.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { bookOf } from '../support/recipe-book.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 import { explain, now } from './example-fleet.ts';
 
 const nearLimitPpmOf = (_mailbox: MailboxState) => 800_000;
@@ -57,7 +58,11 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     version: '0.1.0',
     ...changes,
   });
-  return { ...server, metrics, [Symbol.asyncDispose]: () => server.close() };
+  const close = async () => {
+    await server.close();
+    expectNoSleepers(world.clock);
+  };
+  return { ...server, metrics, [Symbol.asyncDispose]: close };
 }
 
 export interface Answer {

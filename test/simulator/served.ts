@@ -5,6 +5,7 @@ import type { Incident, MailboxSpec, Scenario } from '../../src/simulator/scenar
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { createLog, movedClock } from '../../src/world.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
@@ -79,6 +80,9 @@ export async function serve(options: Partial<SimulatorOptions> = {}) {
     warmup: async (email: string) => (await ask(simulator.url, `/v1/warmup?mailbox_id=${idOf(email)}`)).body as Json,
     act: (email: string, action: string, config?: unknown) =>
       ask(simulator.url, '/v1/warmup', { body: { mailbox_id: idOf(email), action, config } }),
-    [Symbol.asyncDispose]: () => simulator.close(),
+    async [Symbol.asyncDispose]() {
+      await simulator.close();
+      expectNoSleepers(clock);
+    },
   };
 }

@@ -20,6 +20,7 @@ import { type SimulatorOptions, startSimulator } from '../../src/simulator/simul
 import { Store } from '../../src/store/store.ts';
 import { AccountWatch } from '../../src/watch/account-watch.ts';
 import { cronSchedule, movedClock } from '../../src/world.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
 import { startGoBetween } from './go-between.ts';
 
 /** Drifts over its limit in the morning: the switch to recovery mode. */
@@ -194,6 +195,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       await between[Symbol.asyncDispose]();
       await simulator.close();
       rmSync(root, { recursive: true, force: true });
+      expectNoSleepers(clock);
     },
   };
 }
