@@ -4,18 +4,11 @@ import type { Action } from '../model/action.ts';
 import { type Alert, type AlertRule, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { DigestFacts } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { actionText } from '../wording/explain.ts';
 import { counted, timeText } from '../wording/phrases.ts';
 import type { Notice } from './channel.ts';
-
-/** What the store remembers of the time since the last digest. */
-export interface DigestFacts {
-  /** Settled since then, oldest first. */
-  readonly actions: readonly Action[];
-  /** Given up since then, oldest first. */
-  readonly givenUp: readonly Delivery[];
-}
 
 export interface DigestPicture {
   readonly since: EpochMs;

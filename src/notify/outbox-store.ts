@@ -1,56 +1,16 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
-import type { AlertChanges, Announcement } from '../model/alert.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
+import type {
+  DeliveryRecord,
+  DeliverySettlement,
+  DigestFacts,
+  OutboxCount,
+  ResendRecord,
+  TellingMemory,
+} from '../model/outbox.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { DigestFacts } from './digest.ts';
-
-/** What one look at the transitions led to. */
-interface DeliveryRecord {
-  /** Told from now on, whether or not any channel wanted them. */
-  readonly transitionIds: readonly number[];
-  readonly deliveries: readonly NewDelivery[];
-  /** Absent for a message that is about no alert. */
-  readonly telling?: TellingChanges;
-  readonly now: EpochMs;
-}
-
-/** What a look changes in what is remembered of telling. */
-interface TellingChanges {
-  readonly announced: readonly Announcement[];
-  /** Fingerprints whose alert ended. */
-  readonly ended: readonly string[];
-  /** Groups that are told now. */
-  readonly groups: readonly string[];
-}
-
-/** What is remembered of telling over a restart. */
-interface TellingMemory {
-  readonly announcements: readonly Announcement[];
-  readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
-}
-
-/** The outcome of one attempt. */
-export interface Settlement {
-  readonly id: string;
-  readonly state: 'sent' | 'pending' | 'dead';
-  readonly now: EpochMs;
-  /** When to try again, or to ask for the end; only with `pending`. */
-  readonly nextAttemptAt?: EpochMs;
-  readonly detail: string | null;
-  /** The receiver has taken it and works on it: this was no attempt that failed. */
-  readonly receipt?: string;
-}
-
-/** How much a channel has yet to send. */
-interface OutboxCount {
-  readonly channel: string;
-  readonly pending: number;
-  /** When the oldest of them was made; null when there is none. */
-  readonly oldestPendingAt: EpochMs | null;
-  /** Given up since the moment that was asked for. */
-  readonly givenUp: number;
-}
 
 export interface OutboxStore {
   /** What people know, as the last process left it. */
@@ -62,7 +22,7 @@ export interface OutboxStore {
   /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
   /** Counts the attempt and keeps its outcome. */
-  settleDelivery(settlement: Settlement): Promise<void>;
+  settleDelivery(settlement: DeliverySettlement): Promise<void>;
   /** Before an attempt of a channel that sends once: after a crash it is found begun. */
   beginDelivery(id: string, now: EpochMs): Promise<void>;
   /** Deliveries that were given up. */
@@ -70,7 +30,7 @@ export interface OutboxStore {
   /** Of these, those that were given up are pending again, with their ids and bytes. How many, by channel. */
   resendDeliveries(
     ids: readonly string[],
-    about: { readonly by: string; readonly reason: string; readonly now: EpochMs },
+    about: ResendRecord,
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
   /** Alerts about telling itself. */
   recordAlerts(changes: AlertChanges): Promise<void>;

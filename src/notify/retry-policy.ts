@@ -1,8 +1,8 @@
 // What becomes of a delivery after an attempt: sent, tried again at a time, or given up. Pure.
 import type { Delivery } from '../model/delivery.ts';
+import type { DeliverySettlement } from '../model/outbox.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { SendOutcome } from './channel.ts';
-import type { Settlement } from './outbox-store.ts';
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
@@ -28,7 +28,7 @@ export interface Attempt {
 }
 
 /** The settlement of an attempt: given up after a day, after five refusals in a row, or when the receiver says so. */
-export function settlementOf(attempt: Attempt): Settlement {
+export function settlementOf(attempt: Attempt): DeliverySettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
   const { id } = delivery;
   if (outcome.kind === 'sent') return { id, state: 'sent', now, detail: outcome.detail ?? null };

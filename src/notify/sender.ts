@@ -2,13 +2,14 @@
 import type { ChannelState, Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
+import type { DeliverySettlement } from '../model/outbox.ts';
 import type { Tally } from '../model/tally.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { World } from '../world.ts';
 import type { Channel, SendOutcome } from './channel.ts';
 import { idleMs } from './collector.ts';
 import { nextDelivery } from './next-delivery.ts';
-import type { OutboxStore, Settlement } from './outbox-store.ts';
+import type { OutboxStore } from './outbox-store.ts';
 import { backOffMs, settlementOf } from './retry-policy.ts';
 
 export interface SenderParts {
@@ -186,7 +187,7 @@ export class Sender {
     this.#failing = { since: this.#failing?.since ?? now, detail };
   }
 
-  #gaveUp(delivery: Delivery, { detail }: Settlement): void {
+  #gaveUp(delivery: Delivery, { detail }: DeliverySettlement): void {
     const { log } = this.#parts.world;
     const { id, title, attempts } = delivery;
     const what = { channel: this.#channel.name, delivery: id, title, attempts: attempts + 1, detail };

@@ -3,34 +3,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely, Selectable } from 'kysely';
 import type { Transition } from '../model/alert.ts';
 import type { Delivery, DeliveryState, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
+import type { DeliveryRecord, DeliverySettlement, OutboxCount, ResendRecord } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { setMeta } from './migrations.ts';
 import { parsed } from './parsed.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
-import { type TellingChanges, writeTelling } from './telling.ts';
+import { writeTelling } from './telling.ts';
 
 type Db = Kysely<Tables>;
-
-/** What became of an attempt to send. `pending`: it is tried again, or its end asked for, at `nextAttemptAt`. */
-export interface DeliverySettlement {
-  readonly id: string;
-  readonly state: DeliveryState;
-  readonly now: EpochMs;
-  readonly nextAttemptAt?: EpochMs;
-  readonly detail: string | null;
-  /** Given when the receiver has taken it and works on it: this was no attempt that failed. */
-  readonly receipt?: string;
-}
-
-export interface OutboxChannelState {
-  readonly channel: string;
-  readonly pending: number;
-  readonly oldestPendingAt: EpochMs | null;
-  /** Given up since the moment that was asked for. */
-  readonly givenUp: number;
-}
 
 /** Read in pieces, with a turn of the event loop between two: a storm has thousands. */
 export async function untoldTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
@@ -53,15 +35,7 @@ export async function untoldTransitions(db: Db, limit: number): Promise<readonly
 
 const storedTransition = (json: string, id: number) => parsed<Transition>(json, 'transitions', { id });
 
-export async function recordDeliveries(
-  trx: Db,
-  record: {
-    readonly transitionIds: readonly number[];
-    readonly deliveries: readonly NewDelivery[];
-    readonly telling?: TellingChanges;
-    readonly now: EpochMs;
-  },
-): Promise<void> {
+export async function recordDeliveries(trx: Db, record: DeliveryRecord): Promise<void> {
   await inPieces(record.transitionIds, (ids) =>
     trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute(),
   );
@@ -142,12 +116,6 @@ export function undelivered(
   return dead.orderBy('channel').orderBy('sequence').execute();
 }
 
-export interface ResendRecord {
-  readonly by: string;
-  readonly reason: string;
-  readonly now: EpochMs;
-}
-
 /** A person wants these sent once more, as they were and under their ids. Returns how many still were given up, by channel. */
 export async function resendDeliveries(
   trx: Db,
@@ -177,7 +145,7 @@ export async function resendDeliveries(
 }
 
 /** One entry for every channel with something pending, or given up since `deadSince`. */
-export async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxChannelState[]> {
+export async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxCount[]> {
   const rows = await db
     .selectFrom('deliveries')
     .select((of) => ['channel', 'state', of.fn.countAll<number>().as('count'), of.fn.min('created_at').as('oldest')])

@@ -5,6 +5,7 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/operator-command.ts';
+import type { DeliveryRecord, DeliverySettlement, OutboxCount, ResendRecord, TellingMemory } from '../model/outbox.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
@@ -16,7 +17,7 @@ import { decisionColumns, loadPicture, readDecision, type StoredPicture } from '
 import type { BreakerRecord, CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import { storedAction } from './stored.ts';
-import type { SilenceRecord, TellingChanges, TellingMemory } from './telling.ts';
+import type { SilenceRecord } from './telling.ts';
 import * as telling from './telling.ts';
 import {
   writeAction,
@@ -222,12 +223,7 @@ export class Store {
   }
 
   /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them, in one transaction. */
-  recordDeliveries(record: {
-    readonly transitionIds: readonly number[];
-    readonly deliveries: readonly NewDelivery[];
-    readonly telling?: TellingChanges;
-    readonly now: EpochMs;
-  }): Promise<void> {
+  recordDeliveries(record: DeliveryRecord): Promise<void> {
     return this.#gate.write((trx) => outbox.recordDeliveries(trx, record));
   }
 
@@ -237,7 +233,7 @@ export class Store {
   }
 
   /** Counts an attempt and keeps its outcome. */
-  settleDelivery(settle: outbox.DeliverySettlement): Promise<void> {
+  settleDelivery(settle: DeliverySettlement): Promise<void> {
     return this.#gate.write((trx) => outbox.settleDelivery(trx, settle));
   }
 
@@ -252,7 +248,7 @@ export class Store {
   }
 
   /** Puts given-up messages into the outbox again, with their ids and bytes, and keeps who asked. How many, by channel. */
-  resendDeliveries(ids: readonly string[], about: outbox.ResendRecord) {
+  resendDeliveries(ids: readonly string[], about: ResendRecord) {
     return this.#gate.write((trx) => outbox.resendDeliveries(trx, ids, about));
   }
 
@@ -292,7 +288,7 @@ export class Store {
   }
 
   /** Every channel with something pending, or given up since `deadSince`. */
-  outboxState(deadSince: EpochMs): Promise<readonly outbox.OutboxChannelState[]> {
+  outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
     return this.#gate.read((db) => outbox.outboxState(db, deadSince));
   }
 

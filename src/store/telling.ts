@@ -1,27 +1,13 @@
 // What people know and what they do not want to hear: announcements, when each group was told, and silences.
 import type { Kysely } from 'kysely';
 import type { Announcement, Silence } from '../model/alert.ts';
+import type { TellingChanges, TellingMemory } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { parsed } from './parsed.ts';
 import { inPieces } from './pieces.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
-
-/** What telling remembers over a restart. */
-export interface TellingMemory {
-  readonly announcements: readonly Announcement[];
-  /** When each group was told last. */
-  readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
-}
-
-/** What one look at the transitions changes in it. */
-export interface TellingChanges {
-  readonly announced: readonly Announcement[];
-  /** Fingerprints whose alert ended. */
-  readonly ended: readonly string[];
-  readonly groups: readonly string[];
-}
 
 export async function loadTelling(db: Db): Promise<TellingMemory> {
   const announcements = await db.selectFrom('announcements').selectAll().execute();

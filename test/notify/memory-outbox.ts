@@ -1,8 +1,8 @@
 // The outbox in memory, for tests of telling: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
 import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
+import type { DigestFacts } from '../../src/model/outbox.ts';
 import type { StoreTrouble } from '../../src/model/store-failure.ts';
-import type { DigestFacts } from '../../src/notify/digest.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
 
 export interface MemoryOutbox extends OutboxStore {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import type { TellingChanges } from '../../src/model/outbox.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TellingChanges } from '../../src/store/telling.ts';
 import {
   actionOf,
   alertOf,

@@ -1,0 +1,68 @@
+// What the outbox and the store say to one another: what people know, what is to be sent, and what came of it.
+import type { Action } from './action.ts';
+import type { Announcement } from './alert.ts';
+import type { Delivery, DeliveryState, NewDelivery } from './delivery.ts';
+import type { EpochMs } from './time.ts';
+
+/** What is remembered over a restart of what people were notified of. */
+export interface TellingMemory {
+  readonly announcements: readonly Announcement[];
+  /** When each group was sent last. */
+  readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
+}
+
+/** What one look at the transitions changes in it. */
+export interface TellingChanges {
+  readonly announced: readonly Announcement[];
+  /** Fingerprints whose alert ended. */
+  readonly ended: readonly string[];
+  /** Groups that are sent now. */
+  readonly groups: readonly string[];
+}
+
+/** What one look at the transitions led to. */
+export interface DeliveryRecord {
+  /** Settled from now on, whether or not any channel wanted them. */
+  readonly transitionIds: readonly number[];
+  readonly deliveries: readonly NewDelivery[];
+  /** Absent for a message that is about no alert. */
+  readonly telling?: TellingChanges;
+  readonly now: EpochMs;
+}
+
+/** The outcome of one attempt. */
+export interface DeliverySettlement {
+  readonly id: string;
+  readonly state: DeliveryState;
+  readonly now: EpochMs;
+  /** When to try again, or to ask for the end; only with `pending`. */
+  readonly nextAttemptAt?: EpochMs;
+  readonly detail: string | null;
+  /** The receiver has taken it and works on it: this was no attempt that failed. */
+  readonly receipt?: string;
+}
+
+/** How much a channel has yet to send. */
+export interface OutboxCount {
+  readonly channel: string;
+  readonly pending: number;
+  /** When the oldest of them was made; null when there is none. */
+  readonly oldestPendingAt: EpochMs | null;
+  /** Given up since the moment that was asked for. */
+  readonly givenUp: number;
+}
+
+/** What happened since a digest. */
+export interface DigestFacts {
+  /** Settled since then, oldest first. */
+  readonly actions: readonly Action[];
+  /** Given up since then, oldest first. */
+  readonly givenUp: readonly Delivery[];
+}
+
+/** Who wants undelivered messages to be sent again, and why. */
+export interface ResendRecord {
+  readonly by: string;
+  readonly reason: string;
+  readonly now: EpochMs;
+}
