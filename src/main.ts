@@ -1,27 +1,9 @@
 // argv, exit code. Nothing else.
 import { Command, CommanderError } from 'commander';
-import { backtestCommand } from './commands/backtest.ts';
-import { breakerCommand } from './commands/breaker.ts';
-import { channelsCommand } from './commands/channels.ts';
-import { checkCommand } from './commands/check.ts';
-import { completionCommand } from './commands/completion.ts';
-import { contestCommand } from './commands/contest.ts';
-import { decideCommand } from './commands/decide.ts';
-import { demoCommand } from './commands/demo.ts';
+import { commandsFor } from './commands/commands.ts';
 import { withExamples } from './commands/examples.ts';
 import { exitDone, exitFailed, exitUsage } from './commands/exit-codes.ts';
-import { explainCommand } from './commands/explain.ts';
-import { keysCommand } from './commands/keys.ts';
-import { modeCommand, pauseCommand, resumeCommand, undoCommand } from './commands/mailbox-commands.ts';
-import { mcpCommand } from './commands/mcp.ts';
 import { watchOutputs } from './commands/outputs.ts';
-import { recipesCommand } from './commands/recipes.ts';
-import { reloadCommand } from './commands/reload.ts';
-import { runCommand } from './commands/run.ts';
-import { silenceCommand } from './commands/silence.ts';
-import { simulatorCommand } from './commands/simulator.ts';
-import { statusCommand } from './commands/status.ts';
-import { writesCommand } from './commands/writes.ts';
 import { version } from './version.ts';
 
 /** Understood anywhere on the line. */
@@ -39,33 +21,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     .showHelpAfterError('Try `warmwarden --help`.')
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
-  const commands = [
-    runCommand(),
-    checkCommand(),
-    channelsCommand(),
-    demoCommand(),
-    simulatorCommand(),
-    decideCommand(),
-    backtestCommand(),
-    statusCommand(),
-    explainCommand(),
-    pauseCommand(),
-    resumeCommand(),
-    modeCommand(),
-    undoCommand(),
-    keysCommand(),
-    mcpCommand(),
-    recipesCommand(),
-    breakerCommand(),
-    contestCommand(),
-    writesCommand(),
-    silenceCommand(),
-    reloadCommand(),
-    completionCommand(() => program.commands),
-  ];
-  for (const command of commands) program.addCommand(withExamples(inheriting(command, program)));
+  const words = argv.filter((word) => word !== debugOption);
+  for (const command of await commandsFor(words.slice(2)))
+    program.addCommand(withExamples(inheriting(command, program)));
   try {
-    await program.parseAsync(argv.filter((word) => word !== debugOption));
+    await program.parseAsync(words);
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? exitDone : exitUsage;

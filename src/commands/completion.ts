@@ -2,12 +2,12 @@
 import { Argument, Command } from 'commander';
 
 /** `all`: the commands to complete; asked when the script is written. */
-export function completionCommand(all: () => readonly Command[]): Command {
+export function completionCommand(all: () => Promise<readonly Command[]>): Command {
   return new Command('completion')
     .description('a script that completes commands and options in your shell')
     .addArgument(new Argument('<shell>', 'bash or zsh').choices(['bash', 'zsh']))
-    .action((shell: string) => {
-      const words = wordsOf(all());
+    .action(async (shell: string) => {
+      const words = wordsOf(await all());
       process.stdout.write(shell === 'bash' ? bashScript(words) : zshScript(words));
     });
 }
