@@ -244,7 +244,29 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
   return schedule;
 }
 
+const maxCronLetters = 256;
+const cronNames =
+  'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|january|february|march|april|june|july|august|september|october|' +
+  'november|december|sun|mon|tue|wed|thu|fri|sat|sunday|monday|tuesday|wednesday|thursday|friday|saturday';
+const cronValue = `(?:\\d{1,2}|${cronNames})`;
+/** A value, a range, a step, or a last, nearest or n-th day: no number in it has more than two digits. */
+const cronToken = new RegExp(`^(?:[*?]|l|lw|l-\\d{1,2}|${cronValue}(?:l|w|#\\d|-${cronValue})?)(?:/\\d{1,5})?$`, 'i');
+
+/**
+ * Throws when the expression could be written out to more than a few thousand values: node-cron writes ranges out before
+ * it looks at their bounds, and one of a million takes gigabytes.
+ */
+function refuseEndless(expression: string): void {
+  if (expression.length > maxCronLetters) throw new Error(`it is longer than ${maxCronLetters} characters`);
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length === 1 && /^@[a-z]+$/i.test(fields[0] ?? '')) return;
+  if (fields.length < 5 || fields.length > 6) throw new Error(`expected 5 or 6 fields but got ${fields.length}`);
+  const wrong = fields.flatMap((field) => field.split(',')).find((token) => !cronToken.test(token));
+  if (wrong !== undefined) throw new Error(`"${wrong}" is not a value, range or step of a field`);
+}
+
 function readSchedule(expression: string, timeZone: string): Schedule {
+  refuseEndless(expression);
   const { valid, errors } = validateDetailed(expression);
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
   const task = createTask(expression, () => {}, { timezone: timeZone });

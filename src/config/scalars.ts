@@ -76,12 +76,24 @@ export function cron() {
     .string()
     .meta({ title: 'cron' })
     .superRefine((expression, context) => {
-      try {
-        cronSchedule(expression);
-      } catch (error) {
-        refuse(context, `"${expression}" is no cron expression: ${(error as Error).message}`);
-      }
+      const wrong = cronComplaint(expression);
+      if (wrong !== null) refuse(context, wrong);
     });
+}
+
+/** So much of a text that is no cron expression is quoted. */
+const quotedCronLetters = 80;
+
+/** What is wrong with a cron expression, in a sentence; null when nothing is. */
+export function cronComplaint(expression: string, zone?: string): string | null {
+  try {
+    cronSchedule(expression, zone);
+    return null;
+  } catch (error) {
+    const isLong = expression.length > quotedCronLetters;
+    const shown = isLong ? `${expression.slice(0, quotedCronLetters)}...` : expression;
+    return `"${shown}" is no cron expression: ${(error as Error).message}`;
+  }
 }
 
 /** A time zone that this machine knows. */

@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { readDocument } from '../config/document.ts';
 import { checkAgainst } from '../config/findings.ts';
 import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
-import { duration, truth } from '../config/scalars.ts';
+import { cronComplaint, duration, truth } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
 import { warmupModes } from '../model/policy.ts';
 import { operations, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
-import { cronSchedule } from '../world.ts';
 import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
 
@@ -152,12 +151,8 @@ function doFindings({ do: doing }: Written): readonly Finding[] {
 function scheduleFindings({ schedule, do: doing, parameters = {} }: Written): readonly Finding[] {
   if (!schedule) return [];
   const found: Finding[] = [];
-  try {
-    cronSchedule(schedule.cron, schedule.time_zone);
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    found.push(finding(['schedule', 'cron'], `"${schedule.cron}" is no cron expression: ${said}`));
-  }
+  const wrong = cronComplaint(schedule.cron, schedule.time_zone);
+  if (wrong !== null) found.push(finding(['schedule', 'cron'], wrong));
   if (!isTimeZone(schedule.time_zone ?? 'UTC')) {
     found.push(finding(['schedule', 'time_zone'], 'is no time zone: write an IANA name, as Europe/Berlin'));
   }

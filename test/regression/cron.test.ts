@@ -1,0 +1,61 @@
+// A cron expression with a range of a million took 2.96 GB: node-cron writes ranges out before it looks at their bounds.
+
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { readDefinition } from '../../src/recipes/definition.ts';
+import { cronSchedule } from '../../src/world.ts';
+import { Running, Workplace } from '../support/process.ts';
+
+const refusal = 'is not a value, range or step of a field';
+
+test.each([
+  '0-1000000 * * * *',
+  '* * * * 1-100000000',
+  // Names become numbers by replacement: these two are 12121212.
+  '0 0 1 0-decdecdecdec *',
+  '0 0 1 1-12decdecdec *',
+  '*9999999 * * * *',
+  '9999999-* * * * *',
+  '0-59,0-1000000/2 * * * *',
+])('%s is refused before it is written out', (expression) => {
+  expect(() => cronSchedule(expression)).toThrow(refusal);
+});
+
+test.each([
+  '* * * * *',
+  '*/15 * * * *',
+  '0 */5 * * * *',
+  '29 */6 * * *',
+  '0-59/5,7 8-18 * jan-mar,DEC Mon-Fri',
+  '0 0 1-31/2 1-12 sunday-friday',
+  '0 0 L * *',
+  '0 0 L-3 * *',
+  '0 0 15W,LW * *',
+  '0 0 * * 5L',
+  '0 0 * * friL',
+  '0 0 * * 1#2',
+  '0 0 ? * 1',
+  '50-10 * * * *',
+  '@daily',
+  '  0   8 * * *  ',
+])('%s is read as before', (expression) => {
+  expect(() => cronSchedule(expression)).not.toThrow();
+});
+
+test('the schedule of a recipe is refused with its line', () => {
+  const text = 'id: own\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: "0-9999999 * * * *"}\n';
+  expect(readDefinition(text, { file: 'own.yaml', builtIn: false })).toEqual({
+    problems: [`own.yaml:5:18 schedule.cron: "0-9999999 * * * *" is no cron expression: "0-9999999" ${refusal}`],
+  });
+});
+
+describe('check', () => {
+  test('says the line of a range of ten million within a small memory', async () => {
+    using place = new Workplace();
+    const accounts = [{ name: 'acme', base_url: 'https://mailboxes.example', api_key: 'sk_live_bounded' }];
+    const config = place.configure(stringify({ accounts, poll: { dns: '0-9999999 * * * *' } }));
+    await using running = new Running(['check', '--config', config], { NODE_OPTIONS: '--max-old-space-size=128' });
+    expect(await running.ended).toEqual({ code: 2, signal: null });
+    expect(running.output).toContain('config.yaml:6:8 poll.dns: ');
+  });
+});
