@@ -4,6 +4,7 @@ import type { CommandResult, DaemonCommands } from '../model/operator-command.ts
 import { answerOperation } from '../operator/command-requests.ts';
 import { failed, failure } from '../operator/plan.ts';
 import { type Auth, operatorOf } from './auth.ts';
+import { bodyText, maxBodyBytes } from './body-text.ts';
 
 export interface OperationsRouteParts {
   /** In force at present: a reload may change it. */
@@ -30,7 +31,9 @@ export function addOperations(app: Hono, { auth, commands }: OperationsRoutePart
     const by = operatorOf(auth(), c.req.header('authorization'));
     if (by === null) return c.json(failed('Only a token with the role operator may do this.'), 403);
     const json = c.req.header('content-type')?.startsWith('application/json');
-    const body: unknown = json ? await c.req.json().catch(() => null) : null;
+    const text = json ? await bodyText(c.req.raw) : '';
+    if (text === null) return c.json(failed(`The request is larger than ${maxBodyBytes / 1_024} KiB.`), 413);
+    const body = parsed(text);
     if (typeof body !== 'object' || body === null) {
       return c.json(failed('Send a JSON object with content-type application/json.'), 415);
     }
@@ -39,4 +42,13 @@ export function addOperations(app: Hono, { auth, commands }: OperationsRoutePart
     const outcome = await answerOperation(c.req.param('name'), { ...body, by }, open).catch(failure);
     return c.json(outcome, statusOf[outcome.result]);
   });
+}
+
+/** null for what is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -5,6 +5,7 @@ import { stream } from 'hono/streaming';
 import { z } from 'zod';
 import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
 import type { World } from '../../world.ts';
+import { bodyText, maxBodyBytes } from '../body-text.ts';
 import { tooManyWrong, type WrongTokens } from '../wrong-tokens.ts';
 import { csvLine, csvRows } from './csv.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
@@ -27,7 +28,6 @@ export interface RecipeRouteParts {
 type Env = { Variables: { caller: Caller } };
 type RefusalStatus = 400 | 403 | 404 | 410 | 503;
 
-const maxBodyBytes = 64 * 1024;
 const rowsARead = 500;
 const runsShown = 50;
 const maxRunsShown = 500;
@@ -115,7 +115,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
 
 /** No body at all is a run without parameters. Whatever its Content-Type says, a body is JSON. */
 async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape> | { readonly wrong: string }> {
-  const text = await textOf(c.req.raw);
+  const text = await bodyText(c.req.raw);
   if (text === null) return { wrong: `The body is larger than ${maxBodyBytes / 1_024} KiB.` };
   let body: unknown = {};
   try {
@@ -129,19 +129,6 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
   return {
     wrong: `The body must be {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}: ${said.join('; ')}.`,
   };
-}
-
-/** null when it is larger than we take. Hono's own limit fails on a chunked body: it makes a Request of node-server's. */
-async function textOf({ body }: Request): Promise<string | null> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) return null;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 function count(least: number, most = 1_000_000_000) {
