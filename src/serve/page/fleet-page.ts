@@ -33,6 +33,8 @@ export interface FleetPageParts {
 
 /** How many alerts and actions stand open; the rest is folded away. */
 const shownAtOnce = 6;
+/** Alerts on the page in all: the gravest first, then the newest. Of the rest it gives the number. */
+const alertsOnPage = 100;
 
 export function fleetPage(parts: FleetPageParts): Markup {
   const { headline, now, still, selection, fleet, deliveries, firing } = parts;
@@ -82,14 +84,19 @@ ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><
 const heldPath = selectionPath({ text: '', state: 'held' }, 1);
 
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
-  const items = firing.map(
+  const items = firing.slice(0, alertsOnPage).map(
     (alert) => html`<li class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">since ${ago(alert.since, now)}</span></p>
 ${alert.facts.sentences.map((sentence) => html`<p>${text(sentence)}</p>`)}
 </li>`,
   );
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${firing.length}</span></h2>
-${folded(items, 'events')}</section>`;
+${folded(items, 'events')}
+${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;
+}
+
+function moreAlerts(left: number): Markup {
+  return html`<p class="muted">${count(left, 'further alert fires', 'further alerts fire')}, no graver than these: <a href="/api/alerts">/api/alerts</a> lists all of them.</p>`;
 }
 
 function alertTitle(alert: Alert): Markup {

@@ -2,8 +2,10 @@
 import type { Cell, Row } from '../../model/recipe.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 
-/** How a text begins that a spreadsheet takes for a formula. Numbers of ours come as numbers and stay. */
-const formulaStart = /^\s*[=+\-@|%]|^[\t\r\n]/;
+/** How a text begins that a spreadsheet takes for a formula, full-width forms too. Numbers of ours come as numbers and stay. */
+const formulaStart = /^[\s;]*[=+\-@|%＝＋－＠﹢﹣﹦﹫−]|^[\t\r\n]/;
+/** Where the decimal sign is a comma, a semicolon begins the next cell. */
+const formulaBehindSemicolon = /;(?=\s*[=+\-@＝＋－＠﹢﹣﹦﹫−])/g;
 
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
@@ -17,6 +19,7 @@ export function csvRows(columns: readonly string[], rows: readonly Row[]): strin
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
-  const inert = visibleText(formulaStart.test(cell) ? `'${cell}` : cell);
+  const begun = formulaStart.test(cell) ? `'${cell}` : cell;
+  const inert = visibleText(begun.replace(formulaBehindSemicolon, ";'"));
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }

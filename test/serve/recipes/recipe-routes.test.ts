@@ -205,7 +205,22 @@ describe('what strangers wrote', () => {
     expect(lines.join('')).not.toContain('\u202e');
   });
 
-  test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '|calc', '%0A=1'])('%j is text in a cell', (text) => {
+  test.each([
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\t=1',
+    ' =1',
+    '|calc',
+    '%0A=1',
+    ';=1',
+    ' ; =1',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠A1',
+  ])('%j is text in a cell', (text) => {
     expect(csvLine([text]).replace(/^"/, '')).toMatch(/^'/);
   });
 });
