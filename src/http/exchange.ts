@@ -2,7 +2,7 @@
 import { Agent } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import { classify, type Failure, failed, malformed, quote, type Result } from './failure.ts';
+import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
 import { type AnswerHeaders, type Caps, type Deadlines, type Received, receive } from './receive.ts';
 
 const connectDeadlineMs = 5_000;
@@ -51,6 +51,8 @@ export interface Exchange {
   readonly headers: AnswerHeaders;
   /** Everything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
   readonly result: Result<Success>;
+  /** The `error` of an error answer where it is one word, as with services that name their refusals; null otherwise. */
+  readonly errorWord: string | null;
   /** False when no connection came about: the other side has surely not seen the request. */
   readonly reached: boolean;
   /** True when a connection that had been kept open was gone before anything came back: once more is worth a try (H19). */
@@ -67,11 +69,12 @@ export async function exchange(agent: Agent, ask: Ask, now: () => EpochMs): Prom
   try {
     const received = await receive(agent, { request, signal, deadlines, capsOf });
     const answer = { status: received.status, headers: received.headers, reached: true, lostKept: false };
-    return { ...answer, result: resultOf(received, now()) };
+    const errorWord = received.status < 300 ? null : errorWordOf(received.text);
+    return { ...answer, result: resultOf(received, now()), errorWord };
   } catch (error) {
     const result = failed(unavailable(error, ask.baseUrl, deadlines));
     const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-    return { status: null, headers: {}, result, reached: !isUnreached(error), lostKept };
+    return { status: null, headers: {}, result, errorWord: null, reached: !isUnreached(error), lostKept };
   }
 }
 

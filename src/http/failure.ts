@@ -74,6 +74,17 @@ function errorText(answer: RawAnswer): string | null {
   }
 }
 
+/** The `error` of an error answer's JSON, when it is a word and not a sentence; else null. */
+export function errorWordOf(text: string): string | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    const word = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
+    return typeof word === 'string' && /^[a-z_]{1,40}$/.test(word) ? word : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Of an HTML page its title: the rest helps nobody. */
 function titleOf(text: string): string {
   return /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;

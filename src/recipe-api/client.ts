@@ -95,11 +95,12 @@ export class RecipeApi {
     const path = `/recipes/${encodeURIComponent(asked.recipe)}/runs`;
     const body = bodyOf(asked);
     const exchanged = await this.#exchange('POST', path, { body, signal });
-    const { result, status, reached, headers } = exchanged;
+    const { result, status, reached, headers, errorWord } = exchanged;
     if (!result.ok) {
       const { failure } = this.#failed('POST', path, result.failure);
-      // 408 and 5xx may come from a proxy behind which the run goes on (FAULTS.md H7, H9).
-      const saidNo = status !== null && status >= 300 && status < 500 && status !== 408;
+      // 408 and 5xx may come from a proxy behind which the run goes on (FAULTS.md H7, H9); a refusal by name does not.
+      const isBusy = status === 503 && errorWord === 'busy';
+      const saidNo = isBusy || (status !== null && status >= 300 && status < 500 && status !== 408);
       if (saidNo || !reached) return { kind: 'not_started', failure };
       return { kind: 'may_have_started', detail: failure.detail };
     }

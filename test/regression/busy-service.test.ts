@@ -1,0 +1,62 @@
+// A service with too many runs was said to have perhaps started one, so nobody dared to ask again.
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { apiSource } from '../../src/mcp/api-source.ts';
+import { RecipeApi } from '../../src/recipe-api/client.ts';
+import type { RecipeBook } from '../../src/recipes/book.ts';
+import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { systemClock, type World } from '../../src/world.ts';
+import { type Running, serve, stillWorld } from '../serve/running-server.ts';
+import { bookOf } from '../support/recipe-book.ts';
+import { RecipeHost } from '../support/recipe-service.ts';
+
+const world: World = { clock: systemClock(), random: () => 0.5, log: pino({ level: 'silent' }) };
+const caller = { name: 'bot', role: 'viewer' as const, plan: null };
+let release: () => void;
+let book: RecipeBook;
+let server: Running;
+
+/** No run gets further than its start. */
+class StuckRuns extends MemoryRuns {
+  readonly #gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): Promise<void> {
+    if (run.status === 'running') await this.#gate;
+    return super.write(run, chunks);
+  }
+}
+
+beforeAll(async () => {
+  book = bookOf(stillWorld(), { runs: new StuckRuns() });
+  server = await serve(new Fleet(), { recipes: { service: book, world, callerOf: () => caller } });
+  for (let runs = 0; runs < 102; runs += 1) {
+    await book.start({ recipe: 'at-risk', parameters: {}, apply: false, by: 'bot', role: 'viewer' });
+  }
+});
+afterAll(async () => {
+  const closed = book.close();
+  release();
+  await closed;
+  await server[Symbol.asyncDispose]();
+});
+
+test('a tool that is called while 100 runs wait says that nothing was started, and why', async () => {
+  const api = new RecipeApi({ baseUrl: `${server.url}/v1`, apiKey: 'any' }, world);
+  const refused = await apiSource(api, { foreign: false }, world).start('at-risk', {}, false);
+  await api.close();
+  expect(refused).toEqual({
+    ok: false,
+    said: [expect.stringMatching(/^Nothing was started\. .*100 runs wait already: try again later\./)],
+  });
+});
+
+test('a 503 of something in between still may have started one', async () => {
+  await using host = await RecipeHost.start();
+  host.trigger = () => ({ status: 503, body: { error: 'upstream is busy' } });
+  const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
+  const triggered = await api.trigger({ recipe: 'at-risk', parameters: {}, apply: false });
+  await api.close();
+  expect(triggered.kind).toBe('may_have_started');
+});
