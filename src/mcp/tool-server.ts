@@ -1,5 +1,5 @@
 // The MCP server: every recipe is a tool. Old and new protocol versions, over a pair of streams.
-import { PassThrough, type Readable, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import {
   type CallToolResult,
   ProtocolError,
@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { World } from '../world.ts';
+import { BoundedLines, lineTooLong } from './bounded-lines.ts';
 import { refusedResult, runResult } from './results.ts';
 import type { ToolList, ToolRecipe, ToolRun, ToolSource } from './source.ts';
 import { cancelTool, dataNote, followTool, maxRows, recipeTool, rowsByDefault, runTools, toolName } from './tools.ts';
@@ -48,7 +49,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
   const session = new Session(options, world);
   const stopping = new AbortController();
   // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
-  const input = new PassThrough();
+  const input = new BoundedLines((id) => void wire.output.write(lineTooLong(id)));
   wire.input.pipe(input, { end: false });
   const finish = async () => {
     await world.clock.sleep(lastTurnMs);

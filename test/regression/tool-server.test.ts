@@ -1,0 +1,77 @@
+// A line of 50 MB to the tool server was held in memory as a whole, and parsed. FAULTS.md O17.
+import { expect, test } from 'vitest';
+import { serveTools } from '../../src/mcp/tool-server.ts';
+import { stillWorld } from '../serve/running-server.ts';
+import { pairedRpc } from '../support/bare-rpc.ts';
+import { until } from '../support/until.ts';
+
+const piece = 'x'.repeat(64 * 1024);
+
+async function connected() {
+  const { rpc, wire } = pairedRpc();
+  const started: unknown[] = [];
+  const refused = { ok: false as const, said: ['not here'] };
+  const recipe = { id: 'at-risk', title: null, description: null, parameters: null, operation: null };
+  const source = {
+    foreign: false,
+    list: async () => ({ ok: true as const, value: { recipes: [recipe], problems: [] } }),
+    start: async (...asked: readonly unknown[]) => {
+      started.push(asked);
+      return refused;
+    },
+    ended: async () => refused,
+    rows: async () => refused,
+    cancel: async () => refused,
+  };
+  const notes: string[] = [];
+  const options = { source, version: '1', lookEveryMs: 3_600_000, note: (text: string) => void notes.push(text) };
+  serveTools(wire, options, stillWorld());
+  await rpc.initialize();
+  return { rpc, wire, started, notes };
+}
+
+/** Writes a line of `pieces` x 64 KiB between a beginning and an end. */
+async function pour(wire: { input: NodeJS.ReadableStream & { write?: unknown } }, parts: readonly string[]) {
+  const input = wire.input as unknown as NodeJS.WritableStream;
+  for (const part of parts) {
+    if (!input.write(part)) await new Promise((resolve) => input.once('drain', resolve));
+  }
+}
+
+const pieces = Array.from({ length: 800 }, () => piece);
+
+test.each([
+  [
+    'first',
+    '{"jsonrpc":"2.0","id":"long","method":"tools/call","params":{"name":"at-risk","arguments":{"a":"',
+    '"}}}\n',
+  ],
+  [
+    'last',
+    '{"method":"tools/call","params":{"name":"at-risk","arguments":{"a":"',
+    '"}},"jsonrpc":"2.0","id":"long"}\n',
+  ],
+])('a line of 50 MB is one error to its request, whose id stands %s, and the rest goes on', async (_, head, tail) => {
+  const { rpc, wire, started } = await connected();
+  await pour(wire, [head, ...pieces, tail]);
+  const answer = await until('an answer', () => rpc.messages.find(({ id }) => id === 'long'));
+  expect(answer.error).toEqual({ code: -32_600, message: 'The line is longer than 1 MiB and was not read.' });
+  expect(started).toEqual([]);
+  expect((await rpc.tools()).map(({ name }) => name)).toContain('at-risk');
+});
+
+test('a line of 50 MB that is no request is answered without an id', async () => {
+  const { rpc, wire } = await connected();
+  await pour(wire, [...pieces, '\n']);
+  await rpc.tools();
+  expect(rpc.messages.filter(({ error }) => error)).toEqual([
+    { jsonrpc: '2.0', id: null, error: { code: -32_600, message: expect.stringContaining('1 MiB') } },
+  ]);
+});
+
+test('a long line that is within the limit is read as before', async () => {
+  const { rpc, started } = await connected();
+  const given = { a: 'ä'.repeat(400_000) };
+  expect((await rpc.call('at-risk', given)).isError).toBe(true);
+  expect(started).toEqual([['at-risk', given, false]]);
+});
