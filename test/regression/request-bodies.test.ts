@@ -46,6 +46,9 @@ function pour(url: string, most: number): Promise<{ status: number; text: string
 test('a huge body to an operator’s route is refused after 64 KiB, in a sentence', async () => {
   await using server = await serve(new Fleet(), { auth: () => auth });
   const { status, text, sent } = await pour(`${server.url}/api/operations/pause`, 64 * mebibyte);
-  expect([status, JSON.parse(text)]).toEqual([413, { done: false, said: ['The request is larger than 64 KiB.'] }]);
+  expect([status, JSON.parse(text)]).toEqual([
+    413,
+    { result: 'failed', messages: ['The request is larger than 64 KiB.'] },
+  ]);
   expect(sent).toBeLessThan(32 * mebibyte);
 });
