@@ -1,7 +1,7 @@
 // Single values of the file -> numbers with one unit. A message never quotes a value that is a secret.
 import { z } from 'zod';
 import type { Ppm } from '../model/policy.ts';
-import { cronSchedule } from '../world.ts';
+import { cronSchedule } from '../schedule.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const maxDurationMs = 366 * millisecondsOf.d;

@@ -2,7 +2,8 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { NewDelivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
-import { cronSchedule, type Schedule, type World } from '../world.ts';
+import { cronSchedule, type Schedule } from '../schedule.ts';
+import type { World } from '../world.ts';
 import type { Channel } from './channel.ts';
 import { deliveryId } from './collector.ts';
 import { digestOf } from './digest.ts';

@@ -2,7 +2,7 @@
 import type { Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
-import type { Schedule, ScheduleGaps } from '../world.ts';
+import type { Schedule, ScheduleGaps } from '../schedule.ts';
 import { type Demand, demandOf, patienceFactor } from './demand.ts';
 import { judgedRoutes } from './sweep.ts';
 

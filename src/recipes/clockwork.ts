@@ -1,6 +1,7 @@
 // What recipes do by the clock: scheduled runs, and the pruning of old ones.
 import { hourMs, minuteMs } from '../model/time.ts';
-import { cronSchedule, type World } from '../world.ts';
+import { cronSchedule } from '../schedule.ts';
+import type { World } from '../world.ts';
 import type { RecipeBook } from './book.ts';
 import type { RunLedger } from './memory-runs.ts';
 import type { Shelf } from './shelf.ts';

@@ -12,10 +12,10 @@ import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
+import { cronSchedule } from '../schedule.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
 import { AccountWatch, type AccountWatchOptions } from '../watch/account-watch.ts';
-import { cronSchedule } from '../world.ts';
 import { statsDaysOf } from './impact.ts';
 
 interface Duty {

@@ -2,7 +2,8 @@
 import type { Route } from '../model/answers.ts';
 import { turnEveryMs } from '../model/guarding.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Clock, Schedule } from '../world.ts';
+import type { Schedule } from '../schedule.ts';
+import type { Clock } from '../world.ts';
 
 /** Statistics are stale when this many polls of theirs were due in vain. */
 export const staleRuns = 3;

@@ -13,13 +13,14 @@ import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { Turns } from '../../src/record/turns.ts';
+import { cronSchedule } from '../../src/schedule.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
 import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
 import { AccountWatch } from '../../src/watch/account-watch.ts';
-import { cronSchedule, movedClock } from '../../src/world.ts';
+import { movedClock } from '../../src/world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { startGoBetween } from './go-between.ts';
 

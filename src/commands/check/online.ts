@@ -8,7 +8,8 @@ import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.
 import { namesMailbox } from '../../model/glob.ts';
 import type { Tally } from '../../model/tally.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
-import { cronSchedule, type World } from '../../world.ts';
+import { cronSchedule } from '../../schedule.ts';
+import type { World } from '../../world.ts';
 
 /** Requests that the check makes to an account. */
 const requestsMade = 2;

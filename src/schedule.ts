@@ -1,0 +1,129 @@
+// When something is due: cron expressions, read with node-cron's matcher. It has no clock of its own to replace, hence the asking.
+import { createTask, validateDetailed } from 'node-cron';
+
+/** When something is due, as a cron expression in its time zone (a leading seconds field is allowed). */
+export interface Schedule {
+  readonly expression: string;
+  /** How often this schedule must be asked: 1,000 or 60,000 ms. */
+  readonly stepMs: number;
+  /** Whether a run fell into (after, until]. Runs missed together count once. */
+  dueBetween(after: number, until: number): boolean;
+  /** The newest run up to `now`; where it lies too far back to look for, the moment where the search ended. */
+  lastRun(now: number): number;
+  /** How far apart runs are, milliseconds, as the time before the first asking shows it. */
+  gaps(now: number): ScheduleGaps;
+}
+
+export interface ScheduleGaps {
+  readonly shortestMs: number;
+  readonly longestMs: number;
+}
+
+/** A look-back longer than this many steps (a long downtime) is answered with "due": one early poll harms nobody. */
+const maxStepsBack = 3_000;
+/** So many runs show how far apart they are. */
+const runsCompared = 200;
+
+/** A schedule never changes, and hundreds of accounts share a few. */
+const schedules = new Map<string, Schedule>();
+
+/** Reads a cron expression. Throws an Error whose message says what is wrong. */
+export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
+  const key = `${timeZone} ${expression}`;
+  const schedule = schedules.get(key) ?? readSchedule(expression, timeZone);
+  schedules.set(key, schedule);
+  return schedule;
+}
+
+const maxCronLetters = 256;
+const cronNames =
+  'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|january|february|march|april|june|july|august|september|october|' +
+  'november|december|sun|mon|tue|wed|thu|fri|sat|sunday|monday|tuesday|wednesday|thursday|friday|saturday';
+const cronValue = `(?:\\d{1,2}|${cronNames})`;
+/** A value, a range, a step, or a last, nearest or n-th day: no number in it has more than two digits. */
+const cronToken = new RegExp(`^(?:[*?]|l|lw|l-\\d{1,2}|${cronValue}(?:l|w|#\\d|-${cronValue})?)(?:/\\d{1,5})?$`, 'i');
+
+/**
+ * Throws when the expression could be written out to more than a few thousand values: node-cron writes ranges out before
+ * it looks at their bounds, and one of a million takes gigabytes.
+ */
+function refuseEndless(expression: string): void {
+  if (expression.length > maxCronLetters) throw new Error(`it is longer than ${maxCronLetters} characters`);
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length === 1 && /^@[a-z]+$/i.test(fields[0] ?? '')) return;
+  if (fields.length < 5 || fields.length > 6) throw new Error(`expected 5 or 6 fields but got ${fields.length}`);
+  const wrong = fields.flatMap((field) => field.split(',')).find((token) => !cronToken.test(token));
+  if (wrong !== undefined) throw new Error(`"${wrong}" is not a value, range or step of a field`);
+}
+
+function readSchedule(expression: string, timeZone: string): Schedule {
+  refuseEndless(expression);
+  const { valid, errors } = validateDetailed(expression);
+  if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
+  const task = createTask(expression, () => {}, { timezone: timeZone });
+  const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
+  const runsAt = timeZone === 'UTC' ? rememberingRuns(task, stepMs) : (at: number) => task.match(new Date(at));
+  let gaps: ScheduleGaps | undefined;
+  return {
+    expression,
+    stepMs,
+    dueBetween(after, until) {
+      if (until - after > maxStepsBack * stepMs) return true;
+      for (let at = (Math.floor(after / stepMs) + 1) * stepMs; at <= until; at += stepMs) {
+        if (runsAt(at)) return true;
+      }
+      return false;
+    },
+    lastRun(now) {
+      const newest = Math.floor(now / stepMs) * stepMs;
+      const oldest = newest - maxStepsBack * stepMs;
+      let at = newest;
+      while (at > oldest && !runsAt(at)) at -= stepMs;
+      return at;
+    },
+    gaps(now) {
+      gaps ??= gapsBefore(runsAt, Math.floor(now / stepMs) * stepMs, stepMs);
+      return gaps;
+    },
+  };
+}
+
+/** Whether a schedule has a run at a step's beginning. */
+type RunsAt = (at: number) => boolean;
+
+const dayMs = 86_400_000;
+const maxDaysKept = 1_000;
+
+/**
+ * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 15 microseconds. A run is a time of day
+ * that fits on a day that fits, independent of one another where no day is longer than others: in UTC. A match tells both;
+ * where one of them is known to fit, the answer is about the other.
+ */
+function rememberingRuns(task: { match(date: Date): boolean }, stepMs: number): RunsAt {
+  const times: (boolean | undefined)[] = new Array(dayMs / stepMs);
+  const days = new Map<number, boolean>();
+  return (at) => {
+    const day = Math.floor(at / dayMs);
+    const time = (at - day * dayMs) / stepMs;
+    const [timeFits, dayFits] = [times[time], days.get(day)];
+    if (timeFits === false || dayFits === false) return false;
+    if (timeFits && dayFits) return true;
+    const runs = task.match(new Date(at));
+    if (runs || dayFits) times[time] = runs;
+    if (days.size >= maxDaysKept) days.clear();
+    if (runs || timeFits) days.set(day, runs);
+    return runs;
+  };
+}
+
+/** Where fewer than two runs are found, both gaps are as long as the search went. */
+function gapsBefore(runsAt: RunsAt, newest: number, stepMs: number): ScheduleGaps {
+  const searchedMs = maxStepsBack * stepMs;
+  const runs: number[] = [];
+  for (let at = newest; at > newest - searchedMs && runs.length < runsCompared; at -= stepMs) {
+    if (runsAt(at)) runs.push(at);
+  }
+  const gaps = runs.slice(1).map((run, index) => (runs[index] ?? run) - run);
+  if (gaps.length === 0) return { shortestMs: searchedMs, longestMs: searchedMs };
+  return { shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) };
+}
