@@ -5,13 +5,17 @@ import type { EpochMs } from '../model/time.ts';
 import { DamagedRowError, deletionOf, StoreError } from './failure.ts';
 import { nameOfHolder, StoreLock } from './lock.ts';
 import { NewerStoreError, setMeta } from './migrations.ts';
+import { NewestByText } from './newest-by-text.ts';
 import { busyTimeoutMs, PatientDialect } from './patience.ts';
 import { closeToOthers, prepare } from './place.ts';
 import type { Tables } from './schema.ts';
 
-/** Kysely's SQLite dialect expects better-sqlite3's interface; prepared statements are kept. */
+/** Of the texts of all statements that are kept prepared: a prepared one takes some thirty times its text. */
+const preparedLetters = 256 * 1024;
+
+/** Kysely's SQLite dialect expects better-sqlite3's interface; the statements used last are kept prepared. */
 function shim(database: DatabaseSync): SqliteDatabase {
-  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  const prepared = new NewestByText<ReturnType<SqliteDatabase['prepare']>>(preparedLetters);
   return {
     prepare(text) {
       const known = prepared.get(text);
@@ -27,7 +31,7 @@ function shim(database: DatabaseSync): SqliteDatabase {
         },
         iterate: (parameters: readonly unknown[]) => statement.iterate(...values(parameters)),
       };
-      prepared.set(text, made);
+      prepared.keep(text, made);
       return made;
     },
     close: () => database.close(),
