@@ -272,6 +272,8 @@ export class AccountWatch {
       this.#lane.wake();
     } catch (error) {
       log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
+      this.#retries.unrecorded(poll);
+      this.#lane.wake();
     } finally {
       this.#firstSweep.asked(poll);
     }

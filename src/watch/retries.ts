@@ -1,4 +1,5 @@
-// When a poll that failed is made again: soon at first, then later and later, each time after a random wait.
+// When a poll that failed, or whose answer could not be recorded, is made again: soon at first, then later and later,
+// each time after a random wait.
 import type { Failure } from '../http/failure.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import { type Poll, pollKey } from '../poll/poll.ts';
@@ -25,14 +26,22 @@ export class Retries {
   }
 
   failed(poll: Poll, { kind }: Failure): void {
-    const { clock, random } = this.#world;
-    const now = clock.monotonic();
     if (kind === 'missing' && poll.mailboxId !== null) {
       // Whether it is gone is the list's to say.
-      this.#queue.run('mailboxes', now);
+      this.#queue.run('mailboxes', this.#world.clock.monotonic());
       return;
     }
-    if (kind === 'refused') return;
+    if (kind !== 'refused') this.#again(poll);
+  }
+
+  /** The answer came and could not be recorded: until it is, nothing is decided on it. */
+  unrecorded(poll: Poll): void {
+    this.#again(poll);
+  }
+
+  #again(poll: Poll): void {
+    const { clock, random } = this.#world;
+    const now = clock.monotonic();
     const key = pollKey(poll);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);

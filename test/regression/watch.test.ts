@@ -1,6 +1,8 @@
 // What a review of the watch loop broke, each named for what happened.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { movedClock } from '../../src/world.ts';
 import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 
@@ -148,4 +150,21 @@ test('a sleep that is shorter than a moved clock can tell still ends', async () 
   void loop();
   await clock.advance(1_000);
   expect(turns).toBeLessThan(5);
+});
+
+describe('a store that fails for a moment', () => {
+  test('is no reason to know nothing of a mailbox for half an hour: an answer that could not be recorded is asked for again', async () => {
+    await using duty = await goOnDuty({ scenario: stormOf(amelia, oliver) });
+    const db = new DatabaseSync(join(duty.folder(), 'warmwarden.db'));
+    const answers = "WHEN NEW.route IN ('stats', 'warmup')";
+    db.exec(`CREATE TRIGGER full BEFORE INSERT ON observations ${answers} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+    await duty.until(() => duty.asked('/v1/warmup') >= 1 && duty.asked('/v1/stats') >= 1, 5 * minuteMs);
+    await duty.run(5 * secondMs);
+    expect([duty.mailbox(amelia)?.warmup, duty.mailbox(oliver)?.stats]).toEqual([null, null]);
+    db.exec('DROP TRIGGER full');
+    db.close();
+    await duty.run(2 * minuteMs);
+    const known = [amelia, oliver].map((email) => duty.mailbox(email)).map((one) => [one?.warmup, one?.stats]);
+    expect(known.flat().every((answer) => answer != null)).toBe(true);
+  });
 });

@@ -155,6 +155,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     mailbox,
     fleet: () => shift.fleet,
     store: () => shift.store,
+    folder: () => shift.folder,
     watch: () => shift.watch,
     /** The daemon's client; a method may be replaced, so that an answer is late while the clock goes on. */
     api: () => shift.api,
