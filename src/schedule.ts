@@ -62,7 +62,7 @@ function readSchedule(expression: string, timeZone: string): Schedule {
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
   const task = createTask(expression, () => {}, { timezone: timeZone });
   const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
-  const runsAt = timeZone === 'UTC' ? rememberingRuns(task, stepMs) : (at: number) => task.match(new Date(at));
+  const runsAt = timeZone === 'UTC' ? rememberingRuns(task, expression) : (at: number) => task.match(new Date(at));
   let gaps: ScheduleGaps | undefined;
   return {
     expression,
@@ -91,27 +91,29 @@ function readSchedule(expression: string, timeZone: string): Schedule {
 /** Whether a schedule has a run at a step's beginning. */
 type RunsAt = (at: number) => boolean;
 
-const dayMs = 86_400_000;
-const maxDaysKept = 1_000;
+const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
+/** Seconds, minutes and hours that are remembered, and days: then it begins anew. */
+const maxPartsKept = 2_000;
 
 /**
- * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 15 microseconds. A run is a time of day
- * that fits on a day that fits, independent of one another where no day is longer than others: in UTC. A match tells both;
- * where one of them is known to fit, the answer is about the other.
+ * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 20 microseconds. In UTC an instant is a
+ * run when its second, its minute, its hour and its day fit, each by itself. So a run tells that all of them do, and where
+ * all but one are known to, the answer is about that one.
  */
-function rememberingRuns(task: { match(date: Date): boolean }, stepMs: number): RunsAt {
-  const times: (boolean | undefined)[] = new Array(dayMs / stepMs);
-  const days = new Map<number, boolean>();
+function rememberingRuns(task: { match(date: Date): boolean }, expression: string): RunsAt {
+  const fields = expression.trim().split(/\s+/);
+  const [second, minute, hour, ...day] = fields.length === 6 ? fields : ['*', ...fields];
+  const anyFits = [second === '*', minute === '*', hour === '*', day.length > 0 && day.every((field) => field === '*')];
+  const fits = new Map<number, boolean>();
   return (at) => {
-    const day = Math.floor(at / dayMs);
-    const time = (at - day * dayMs) / stepMs;
-    const [timeFits, dayFits] = [times[time], days.get(day)];
-    if (timeFits === false || dayFits === false) return false;
-    if (timeFits && dayFits) return true;
+    const [seconds, minutes, hours] = [(at % minuteMs) / secondMs, (at % hourMs) / minuteMs, (at % dayMs) / hourMs];
+    const parts = [seconds, 100 + Math.floor(minutes), 200 + Math.floor(hours), 300 + Math.floor(at / dayMs)];
+    const open = parts.filter((part, index) => !anyFits[index] && fits.get(part) !== true);
+    if (open.some((part) => fits.has(part))) return false;
+    if (open.length === 0) return true;
     const runs = task.match(new Date(at));
-    if (runs || dayFits) times[time] = runs;
-    if (days.size >= maxDaysKept) days.clear();
-    if (runs || timeFits) days.set(day, runs);
+    if (fits.size > maxPartsKept) fits.clear();
+    if (runs || open.length === 1) for (const part of open) fits.set(part, runs);
     return runs;
   };
 }
