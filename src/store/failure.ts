@@ -26,6 +26,14 @@ export function movedError(file: string): AtRiskError {
   );
 }
 
+/** The WAL under the open handle lacks writes that it held. */
+export function cutShortError(wal: string): AtRiskError {
+  return new AtRiskError(
+    `${wal} was cut short while Warmwarden was running: what it held is lost, and more writes would damage the store`,
+    'Restart Warmwarden: it carries on from what the store still holds, or from a copy that you put in its place.',
+  );
+}
+
 /** The row's key, by column. */
 export type RowKey = Readonly<Record<string, string | number>>;
 

@@ -1,9 +1,9 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { Connection } from './connection.ts';
-import { failureOf, movedError } from './failure.ts';
-import { identityOf } from './identity.ts';
+import { cutShortError, failureOf, isLocked, movedError } from './failure.ts';
+import { identityOf, sizeOf } from './identity.ts';
 import type { StoreLock } from './lock.ts';
 import type { Tables } from './schema.ts';
 
@@ -19,8 +19,11 @@ export class Gate {
   readonly #db: Db;
   readonly #lock: StoreLock;
   readonly #file: string;
+  readonly #wal: string;
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
   readonly #opened: ReadonlyMap<string, string>;
+  /** Of the WAL after the newest write: it grows, and begins again from its start, but never shrinks by itself. */
+  #walBytes = 0;
   #trouble: StoreTrouble = { failures: 0, newest: null };
   #listener: () => void = () => {};
 
@@ -29,16 +32,20 @@ export class Gate {
     this.#db = db;
     this.#lock = lock;
     this.#file = path;
-    const files = [path, `${file}-wal`, `${file}-shm`];
+    this.#wal = `${file}-wal`;
+    const files = [path, this.#wal, `${file}-shm`];
     this.#opened = new Map(files.map((path) => [path, identityOf(path)]));
   }
 
   readonly read: Read = (work) => this.#noticing(() => work(this.#db));
 
   readonly write: Write = (work) =>
-    this.#noticing(() => {
+    this.#noticing(async () => {
       this.#refuseMoved();
-      return this.#db.transaction().execute(work);
+      if (sizeOf(this.#wal) < this.#walBytes) await this.#refuseCut();
+      const result = await this.#db.transaction().execute(work);
+      this.#walBytes = sizeOf(this.#wal);
+      return result;
     });
 
   get trouble(): StoreTrouble {
@@ -66,5 +73,17 @@ export class Gate {
   #refuseMoved(): void {
     for (const [path, identity] of this.#opened) if (identityOf(path) !== identity) throw movedError(path);
     this.#lock.hold();
+  }
+
+  /**
+   * A tool that empties the WAL has copied it into the file first; whoever cut it short took writes away, and the next
+   * checkpoint would copy the gap into the file. SQLite knows which it was: it can't copy what is not there.
+   */
+  async #refuseCut(): Promise<void> {
+    try {
+      await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(this.#db);
+    } catch (error) {
+      throw isLocked(error) ? error : cutShortError(this.#wal);
+    }
   }
 }

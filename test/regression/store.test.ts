@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,6 +113,29 @@ describe('another file in the place of the store', () => {
     expect(store.trouble).toMatchObject({ failures: 1 });
     renameSync(`${path}.away`, `${path}${ending}`);
     await write();
+  });
+});
+
+describe('the WAL of the store', () => {
+  test('that is cut short is noticed before more writes damage the file', async () => {
+    const { path, store, write } = await opened();
+    await write();
+    truncateSync(`${path}-wal`, 0);
+    await expect(write()).rejects.toThrow('-wal was cut short');
+    await expect(write()).rejects.toThrow('-wal was cut short');
+    expect(store.trouble).toMatchObject({ failures: 2 });
+  });
+
+  test('that another tool empties after a checkpoint is no failure', async () => {
+    const { path, store, write } = await opened();
+    await write();
+    const other = new DatabaseSync(path);
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    other.close();
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    await write();
+    await write();
+    expect(store.trouble.failures).toBe(0);
   });
 });
 
