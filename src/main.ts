@@ -1,5 +1,6 @@
 // argv, exit code. Nothing else.
 import { Command, CommanderError } from 'commander';
+import { commandName } from './command-name.ts';
 import { commandsFor } from './commands/commands.ts';
 import { withExamples } from './commands/examples.ts';
 import { exitDone, exitFailed, exitUsage } from './commands/exit-codes.ts';
@@ -14,11 +15,11 @@ const exitCodes = 'Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the
 /** Runs the command line, and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   watchOutputs();
-  const program = new Command('warmwarden')
+  const program = new Command(commandName)
     .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
     .version(version)
     .option('--debug', 'show where in the program an error came from')
-    .showHelpAfterError('Try `warmwarden --help`.')
+    .showHelpAfterError(`Try \`${commandName} --help\`.`)
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
   const words = argv.filter((word) => word !== debugOption);

@@ -3,6 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+import { commandName } from './command-name.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
@@ -26,6 +27,8 @@ export interface World {
   /** A number in [0, 1), as Math.random. */
   readonly random: () => number;
   readonly log: Log;
+  /** The words that start this program, for the commands in messages. */
+  readonly command: string;
 }
 
 /** Waits for work, at most so long. Whether it ended in time; rejects as the work does. */
@@ -275,5 +278,5 @@ function droppedLine(settings: LoggerOptions, dropped: number): string {
 
 /** A world on the given clock, with the machine's chance. */
 export function worldOn(clock: Clock, options: LogOptions, hide?: Hide): World {
-  return { clock, random: () => Math.random(), log: createLog(options, clock, hide) };
+  return { clock, random: () => Math.random(), log: createLog(options, clock, hide), command: commandName };
 }

@@ -18,8 +18,9 @@ export const permissions: Readonly<Record<string, Permission>> = {
   commands: everything,
   teardowns: only(['world']),
   version: only([], ['node:fs']),
+  'command-name': only([], ['node:fs', 'node:path', 'node:url']),
   output: only([], ['node:fs']),
-  world: only(['output'], ['node:timers/promises', 'pino', 'pino-pretty']),
+  world: only(['output', 'command-name'], ['node:timers/promises', 'pino', 'pino-pretty']),
   schedule: only([], ['node-cron']),
   model: only([]),
   guard: only(['model']),
@@ -36,7 +37,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
   watch: only(['model', 'fleet', 'http', 'mailbox-api', 'world', 'schedule', 'poll', 'record', 'act']),
   operator: only(
-    ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch'],
+    ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch', 'command-name'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os', 'node:stream/consumers'],
   ),
   notify: only(

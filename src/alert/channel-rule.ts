@@ -18,8 +18,12 @@ export interface ChannelHealth {
 const settings = defaultRuleSettings.of.channel_failing;
 
 /** One condition a channel, and one for each that is gone and still has an alert. */
-export function channelsFailing(channels: Iterable<ChannelHealth>, alerts: Iterable<Alert>): readonly Condition[] {
-  const conditions = new Map([...channels].map((channel) => [channel.name, channelFailing(channel)]));
+export function channelsFailing(
+  channels: Iterable<ChannelHealth>,
+  alerts: Iterable<Alert>,
+  command: string,
+): readonly Condition[] {
+  const conditions = new Map([...channels].map((channel) => [channel.name, channelFailing(channel, command)]));
   for (const { rule, object } of alerts) {
     if (rule !== 'channel_failing' || object === null || conditions.has(object)) continue;
     conditions.set(object, conditionOf(object, { active: false, title: `channel ${object} is no longer configured` }));
@@ -27,7 +31,7 @@ export function channelsFailing(channels: Iterable<ChannelHealth>, alerts: Itera
   return [...conditions.values()];
 }
 
-function channelFailing({ name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth): Condition {
+function channelFailing({ name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth, command: string): Condition {
   if (failingSince === null) {
     const title = `channel ${name} takes messages again`;
     return conditionOf(name, { active: lastSuccessAt === null ? 'unknown' : false, title });
@@ -36,7 +40,7 @@ function channelFailing({ name, failingSince, lastFailure, lastSuccessAt }: Chan
     `Since ${momentText(failingSince)} nothing got through.`,
     sentence(lastFailure ?? 'It is not known why'),
     'What waits in the outbox is sent as soon as it goes again; what was given up stands on the page.',
-    `To try it: warmwarden channels test ${name}`,
+    `To try it: \`${command} channels test ${name}\``,
   ];
   const title = `channel ${name} does not take messages`;
   return { ...conditionOf(name, { active: true, title, sentences }), since: failingSince };

@@ -37,6 +37,8 @@ export interface MailboxContext {
   readonly neighbours: () => readonly MailboxState[];
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
+  /** The words that start this program, for the commands in messages. */
+  readonly command: string;
   /** Those who share a domain or a provider with it; walks the fleet. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
 }

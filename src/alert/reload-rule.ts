@@ -6,7 +6,7 @@ import type { Condition } from './condition.ts';
 const problemsTold = 5;
 
 /** `problems`: sentences without secrets; none when the newest configuration is in force. */
-export function configReloadFailed(problems: readonly string[]): Condition {
+export function configReloadFailed(problems: readonly string[], command: string): Condition {
   const more = problems.length - problemsTold;
   return {
     subject: { rule: 'config_reload_failed', account: noAccount, mailboxId: null, email: null, object: null },
@@ -21,8 +21,8 @@ export function configReloadFailed(problems: readonly string[]): Condition {
         problems.length > 0
           ? [
               ...problems.slice(0, problemsTold),
-              ...(more > 0 ? [`And ${more} more: \`warmwarden check\` says all of them.`] : []),
-              'The configuration before stays in force: put the file right and run `warmwarden reload`.',
+              ...(more > 0 ? [`And ${more} more: \`${command} check\` says all of them.`] : []),
+              `The configuration before stays in force: put the file right and run \`${command} reload\`.`,
             ]
           : [],
       numbers: { problems: problems.length },

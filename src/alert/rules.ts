@@ -57,7 +57,7 @@ export function conditionsAfter(
 }
 
 /** What the rules of an action need besides it. */
-export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 'rules'>;
+export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>;
 
 /**
  * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
@@ -89,7 +89,7 @@ export function actedEvent(action: Action, context: ActionContext): Transition |
  */
 export function actionFailedCondition(
   action: Action,
-  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl'>,
+  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command'>,
 ): Condition {
   // What became of a person's own change they were told when they asked for it.
   const settled = Boolean(action.by) || action.state === 'confirmed' || action.state === 'dropped';
@@ -124,7 +124,10 @@ function actionTitle(action: Action): string {
   return `${action.email}: ${words.done}`;
 }
 
-function actionFacts(action: Action, context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl'>): AlertFacts {
+function actionFacts(
+  action: Action,
+  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command'>,
+): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
   const next = action.nextTryAt === null ? '' : `It is tried again at ${momentText(action.nextTryAt)}.`;
   const byHand = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
@@ -137,7 +140,7 @@ function actionFacts(action: Action, context: Pick<ActionContext, 'now' | 'polic
     dataAgeText(action.verdict),
     failed ? next || advice : '',
     action.kind === 'pause' ? campaignsUntouched : '',
-    undoText(action),
+    undoText(action, context.command),
   ];
   return {
     title: actionTitle(action),
@@ -172,14 +175,14 @@ function actionNumbers(action: Action): AlertFacts['numbers'] {
   };
 }
 
-function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUrl'>): AlertFacts {
+function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUrl' | 'command'>): AlertFacts {
   const confirmed = action.state === 'confirmed';
   return {
     title: confirmed
       ? `${action.email}: ${actionWords[action.kind].done} after all`
       : `${action.email}: no action needed any more`,
     sentences: confirmed
-      ? [actionText(action, context.now), undoText(action)]
+      ? [actionText(action, context.now), undoText(action, context.command)]
       : ['The mailbox was changed in the meantime, so there is nothing left to do.'],
     numbers: {
       ...verdictNumbers(action.verdict),

@@ -1,5 +1,6 @@
 // `warmwarden completion bash|zsh`: a script with which the shell completes commands and options.
 import { Argument, Command } from 'commander';
+import { commandName } from '../command-name.ts';
 
 /** `all`: the commands to complete; asked when the script is written. */
 export function completionCommand(all: () => Promise<readonly Command[]>): Command {
@@ -26,7 +27,7 @@ function wordsOf(commands: readonly Command[], path = ''): ReadonlyMap<string, r
 }
 
 function bashScript(words: ReadonlyMap<string, readonly string[]>): string {
-  return `# Completion of warmwarden for bash; written by \`warmwarden completion bash\`.
+  return `# Completion of warmwarden for bash; written by \`${commandName} completion bash\`.
 _warmwarden() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path="" word words=""
   case "$prev" in --config|--stats|--guard|--cases) COMPREPLY=($(compgen -f -- "$cur")); return ;; esac
@@ -44,7 +45,7 @@ complete -F _warmwarden warmwarden
 
 function zshScript(words: ReadonlyMap<string, readonly string[]>): string {
   return `#compdef warmwarden
-# Completion of warmwarden for zsh; written by \`warmwarden completion zsh\`.
+# Completion of warmwarden for zsh; written by \`${commandName} completion zsh\`.
 _warmwarden() {
   local at="" word
   case "\${words[CURRENT-1]}" in --config|--stats|--guard|--cases) _files; return ;; esac

@@ -1,7 +1,8 @@
 // Examples for the help of every command: what people type most, with what it is for.
 import type { Command } from 'commander';
+import { commandName } from '../command-name.ts';
 
-/** By the words of the command. */
+/** By the words of the command. People see them with the words that start this program. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   run: [
     'warmwarden run --config config.yaml',
@@ -57,6 +58,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
 
 /** Puts the examples under the command's own help. */
 export function withExamples(command: Command): Command {
-  const lines = examples[command.name()] ?? [];
+  const lines = (examples[command.name()] ?? []).map((line) =>
+    line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName),
+  );
   return lines.length === 0 ? command : command.addHelpText('after', `\nExamples:\n  ${lines.join('\n  ')}`);
 }

@@ -1,6 +1,7 @@
 // `warmwarden keys new`: a key for the recipe API, and the lines that let it in.
 import { createHash, randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { commandName } from '../command-name.ts';
 import { exitUsage } from './exit-codes.ts';
 
 interface KeyOptions {
@@ -34,7 +35,7 @@ function newKey(name: string, { plan, role, json = false }: KeyOptions): void {
     ? [JSON.stringify({ name, key, sha256, plan, role })]
     : [
         `The key, which is kept nowhere: ${key}`,
-        'To let it in, add this to the configuration, then `warmwarden reload`:',
+        `To let it in, add this to the configuration, then \`${commandName} reload\`:`,
         '',
         'recipes:',
         '  api_keys:',

@@ -78,7 +78,7 @@ async function list({ config: file, json }: { readonly config: string; readonly 
 function expireCommand(): Command {
   return withChangeOptions(new Command('expire'))
     .description('end a silence before its time: what still fires is notified')
-    .argument('<id>', 'as `warmwarden silence list` shows it')
+    .argument('<id>', 'as `silence list` shows it')
     .action((id: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'silence-expire', { ...carried, id })),
     );

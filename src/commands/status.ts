@@ -1,6 +1,7 @@
 // `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
+import { commandName } from '../command-name.ts';
 import { defaultPolicy } from '../model/policy.ts';
 import { askFleet, type DaemonAddress } from '../operator/daemon-client.ts';
 import { fleetOf } from '../reload/duties.ts';
@@ -87,7 +88,12 @@ async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAns
       [...accounts].map((name) => ({ name, baseUrl: name })),
     );
     const clock = systemClock();
-    const world = { clock, random: () => 0, log: createLog({ level: 'silent', format: 'json' }, clock) };
+    const world = {
+      clock,
+      random: () => 0,
+      log: createLog({ level: 'silent', format: 'json' }, clock),
+      command: commandName,
+    };
     const ready = () => ({ ready: false, reasons: [] });
     const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
     const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
@@ -96,7 +102,7 @@ async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAns
       ...(all ? await joined(page(1), page) : page(1)),
       tone: 'blind',
       headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
-      advice: 'Start it: warmwarden run --config FILE',
+      advice: `Start it: ${commandName} run --config FILE`,
     };
   } finally {
     await ledger.close();

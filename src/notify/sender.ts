@@ -188,10 +188,10 @@ export class Sender {
   }
 
   #gaveUp(delivery: Delivery, { detail }: DeliverySettlement): void {
-    const { log } = this.#parts.world;
+    const { log, command } = this.#parts.world;
     const { id, title, attempts } = delivery;
     const what = { channel: this.#channel.name, delivery: id, title, attempts: attempts + 1, detail };
-    log.error(what, 'A message was given up. `warmwarden channels resend` sends it again.');
+    log.error({ ...what, resend: `${command} channels resend --delivery ${id}` }, 'A message was given up.');
   }
 
   /** Puts the channel into the picture that pages and scrapes read. */

@@ -2,12 +2,12 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { commandName } from '../command-name.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import type { OperationBody, OperationName } from './command-requests.ts';
 import { socketPathOf } from './socket.ts';
 
-const startIt =
-  'Start it with `warmwarden run --config FILE`, or name the configuration of the running one with --config.';
+const startIt = `Start it with \`${commandName} run --config FILE\`, or name the configuration of the running one with --config.`;
 
 /** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP with an operator's token. */
 export type DaemonAddress = string | { readonly url: string; readonly token: string };

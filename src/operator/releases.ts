@@ -20,7 +20,7 @@ const heldNamed = 5;
 const nothingHeld = 'Nothing to release: the circuit breaker is not holding any action.';
 
 export function releaseCommands(rooms: ReleaseRooms): Pick<OperatorCommands, 'breakerRelease' | 'contestRelease'> {
-  const { fleet, watches, judgeAgain } = rooms;
+  const { fleet, world, watches, judgeAgain } = rooms;
   return {
     async breakerRelease(request: OperatorRequest): Promise<CommandOutcome> {
       const held = heldByApi(fleet);
@@ -43,7 +43,7 @@ export function releaseCommands(rooms: ReleaseRooms): Pick<OperatorCommands, 'br
       }
       await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
       if (released.length + changed.length === 0) return noChange(nothingHeld);
-      const done = released.length > 0 ? [releasedText(released.length)] : [];
+      const done = released.length > 0 ? [releasedText(released.length, world.command)] : [];
       return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
     },
 
@@ -72,8 +72,8 @@ function notContested(email: string): string {
   return `Nothing to release: nobody has taken back what Warmwarden changed on ${email} lately.`;
 }
 
-function releasedText(count: number): string {
-  return `Released: Warmwarden now acts on ${counted(count, 'mailbox', 'mailboxes')}. See \`warmwarden status\`.`;
+function releasedText(count: number, command: string): string {
+  return `Released: Warmwarden now acts on ${counted(count, 'mailbox', 'mailboxes')}. See \`${command} status\`.`;
 }
 
 /** By API: the keys of the mailboxes that its open breaker holds. */

@@ -38,7 +38,7 @@ export function silenceCommands({
       const { id, by, reason } = request;
       const now = world.clock.now();
       const silence = fleet.silence(id);
-      if (!silence) return invalid(`No silence is called ${id}. See \`warmwarden silence list\`.`);
+      if (!silence) return invalid(`No silence is called ${id}. See \`${world.command} silence list\`.`);
       if (silence.until <= now) return noChange(`Silence ${id} has already expired, on ${momentText(silence.until)}.`);
       const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. What still fires is notified within a minute.`;
       const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);

@@ -45,7 +45,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorComm
         break;
       }
       const back = changeBack(claim);
-      if (!back) return { result: 'failed' as const, messages: [...messages, noWayBack(mailbox)] };
+      if (!back) return { result: 'failed' as const, messages: [...messages, noWayBack(mailbox, world.command)] };
       const outcome = await carryOut(mailbox, back, requester);
       messages.push(...outcome.messages);
       if (!succeeded(outcome)) return { result: 'failed' as const, messages };
@@ -87,7 +87,10 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorComm
       );
     }
     const about = ours.map(({ mailbox: { account, id }, claims }) => [account, id, claims.map((one) => one.actionId)]);
-    const stopped = stopsAt({ effect: [...ours.flatMap(effectsOf), ...left], about }, request);
+    const stopped = stopsAt(
+      { effect: [...ours.flatMap((one) => effectsOf(one, world.command)), ...left], about },
+      request,
+    );
     if (stopped) return stopped;
     const outcomes = await undoAll(ours, request);
     const failures = outcomes.filter((one) => !succeeded(one)).length;
@@ -124,15 +127,15 @@ function changeBack({ kind, actionId: undoes, previousMode }: Claim): Change | n
   return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode, undoes } : null;
 }
 
-function effectsOf({ mailbox, claims }: Undoing): readonly string[] {
+function effectsOf({ mailbox, claims }: Undoing, command: string): readonly string[] {
   return claims.map((claim) => {
     const back = changeBack(claim);
-    return back ? effectOf(mailbox, back) : noWayBack(mailbox);
+    return back ? effectOf(mailbox, back) : noWayBack(mailbox, command);
   });
 }
 
-function noWayBack({ email }: MailboxState): string {
-  return `${email}: the mode before is not known. Set one: \`warmwarden mode ${email} MODE\`.`;
+function noWayBack({ email }: MailboxState, command: string): string {
+  return `${email}: the mode before is not known. Set one: \`${command} mode ${email} MODE\`.`;
 }
 
 function actedSince({ email }: MailboxState, { kind, since }: Claim): string {

@@ -197,7 +197,8 @@ export class RecipeBook implements RecipeService {
     const { definitions, broken } = await this.#parts.shelf.recipes();
     const found = definitions.get(id);
     if (found) return found;
-    const hint = broken.length > 0 ? ['Some files are no recipes: `warmwarden recipes list` says why.'] : [];
+    const hint =
+      broken.length > 0 ? [`Some files are no recipes: \`${this.#parts.world.command} recipes list\` says why.`] : [];
     return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
   }
 

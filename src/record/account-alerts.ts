@@ -16,7 +16,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { asFound } from './first-findings.ts';
-import type { RecorderOptions } from './guarded-account.ts';
+import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { missedMailboxes, noLongerMissed } from './missed.ts';
 import { othersOf } from './others.ts';
 import type { RosterChanges } from './roster.ts';
@@ -38,10 +38,12 @@ export interface Happening {
 
 export class AccountAlerts {
   readonly #fleet: Fleet;
+  readonly #command: string;
   readonly #options: RecorderOptions;
 
-  constructor(fleet: Fleet, options: RecorderOptions) {
+  constructor({ fleet, world }: RecorderRooms, options: RecorderOptions) {
     this.#fleet = fleet;
+    this.#command = world.command;
     this.#options = options;
   }
 
@@ -115,7 +117,8 @@ export class AccountAlerts {
     const mayWrite = policy.enforce && this.#fleet.writesAllowed(account, mailbox.id, now) && writable();
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
-    return { now, policy, mayWrite, staleBefore: staleBefore(), rules: rules(), neighbours, others, pageUrl };
+    const command = this.#command;
+    return { now, policy, mayWrite, staleBefore: staleBefore(), rules: rules(), neighbours, others, pageUrl, command };
   }
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {

@@ -34,7 +34,7 @@ export function planForPerson(
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return `${email} has left the account.`;
     if (!fleet.writesAllowed(account, id, now)) {
-      return 'Writing is switched off for it: `warmwarden writes on` first.';
+      return `Writing is switched off for it: \`${world.command} writes on\` first.`;
     }
     const current = mailbox.action;
     if (isActive(current) && (current.state === 'open' || current.by)) {

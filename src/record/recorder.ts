@@ -30,7 +30,7 @@ export class Recorder {
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
     this.#options = options;
-    this.#alerts = new AccountAlerts(rooms.fleet, options);
+    this.#alerts = new AccountAlerts(rooms, options);
   }
 
   /** Work in its turn; `otherwise` when the account's loop has ended by then. What came of a POST is recorded in any case. */

@@ -110,7 +110,7 @@ export class Reloader {
     }
     const dropped = droppedBy(loaded.config, fleet.mailboxes()).length;
     if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
-      const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If that is meant: \`warmwarden reload --force\`.`;
+      const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If that is meant: \`${world.command} reload --force\`.`;
       return this.#refuse([problem], request);
     }
     const impact = impactOf(live.config, loaded.config);
@@ -146,7 +146,7 @@ export class Reloader {
     const { fleet, store, turns, world, onTransitions } = this.#parts.rooms;
     try {
       await turns.take(async () => {
-        const conditions = tune([configReloadFailed(problems)], this.#parts.live.config.alerts.rules);
+        const conditions = tune([configReloadFailed(problems, world.command)], this.#parts.live.config.alerts.rules);
         const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
         if (alerts.changed.length === 0) return;
         await store.recordAlerts(alerts);

@@ -22,6 +22,8 @@ export interface HeadlineFacts {
   /** First sweeps that go on. */
   readonly sweeps: readonly SweepProgress[];
   readonly now: EpochMs;
+  /** The words that start this program, for the commands in the advice. */
+  readonly command: string;
 }
 
 /** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. blind: we can't tell. */
@@ -99,7 +101,7 @@ function blindHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headli
 }
 
 /** A guard that may not act must say so before anything else. */
-function writesOffHeadline({ writesOff }: HeadlineFacts): Headline | null {
+function writesOffHeadline({ writesOff, command }: HeadlineFacts): Headline | null {
   const [first, ...others] = writesOff;
   if (!first) return null;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
@@ -108,7 +110,7 @@ function writesOffHeadline({ writesOff }: HeadlineFacts): Headline | null {
   return {
     tone: 'alarm',
     sentence: `Writing is switched off: ${first.scope}${more}.`,
-    advice: `By ${first.by}: ${first.reason}.${until} Breaches are told, nothing is done. \`warmwarden writes on\` ends it.`,
+    advice: `By ${first.by}: ${first.reason}.${until} Breaches are told, nothing is done. \`${command} writes on\` ends it.`,
   };
 }
 

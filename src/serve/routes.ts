@@ -158,8 +158,9 @@ function pictureOf(parts: PictureParts) {
   const writesOff = fleet.writesOff(now);
   const guarding = fleet.guarding();
   const sweeps = [...fleet.sweeps()];
-  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now };
-  return { rows, counts, now, firing, headline: headlineOf(facts) };
+  const { command } = world;
+  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now, command };
+  return { rows, counts, now, firing, command, headline: headlineOf(facts) };
 }
 
 export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
@@ -191,7 +192,7 @@ function addPages(app: Hono, parts: RouteParts): void {
     const still = c.req.query('refresh') === 'off';
     return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
   });
-  app.get('/runbooks', (c) => c.html(runbooksPage()));
+  app.get('/runbooks', (c) => c.html(runbooksPage(world.command)));
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
   app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));

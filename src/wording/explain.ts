@@ -198,18 +198,18 @@ function namesOf({ kind, targetMode, by }: Action): { readonly what: string; rea
     : { what: 'Resumed the warm-up', wanted: 'Resuming the warm-up' };
 }
 
-/** How a person takes an action back. */
-export function undoText(action: Action): string {
+/** How a person takes an action back; `command` starts this program. */
+export function undoText(action: Action, command: string): string {
   if (action.state === 'refused') return '';
   const { email, mailboxId, before } = action;
   // People copy this into a shell: an address of other characters is left to its id.
   const name = /^[\w.+@-]+$/.test(email) ? email : mailboxId;
   if (action.kind === 'pause') {
-    return `To take it back: \`warmwarden resume ${name}\`, or resume the warm-up in the mailbox app.`;
+    return `To take it back: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
   }
   if (action.kind === 'recovery') {
     const mode = before.mode ?? 'MODE';
-    return `To take it back: \`warmwarden mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
+    return `To take it back: \`${command} mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
   }
   return `To take it back, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
 }

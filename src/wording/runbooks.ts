@@ -159,3 +159,10 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Follow the advice in the message, which depends on the cause; the log has it too.',
   },
 };
+
+/** The runbook for a reader to whom `command` starts this program. */
+export function runbookOf(rule: AlertRule, command: string): Runbook {
+  const { means, done, todo } = runbooks[rule];
+  const asStarted = (text: string) => text.replaceAll('`warmwarden ', () => `\`${command} `);
+  return { means, done: asStarted(done), todo: asStarted(todo) };
+}

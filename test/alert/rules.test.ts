@@ -58,7 +58,7 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
 });
 
 test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed and dropped end it', () => {
-  const context = { now: start, policy: defaultPolicy, pageUrl: null };
+  const context = { now: start, policy: defaultPolicy, pageUrl: null, command: 'warmwarden' };
   const failed = (change: Parameters<typeof sampleAction>[0]) => actionFailedCondition(sampleAction(change), context);
   expect(failed({ state: 'refused', detail: 'the key may not write' })).toMatchObject({
     active: true,

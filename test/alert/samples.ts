@@ -107,6 +107,7 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     rules: defaultRuleSettings,
     neighbours: () => [],
     pageUrl: 'http://127.0.0.1:7025',
+    command: 'warmwarden',
     others: () => [],
     ...change,
   };

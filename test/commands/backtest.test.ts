@@ -20,7 +20,12 @@ async function stage({ days = 5, account = {}, ...options }: Stage = {}) {
   const config = workplace.configure({ accounts: [named] });
   // The fleet's day, but real waits: the budget's are about sockets.
   const clock = { ...systemClock(), now: () => served.clock.now() };
-  const world: World = { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+  const world: World = {
+    clock,
+    random: () => 0.5,
+    log: createLog({ level: 'silent', format: 'json' }, clock),
+    command: 'warmwarden',
+  };
   return {
     ...served,
     workplace,

@@ -16,7 +16,12 @@ const gaps = Object.fromEntries(routes.map((route) => [route, every])) as Gaps;
 const aForecast = { allowedPerMinute: 97, headroomPpm: 30_000, gaps, earlyMs: minuteMs };
 
 const clock = systemClock();
-const world: World = { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+const world: World = {
+  clock,
+  random: () => 0.5,
+  log: createLog({ level: 'silent', format: 'json' }, clock),
+  command: 'warmwarden',
+};
 
 async function stage(account: object = {}, change: object = {}) {
   const served = await serve();

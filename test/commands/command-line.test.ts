@@ -1,16 +1,18 @@
 // The command line as a person meets it: help with examples, completion, errors without a stack, status in a glance.
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { examples } from '../../src/commands/examples.ts';
 import { statusText } from '../../src/commands/status/table.ts';
 import { Stage } from '../support/guarded.ts';
-import { Running } from '../support/process.ts';
+import { inherited, Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** The PATH leads to this Node.js: messages name the command as `node src/bin.js`. */
+const env = { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
 const warmwarden = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(root, 'src/bin.js'), ...args], { encoding: 'utf8', cwd: root });
+  spawnSync(process.execPath, [join(root, 'src/bin.js'), ...args], { encoding: 'utf8', cwd: root, env });
 
 const help = warmwarden('--help').stdout;
 const names = [...help.matchAll(/^ {2}([a-z]+)(?: .*)?$/gm)]
@@ -25,14 +27,14 @@ describe('help', () => {
 
   test('has examples for every command', () => {
     expect(names.filter((name) => !examples[name])).toEqual([]);
-    expect(warmwarden('status', '--help').stdout).toContain('Examples:\n  warmwarden status\n');
+    expect(warmwarden('status', '--help').stdout).toContain('Examples:\n  node src/bin.js status\n');
   });
 
   test('is named after a mistake, which ends with 2', () => {
     const { status, stderr } = warmwarden('status', '--wach');
     expect([status, stderr]).toEqual([
       2,
-      "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `warmwarden status --help`.\n",
+      "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `node src/bin.js status --help`.\n",
     ]);
   });
 });
@@ -80,7 +82,7 @@ describe('beside no daemon', () => {
     const { status, stderr } = warmwarden('writes', 'on', '--yes', ...config);
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/No daemon answers at .* `warmwarden run --config FILE`/),
+      expect.stringMatching(/No daemon answers at .* `node src\/bin.js run --config FILE`/),
     ]);
   });
 

@@ -66,7 +66,7 @@ export function clientOf<On extends Clock = MovedClock>(
   };
   const said: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
-  const world = { clock, random: () => 0.5, log };
+  const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
   const api = new MailboxApi(
     {
       account: 'acme',

@@ -17,7 +17,7 @@ function spawned(host: RecipeHost) {
 /** A service and the tool server of it in this process, with a client that has said hello. */
 async function served(clock: Clock = systemClock()) {
   const host = await RecipeHost.start();
-  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }) };
+  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   const { rpc, wire } = pairedRpc();
   const source = apiSource(api, { foreign: true }, world);

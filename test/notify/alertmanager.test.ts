@@ -35,7 +35,7 @@ const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing',
 function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fleet: Fleet) {
   const clock = systemClock();
   return createNotifier({
-    world: { clock, random: Math.random, log: pino({ level: 'silent' }) },
+    world: { clock, random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' },
     store,
     fleet,
     tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },

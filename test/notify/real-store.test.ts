@@ -19,7 +19,7 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
   const tally = { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} };
   const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
   const hook = { name: 'hook', type: 'webhook', url, secrets, format: 'standard' } as const;
-  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }) };
+  const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
   return createNotifier({
     world,
     store,

@@ -45,7 +45,7 @@ export function rigWith(
   const log: Log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
   const tally = { decision: () => {}, action: () => {}, request: () => {}, notification };
-  const world = { clock, random, log };
+  const world = { clock, random, log, command: 'warmwarden' };
   const inForce: NotifierSettings = {
     rules: defaultRuleSettings,
     digest: null,

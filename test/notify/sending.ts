@@ -30,7 +30,7 @@ function stepped<Part extends object>(part: Part, name: string, reached: Reached
 /** Resolves when nothing waits any more: all of it was sent or given up. */
 export async function sendAll(path: string, settings: ChannelSettings, reached: Reached): Promise<void> {
   const clock = systemClock();
-  const world = { clock, random: () => 0, log: pino({ level: 'silent' }) };
+  const world = { clock, random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
   const channel = createChannel(settings, { world, pageUrl: null });
   const store = await Store.open(path, clock.now());
   const outbox: OutboxStore = store;

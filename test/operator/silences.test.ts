@@ -24,7 +24,7 @@ let socket: CommandSocket;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'warmwarden-silences-'));
   path = join(folder, 'w.db');
-  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }) };
+  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
   store = await Store.open(path, world.clock.now());
   fleet = new Fleet();
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);

@@ -5,7 +5,7 @@ import { RecipeApi } from '../../src/recipe-api/client.ts';
 import { systemClock, type World } from '../../src/world.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
-const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }) };
+const world: World = { clock: systemClock(), random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
 const asked = { recipe: 'at-risk', parameters: {}, apply: false };
 
 async function started(prepare: (host: RecipeHost) => void = () => {}) {

@@ -22,7 +22,7 @@ async function follow(plays: readonly Played[], options: Partial<FollowOptions> 
   await using host = await RecipeHost.start();
   host.run = RecipeHost.inTurn(...plays);
   const clock = movedClock(0);
-  const world = { clock, random: () => 1, log: pino({ level: 'silent' }) };
+  const world = { clock, random: () => 1, log: pino({ level: 'silent' }), command: 'warmwarden' };
   const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
   let followed: Followed | undefined;
   const following = followRun(api, 'run-1', { withinMs: 5 * minuteMs, ...options }, world).then((end) => {
@@ -110,7 +110,7 @@ describe('a run that is followed', () => {
       });
     await using host = await RecipeHost.start();
     host.run = stall;
-    const world = { clock: systemClock(), random: () => 1, log: pino({ level: 'silent' }) };
+    const world = { clock: systemClock(), random: () => 1, log: pino({ level: 'silent' }), command: 'warmwarden' };
     const api = new RecipeApi({ baseUrl: host.baseUrl, apiKey: host.key }, world);
     const followed = await followRun(api, 'run-1', { withinMs: 300 }, world);
     expect(followed).toMatchObject({ kind: 'unfinished', run: null });

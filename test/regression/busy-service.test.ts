@@ -11,7 +11,12 @@ import { type Running, serve, stillWorld } from '../serve/running-server.ts';
 import { bookOf } from '../support/recipe-book.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 
-const world: World = { clock: systemClock(), random: () => 0.5, log: pino({ level: 'silent' }) };
+const world: World = {
+  clock: systemClock(),
+  random: () => 0.5,
+  log: pino({ level: 'silent' }),
+  command: 'warmwarden',
+};
 const caller = { name: 'bot', role: 'viewer' as const, plan: null };
 let release: () => void;
 let book: RecipeBook;

@@ -21,7 +21,12 @@ export const metricsSettings: MetricsSettings = {
 
 export function stillWorld(): World & { readonly clock: MovedClock } {
   const clock = movedClock(now);
-  return { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+  return {
+    clock,
+    random: () => 0.5,
+    log: createLog({ level: 'silent', format: 'json' }, clock),
+    command: 'warmwarden',
+  };
 }
 
 export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSettings> = {}): Metrics {

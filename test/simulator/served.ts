@@ -60,7 +60,12 @@ export const bob: MailboxSpec = {
 /** A simulator at a Tuesday's 08:30 UTC, its key allowed 100,000 requests a minute unless `keys` says otherwise. */
 export async function serve(options: Partial<SimulatorOptions> = {}) {
   const clock = movedClock(options.startAt ?? scenarioStart);
-  const world = { clock, random: () => 0.5, log: createLog({ level: 'silent', format: 'json' }, clock) };
+  const world = {
+    clock,
+    random: () => 0.5,
+    log: createLog({ level: 'silent', format: 'json' }, clock),
+    command: 'warmwarden',
+  };
   const simulator = await startSimulator({
     world,
     scenario: scenarioOf([ann, bob]),

@@ -76,7 +76,12 @@ function chance(): () => number {
 
 export async function goOnDuty(options: DutyOptions = {}) {
   const clock = movedClock(scenarioStart);
-  const world = { clock, random: chance(), log: pino({ level: process.env['DUTY_LOG'] ?? 'silent' }) };
+  const world = {
+    clock,
+    random: chance(),
+    log: pino({ level: process.env['DUTY_LOG'] ?? 'silent' }),
+    command: 'warmwarden',
+  };
   // How far the daemon's wall clock is behind; the simulator's is right.
   const behind = { ms: 0 };
   const daemonsWorld = { ...world, clock: { ...clock, now: () => clock.now() - behind.ms } };

@@ -29,7 +29,7 @@ function sweepOf(count: number) {
   });
   const clock = movedClock(start);
   const fleet = new Fleet();
-  const world = { clock, random: () => 0.5, log: pino(sink) };
+  const world = { clock, random: () => 0.5, log: pino(sink), command: 'warmwarden' };
   let overs = 0;
   const over = () => {
     overs += 1;

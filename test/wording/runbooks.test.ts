@@ -12,8 +12,10 @@ test('docs/alerts.md has a section for each rule, whose anchor is its name', () 
 });
 
 test('the page of the runbooks has each rule under its anchor, and says what to do', async () => {
-  const page = String(await runbooksPage());
+  const page = String(await runbooksPage('npx warmwarden'));
   const anchors = [...page.matchAll(/id="(\w+)"><h2>(\w+)</g)].map(([, id, name]) => (id === name ? id : 'differs'));
   expect(anchors).toEqual([...alertRules]);
   expect(page.match(/What to do\./g)).toHaveLength(alertRules.length);
+  expect(page).toContain('`npx warmwarden reload`');
+  expect(page).not.toContain('`warmwarden ');
 });

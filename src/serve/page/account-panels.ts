@@ -54,7 +54,12 @@ const deliveryWords: Readonly<Record<DeliveryState, { readonly word: string; rea
   dead: { word: 'given up', tone: 'critical' },
 };
 
-export function channelsPanel(fleet: Fleet, deliveries: readonly Delivery[] | null, now: EpochMs): Markup {
+export function channelsPanel(
+  fleet: Fleet,
+  deliveries: readonly Delivery[] | null,
+  now: EpochMs,
+  command: string,
+): Markup {
   const channels = [...fleet.channels()];
   if (channels.length === 0 && deliveries?.length === 0) {
     return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
@@ -62,18 +67,18 @@ export function channelsPanel(fleet: Fleet, deliveries: readonly Delivery[] | nu
   }
   const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
-<ul class="plain">${channels.map((channel) => channelItem(channel, now))}</ul>
+<ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
 ${deliveries === null ? html`<p class="bad">The list of messages can’t be read at the moment. The log says why.</p>` : ''}
 ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
 }
 
-function channelItem(channel: ChannelState, now: EpochMs): Markup {
+function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
   const ill = channel.failingSince !== null && (channel.pending > 0 || channel.givenUp > 0);
   const waiting =
     channel.pending === 0 ? 'Nothing waits' : `${count(channel.pending, 'message waits', 'messages wait')}`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
-${channel.givenUp === 0 ? '' : html`<p class="bad">${count(channel.givenUp, 'message was', 'messages were')} given up. <code>warmwarden channels resend ${text(channel.name)}</code> sends again.</p>`}
+${channel.givenUp === 0 ? '' : html`<p class="bad">${count(channel.givenUp, 'message was', 'messages were')} given up. <code>${command} channels resend ${text(channel.name)}</code> sends again.</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'Nothing was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 

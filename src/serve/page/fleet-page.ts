@@ -27,6 +27,8 @@ export interface FleetPageParts {
   readonly deliveries: readonly Delivery[] | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
+  /** The words that start this program, for the commands on the page. */
+  readonly command: string;
   /** Whether the reader asked the page not to refresh. */
   readonly still: boolean;
 }
@@ -37,7 +39,7 @@ const shownAtOnce = 6;
 const alertsOnPage = 100;
 
 export function fleetPage(parts: FleetPageParts): Markup {
-  const { headline, now, still, selection, fleet, deliveries, firing } = parts;
+  const { headline, now, still, selection, fleet, deliveries, firing, command } = parts;
   const silences = fleet.silences(now);
   return layout({
     title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`,
@@ -51,12 +53,12 @@ export function fleetPage(parts: FleetPageParts): Markup {
 <div class="columns">
 <div>
 ${firing.length === 0 ? '' : alertsPanel(firing, now)}
-${silences.length === 0 ? '' : silencesPanel(silences)}
+${silences.length === 0 ? '' : silencesPanel(silences, command)}
 ${actionsPanel(parts)}
 </div>
 <div>
 ${accountsPanel(fleet, now)}
-${channelsPanel(fleet, deliveries, now)}
+${channelsPanel(fleet, deliveries, now, command)}
 </div>
 </div>
 ${fleetTable(parts)}`,

@@ -1,13 +1,13 @@
 // What each alert means and what to do: where the links of the messages lead.
 import { html } from 'hono/html';
 import { alertRules } from '../../model/alert.ts';
-import { runbooks } from '../../wording/runbooks.ts';
+import { runbookOf } from '../../wording/runbooks.ts';
 import type { Markup } from './elements.ts';
 import { layout } from './layout.ts';
 
-export function runbooksPage(): Markup {
+export function runbooksPage(command: string): Markup {
   const items = alertRules.map((rule) => {
-    const { means, done, todo } = runbooks[rule];
+    const { means, done, todo } = runbookOf(rule, command);
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
 <p>${means}</p>
 <p><strong>What was done.</strong> ${done}</p>

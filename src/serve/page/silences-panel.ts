@@ -3,11 +3,11 @@ import { html } from 'hono/html';
 import { matchText, type Silence } from '../../model/alert.ts';
 import { type Markup, text } from './elements.ts';
 
-export function silencesPanel(silences: readonly Silence[]): Markup {
+export function silencesPanel(silences: readonly Silence[], command: string): Markup {
   const items = silences.map(
     ({ id, match, by, reason, until }) => html`<li>
 <p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until <time datetime="${isoOf(until)}">${isoOf(until).slice(0, 16)} UTC</time></span></p>
-<p class="muted">${text(by)}: ${text(reason)}. <code>warmwarden silence expire ${id}</code> ends it.</p>
+<p class="muted">${text(by)}: ${text(reason)}. <code>${command} silence expire ${id}</code> ends it.</p>
 </li>`,
   );
   return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${silences.length}</span></h2>

@@ -99,7 +99,12 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
         return refusal(c, 429, 'rate_limited', tooManyWrong(waitSeconds));
       }
       c.header('WWW-Authenticate', 'Bearer realm="Warmwarden recipes"');
-      return refusal(c, 401, 'unauthorized', 'A key is needed as a Bearer token: `warmwarden keys new` makes one.');
+      return refusal(
+        c,
+        401,
+        'unauthorized',
+        `A key is needed as a Bearer token: \`${world.command} keys new\` makes one.`,
+      );
     }
     c.set('caller', caller);
     if (caller.plan === null) return next();

@@ -37,7 +37,7 @@ function pollerOf({ by, url }: PollOrder): () => Promise<void> {
       decide(read);
     };
   }
-  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }) };
+  const world = { clock: systemClock(), random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
   const tally = { decision: () => {}, action: () => {}, notification: () => {}, request: () => {} };
   const options = { account: 'acme', baseUrl: url, apiKey: 'sk_live_bench', requestsPerMinute: 1_000_000 };
   const api = new MailboxApi({ ...options, headroomPpm: 0, statsDays: 7 }, world, tally);

@@ -1,0 +1,97 @@
+// A command in a message runs as it is printed, however the program was started.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { commandNameOf, type Started } from '../src/command-name.ts';
+import { sourceFiles } from './layers.ts';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'src/bin.js');
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-command-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A link to src/bin.js as npm makes it, in a folder of the scratch one. */
+function link(...below: string[]): string {
+  const path = join(folder, ...below, 'warmwarden');
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(bin, path);
+  return path;
+}
+
+const here = dirname(process.execPath);
+function nameOf(
+  path: string,
+  {
+    env = {},
+    cwd = root,
+    execPath = process.execPath,
+  }: Partial<Record<'execPath' | 'cwd', string>> & { env?: Started['env'] } = {},
+) {
+  return commandNameOf({
+    argv: [execPath, path, 'run'],
+    execPath,
+    env: { PATH: here, ...env },
+    cwd: () => cwd,
+  });
+}
+
+const npm = (event: string) => ({ npm_lifecycle_event: event });
+
+it('is its name where it is installed on the PATH, whatever starts it', () => {
+  const path = link('global/bin');
+  const env = { PATH: `/usr/bin:${dirname(path)}` };
+  expect([nameOf(path, { env }), nameOf(path, { env: { ...env, ...npm('npx') } })]).toEqual([
+    'warmwarden',
+    'warmwarden',
+  ]);
+});
+
+it('is npx and its name where npm started it: in a checkout, beside a project, from a script', () => {
+  const local = link('project/node_modules/.bin');
+  // In a checkout npx makes a link to it in a folder of its own.
+  const cached = link('.npm/_npx/e62c3728b9dd9392/node_modules/.bin');
+  const names = [
+    nameOf(local, { env: npm('npx') }),
+    nameOf(cached, { env: npm('npx') }),
+    nameOf(bin, { env: npm('start') }),
+  ];
+  expect(names).toEqual(['npx warmwarden', 'npx warmwarden', 'npx warmwarden']);
+});
+
+it('is the path of the file or the link where that was given', () => {
+  const aside = link('opt/bin');
+  expect(nameOf(bin)).toBe('node src/bin.js');
+  expect(nameOf(bin, { cwd: '/' })).toBe(`node ${bin.slice(1)}`);
+  expect(nameOf(bin, { cwd: folder })).toBe(`node ${bin}`);
+  expect(nameOf(aside)).toBe(aside);
+  expect(nameOf(aside, { cwd: dirname(aside) })).toBe('./warmwarden');
+});
+
+it('names the Node.js that runs it where the PATH leads to another one, or to none', () => {
+  expect(nameOf(bin, { env: { PATH: '/nowhere' } })).toBe(`${process.execPath} src/bin.js`);
+});
+
+it('is one word to a shell, each part of it', () => {
+  const odd = link("it's a folder");
+  expect(nameOf(odd)).toBe(`'${odd.replace("'", "'\\''")}'`);
+});
+
+it('is its name in a test', () => {
+  expect(nameOf(join(root, 'node_modules/vitest/vitest.mjs'))).toBe('warmwarden');
+});
+
+/** Texts that become documents, where the command has its plain name. runbooks.ts puts in the other one itself. */
+const documents = ['config/schema.ts', 'serve/recipes/openapi.ts', 'wording/runbooks.ts'];
+
+it('stands in every message: none has the name by heart', () => {
+  const source = join(root, 'src');
+  const named = sourceFiles(source).flatMap((file) =>
+    readFileSync(join(source, file), 'utf8')
+      .split('\n')
+      // As code in a sentence or on a page; `warmwarden mcp: ` before a complaint is the program's own name.
+      .filter((line) => /(\\?`|<code>)warmwarden (?!\w+: )/.test(line) && !/^\s*(\/\/|\/?\*)/.test(line))
+      .map(() => file),
+  );
+  expect([...new Set(named)]).toEqual(documents);
+});
