@@ -2,7 +2,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 import type { EpochMs } from '../model/time.ts';
-import { DamagedRowError, deletionOf, StoreError } from './failure.ts';
+import { DamagedRowError, deletionOf, isFull, StoreError } from './failure.ts';
 import { nameOfHolder, StoreLock } from './lock.ts';
 import { NewerStoreError, setMeta } from './migrations.ts';
 import { NewestByText } from './newest-by-text.ts';
@@ -106,6 +106,7 @@ export function storeError(path: string, error: unknown): Error {
   }
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const said = error instanceof Error ? error.message : String(error);
+  if (isFull(error)) return new StoreError(`The store ${path} can't be opened: ${said}. Free space on its disk.`);
   const foreign =
     /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');
   return new StoreError(

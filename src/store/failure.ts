@@ -65,6 +65,11 @@ function codeOf(error: unknown): number | null {
   return typeof code === 'number' ? code & 0xff : null;
 }
 
+/** The disk has no space left. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === full;
+}
+
 /** Another process holds the file for the moment. */
 export function isLocked(error: unknown): boolean {
   const code = codeOf(error);

@@ -19,6 +19,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { storeError } from '../../src/store/connection.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -350,4 +351,12 @@ describe('a damaged row', () => {
     const said = String(await store.loadPicture().catch((error: unknown) => error));
     expect(said).toMatch(/a row of the table silences can't be read .* and delete the row\.$/);
   });
+});
+
+test('a store on a full disk is not opened, and the message says what to do about it', () => {
+  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
+  const { message } = storeError('/data/warmwarden.db', full);
+  expect(message).toBe(
+    "The store /data/warmwarden.db can't be opened: database or disk is full. Free space on its disk.",
+  );
 });
