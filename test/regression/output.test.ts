@@ -212,7 +212,9 @@ describe.concurrent('a full disk', () => {
     const full = openSync('/dev/full', 'w');
     await using demo = new Unheard(['demo', '--port', String(port)], ['ignore', full, full]);
     closeSync(full);
-    await until('the page', async () => (await request(`http://127.0.0.1:${port}/`).catch(() => null))?.statusCode);
+    // The page is there before the daemon is, and until then a signal simply ends the process.
+    const ready = async () => (await request(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.statusCode === 200;
+    await until('the daemon', ready);
     demo.child.kill('SIGTERM');
     expect(await once(demo.child, 'exit')).toEqual([0, null]);
   });
