@@ -18,7 +18,7 @@ import type { Definition } from './definition.ts';
 import type { Handling } from './doing.ts';
 import type { RunLedger } from './memory-runs.ts';
 import { checkParameters } from './parameters.ts';
-import { carryOut, type Limits } from './run.ts';
+import { carryOut, type Limits, NoRoomError } from './run.ts';
 import type { Shelf } from './shelf.ts';
 import type { Facts } from './stage.ts';
 
@@ -140,7 +140,11 @@ export class RecipeBook implements RecipeService {
   async run(id: string): Promise<Run | RecipeRefusal> {
     const under = this.#under.get(id);
     const found = under ? under.run : await this.#parts.runs.read(id);
-    if (found === 'pruned') return refuse('pruned', `The run ${id} is older than retention.runs and was deleted.`);
+    if (found === 'pruned')
+      return refuse(
+        'pruned',
+        `The run ${id} was deleted: it is older than retention.runs, or newer runs took its room.`,
+      );
     return found ?? refuse('unknown_run', `There is no run ${id}.`);
   }
 
@@ -265,7 +269,7 @@ export class RecipeBook implements RecipeService {
       const { run, definition, agreed, stop } = under;
       await carryOut({ run, definition, agreed, signal: stop.signal, onChange }, this.#parts);
     } catch (error) {
-      this.#unrecorded(under, error);
+      if (!(error instanceof NoRoomError)) this.#unrecorded(under, error);
       const said = error instanceof Error ? error.message : String(error);
       if (!hasEnded(under.run)) under.run = { ...under.run, status: 'failed', error: said, endedAt: world.clock.now() };
       await runs.write(under.run).catch(() => {});

@@ -6,13 +6,23 @@ import type { RowChunk, StoredRuns } from '../store/runs.ts';
 /** Where a book writes its runs: the store, or nowhere that lasts. */
 export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
 
+/** Of the rows of all runs. */
+const maxLetters = 64 * 1024 * 1024;
+
 export class MemoryRuns implements RunLedger {
   readonly #runs = new Map<string, Run>();
   readonly #chunks = new Map<string, RowChunk[]>();
+  readonly #maxLetters: number;
 
-  async write(run: Run, chunks: readonly RowChunk[] = []): Promise<void> {
+  constructor(most = maxLetters) {
+    this.#maxLetters = most;
+  }
+
+  async write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
+    if (!this.#makeRoom(lettersOf(chunks))) return 'no_room';
     this.#runs.set(run.id, run);
     this.#chunks.set(run.id, [...(this.#chunks.get(run.id) ?? []), ...chunks]);
+    return 'written';
   }
   async read(id: string): Promise<Run | null> {
     return this.#runs.get(id) ?? null;
@@ -33,4 +43,21 @@ export class MemoryRuns implements RunLedger {
     if (old) this.#chunks.delete(old.id);
     return old !== undefined && this.#runs.delete(old.id);
   }
+
+  /** The runs that ended first go first. */
+  #makeRoom(added: number): boolean {
+    let letters = added + [...this.#chunks.values()].reduce((sum, chunks) => sum + lettersOf(chunks), 0);
+    for (const run of this.#runs.values()) {
+      if (letters <= this.#maxLetters) return true;
+      if (!hasEnded(run)) continue;
+      letters -= lettersOf(this.#chunks.get(run.id) ?? []);
+      this.#chunks.delete(run.id);
+      this.#runs.delete(run.id);
+    }
+    return added === 0 || letters <= this.#maxLetters;
+  }
+}
+
+function lettersOf(chunks: readonly RowChunk[]): number {
+  return chunks.reduce((sum, { rows }) => sum + rows.length, 0);
 }

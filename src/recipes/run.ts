@@ -29,14 +29,23 @@ export interface Course {
   readonly onChange: (run: Run) => void;
 }
 
-/** Carries a run out. Rejects only when it can't be recorded. */
+/** There is no room for the rows of a run, and no run that has ended to make it. */
+export class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+
+  constructor() {
+    super('its rows are too many: they fill all the room that runs have, and no run that has ended is left to delete');
+  }
+}
+
+/** Carries a run out. Rejects only when it can't be recorded; with NoRoomError when its rows can't. */
 export async function carryOut(course: Course, parts: BookParts): Promise<void> {
   const { definition, signal } = course;
   const { world, runs } = parts;
   let { run } = course;
   const change = async (changes: Partial<Run>, chunks: readonly RowChunk[] = []) => {
     const changed = { ...run, ...changes };
-    await runs.write(changed, chunks);
+    if ((await runs.write(changed, chunks)) === 'no_room') throw new NoRoomError();
     run = changed;
     course.onChange(run);
   };

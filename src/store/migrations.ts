@@ -1,6 +1,7 @@
 // The schema's history. A migration, once released, never changes; a newer store is refused.
 import { type Kysely, sql } from 'kysely';
 import { heldByApi } from './held-by-api.ts';
+import { runSizes } from './run-sizes.ts';
 import type { Tables } from './schema.ts';
 
 type Db = Kysely<Tables>;
@@ -14,6 +15,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   deliveriesByState,
   operatorCommands,
   heldByApi,
+  runSizes,
 ];
 
 /** The schema that this version writes. */

@@ -1,8 +1,10 @@
 // Runs of recipes and their rows, in chunks of JSON text that nobody reads until somebody asks for them.
+import type { Kysely, Selectable } from 'kysely';
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
 import { parsed } from './parsed.ts';
+import type { Tables } from './schema.ts';
 
 /** Consecutive rows of a run. */
 export interface RowChunk {
@@ -14,26 +16,54 @@ export interface RowChunk {
 
 /** What is left of a run after its retention, so that "gone" is not "never there": kept this much longer. */
 const rememberedMs = 366 * 24 * 60 * 60_000;
+/** And not more of them than this. */
+const maxRemembered = 100_000;
+
+/** How much room runs and their rows may take. When it is full, the oldest runs that have ended make room. */
+export interface RunRoom {
+  /** Of all runs of one owner: whoever asked for them. */
+  readonly ownerBytes: number;
+  readonly bytes: number;
+}
+
+export const usualRoom: RunRoom = { ownerBytes: 128 * 1024 * 1024, bytes: 512 * 1024 * 1024 };
+
+/** Beyond what is added, so much room is made at a time: a store that is far too large shrinks step by step. */
+const clearedAheadBytes = 256 * 1024;
 
 export class StoredRuns {
   readonly #gate: Gate;
+  readonly #room: RunRoom;
 
-  constructor(gate: Gate) {
+  constructor(gate: Gate, room: RunRoom = usualRoom) {
     this.#gate = gate;
+    this.#room = room;
   }
 
-  /** The run as it is now, and rows that were added to it. */
-  async write(run: Run, chunks: readonly RowChunk[] = []): Promise<void> {
+  /**
+   * The run as it is now, and rows that were added to it; the oldest runs that have ended make room for them. `no_room`: none
+   * is left to do so, and nothing was written. A run without new rows is always written.
+   */
+  write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
     const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
-    await this.#gate.write(async (trx) => {
+    const rowBytes = chunks.reduce((sum, { rows }) => sum + Buffer.byteLength(rows), 0);
+    return this.#gate.write(async (trx) => {
+      const known = await trx.selectFrom('runs').select('bytes').where('id', '=', run.id).executeTakeFirst();
+      // What its own record grows by while it runs is next to nothing.
+      const added = rowBytes + (known ? 0 : Buffer.byteLength(changing.run));
+      const fits = added === 0 || (await this.#makeRoom(trx, run.by, added));
+      if (!fits && rowBytes > 0) return 'no_room';
+      const bytes = Number(known?.bytes ?? 0) + added;
       await trx
         .insertInto('runs')
-        .values({ id: run.id, recipe: run.recipe, created_at: run.createdAt, ...changing })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+        .values({ id: run.id, recipe: run.recipe, created_at: run.createdAt, owner: run.by, bytes, ...changing })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...changing, bytes }))
         .execute();
       for (const { firstRow, count, rows } of chunks) {
         await trx.insertInto('run_rows').values({ run_id: run.id, first_row: firstRow, count, rows }).execute();
       }
+      if (added > 0) await addBytes(trx, run.by, added);
+      return 'written';
     });
   }
 
@@ -85,28 +115,100 @@ export class StoredRuns {
     });
   }
 
-  /** Deletes the oldest run from before that moment with its rows; false when there is none. One small transaction. */
+  /**
+   * Deletes the oldest run that has ended, with its rows, if it is from before that moment or there are more than may be;
+   * false when there is none. One small transaction.
+   */
   async pruneOne(before: EpochMs): Promise<boolean> {
     return this.#gate.write(async (trx) => {
-      const old = await trx
-        .selectFrom('runs')
-        .select('id')
-        .where('created_at', '<', before)
-        .where('ended', '=', 1)
-        .where('run', 'is not', null)
-        .orderBy('created_at')
-        .limit(1)
-        .executeTakeFirst();
-      if (old) {
-        await trx.deleteFrom('run_rows').where('run_id', '=', old.id).execute();
-        await trx.updateTable('runs').set({ run: null }).where('id', '=', old.id).execute();
-      }
-      await trx
-        .deleteFrom('runs')
-        .where('created_at', '<', before - rememberedMs)
-        .where('run', 'is', null)
-        .execute();
-      return old !== undefined;
+      const old = await oldestEnded(trx, null);
+      const isFull = (await totalBytes(trx, null)) > this.#room.bytes;
+      const pruned = old !== null && (isFull || old.created_at < before);
+      if (pruned) await prune(trx, old);
+      else await forget(trx, before - rememberedMs);
+      return pruned;
     });
   }
+
+  /** Whether so many bytes more are within the limits, or come nearer to them while there is something to delete. */
+  async #makeRoom(trx: Db, owner: string, added: number): Promise<boolean> {
+    const limits = [
+      [owner, this.#room.ownerBytes],
+      [null, this.#room.bytes],
+    ] as const;
+    for (const [whose, most] of limits) {
+      let excess = (await totalBytes(trx, whose)) + added - most;
+      const target = Math.max(0, excess - added - clearedAheadBytes);
+      while (excess > target) {
+        const old = await oldestEnded(trx, whose);
+        if (!old) return false;
+        await prune(trx, old);
+        excess -= Number(old.bytes);
+      }
+    }
+    return true;
+  }
+}
+
+type Db = Kysely<Tables>;
+type Kept = Pick<Selectable<Tables['runs']>, 'id' | 'owner' | 'bytes' | 'created_at'>;
+
+/** Of one owner, or of all. */
+async function totalBytes(db: Db, owner: string | null): Promise<number> {
+  const sum = db.selectFrom('run_owners').select((of) => of.fn.sum<number | null>('bytes').as('bytes'));
+  const row = await (owner === null ? sum : sum.where('owner', '=', owner)).executeTakeFirst();
+  return Number(row?.bytes ?? 0);
+}
+
+/** Of one owner, or of all. */
+async function oldestEnded(db: Db, owner: string | null): Promise<Kept | null> {
+  if (owner !== null) return oldestEndedOf(db, owner);
+  // There are few owners, and each has an index of its own to begin at.
+  const owners = await db.selectFrom('run_owners').select('owner').execute();
+  const oldest = await Promise.all(owners.map((one) => oldestEndedOf(db, one.owner)));
+  const ended = oldest.filter((run) => run !== null);
+  return ended.sort((a, b) => a.created_at - b.created_at)[0] ?? null;
+}
+
+async function oldestEndedOf(db: Db, owner: string): Promise<Kept | null> {
+  const run = await db
+    .selectFrom('runs')
+    .select(['id', 'owner', 'bytes', 'created_at'])
+    .where('owner', '=', owner)
+    .where('ended', '=', 1)
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst();
+  return run ?? null;
+}
+
+async function addBytes(db: Db, owner: string, bytes: number): Promise<void> {
+  await db
+    .insertInto('run_owners')
+    .values({ owner, bytes })
+    .onConflict((conflict) =>
+      conflict.column('owner').doUpdateSet((of) => ({ bytes: of('run_owners.bytes', '+', bytes) })),
+    )
+    .execute();
+}
+
+/** Of the run only that it was there is left. */
+async function prune(db: Db, { id, owner, bytes }: Kept): Promise<void> {
+  await db.deleteFrom('run_rows').where('run_id', '=', id).execute();
+  await db.updateTable('runs').set({ run: null, owner: null, bytes: 0 }).where('id', '=', id).execute();
+  if (owner === null) return;
+  await addBytes(db, owner, -Number(bytes));
+  await db.deleteFrom('run_owners').where('owner', '=', owner).where('bytes', '<=', 0).execute();
+}
+
+/** Pruned runs that nobody asks for any more. */
+async function forget(db: Db, before: EpochMs): Promise<void> {
+  const tooMany = db
+    .selectFrom('runs')
+    .select('id')
+    .where('run', 'is', null)
+    .orderBy('id', 'desc')
+    .offset(maxRemembered);
+  await db.deleteFrom('runs').where('run', 'is', null).where('created_at', '<', before).execute();
+  await db.deleteFrom('runs').where('run', 'is', null).where('id', '<=', tooMany.limit(1)).execute();
 }

@@ -77,7 +77,19 @@ export interface Tables {
     receipt: string | null;
   };
   /** Runs of recipes. `run` is null when it was pruned. */
-  runs: { id: string; recipe: string; created_at: number; ended: number; run: string | null };
+  runs: {
+    id: string;
+    recipe: string;
+    created_at: number;
+    ended: number;
+    run: string | null;
+    /** Whose room it takes: who asked for it; null when it was pruned. */
+    owner: string | null;
+    /** How much room, with its rows; 0 when it was pruned. */
+    bytes: Generated<number>;
+  };
+  /** How much room the runs of each owner take. */
+  run_owners: { owner: string; bytes: number };
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
   run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }

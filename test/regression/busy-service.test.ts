@@ -27,7 +27,7 @@ class StuckRuns extends MemoryRuns {
   readonly #gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): Promise<void> {
+  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): ReturnType<MemoryRuns['write']> {
     if (run.status === 'running') await this.#gate;
     return super.write(run, chunks);
   }

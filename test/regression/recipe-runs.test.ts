@@ -13,7 +13,7 @@ class TroubledRuns extends MemoryRuns {
   /** While it is pending, no run gets further than its start. */
   gate: Promise<void> = Promise.resolve();
 
-  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): Promise<void> {
+  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): ReturnType<MemoryRuns['write']> {
     if (this.failing) throw new Error('database or disk is full');
     if (run.status === 'running') await this.gate;
     return super.write(run, chunks);

@@ -3,6 +3,7 @@ import type { Recipe } from '../../src/model/recipe.ts';
 import { usualLimits } from '../../src/recipes/run.ts';
 import { Shelf } from '../../src/recipes/shelf.ts';
 import { views } from '../../src/recipes/views.ts';
+import { usualRoom } from '../../src/store/runs.ts';
 
 const { definitions } = await new Shelf(() => '/nowhere').recipes();
 
@@ -75,7 +76,8 @@ operator command: the budget, the emergency stop, the read-back, the ledger with
 
 A SELECT runs in a process of its own that can read the views and nothing else. It is stopped after
 ${usualLimits.selectMs / 1_000} s; a run keeps at most ${usualLimits.rows.toLocaleString('en')} rows and ${usualLimits.bytes / 1024 / 1024} MiB, and says \`truncated\` when there were more. With \`do:\`,
-more than ${usualLimits.operationRows.toLocaleString('en')} mailboxes are refused before anything is done. Runs are kept for \`retention.runs\`.
+more than ${usualLimits.operationRows.toLocaleString('en')} mailboxes are refused before anything is done. Runs are kept for \`retention.runs\`,
+but at most ${usualRoom.ownerBytes / 1024 / 1024} MiB per key and ${usualRoom.bytes / 1024 / 1024} MiB in all: the oldest runs that have ended are deleted first.
 
 ## Over HTTP
 

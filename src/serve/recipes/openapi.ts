@@ -95,7 +95,7 @@ export function openApiDocument(version: string) {
       },
       400: refusal('offset or limit is wrong.'),
       404: refusal('There is no such run.'),
-      410: refusal('The run is older than retention.runs and was deleted.'),
+      410: refusal('The run was deleted: it is older than retention.runs, or newer runs took its room.'),
       ...refusals,
     },
   });
@@ -109,7 +109,7 @@ export function openApiDocument(version: string) {
       200: { description: 'The run as it is now.', headers: limits, content: json(runShape) },
       403: refusal("Another's run takes the role operator."),
       404: refusal('There is no such run.'),
-      410: refusal('The run is older than retention.runs and was deleted.'),
+      410: refusal('The run was deleted: it is older than retention.runs, or newer runs took its room.'),
       ...refusals,
     },
   });

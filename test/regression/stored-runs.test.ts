@@ -1,0 +1,130 @@
+// A viewer's key filled the disk with the rows of its runs: 1.1 GB an hour. FAULTS.md O17.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Run, RunStatus } from '../../src/model/recipe.ts';
+import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { type Connection, connect } from '../../src/store/connection.ts';
+import { Gate } from '../../src/store/gate.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { StoredRuns } from '../../src/store/runs.ts';
+import { stillWorld } from '../serve/running-server.ts';
+import { now } from '../store/records.ts';
+import { bookOf } from '../support/recipe-book.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-runs-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const kibibyte = 1024;
+
+let connection: Connection;
+let runs: StoredRuns;
+let files = 0;
+beforeEach(async () => {
+  files += 1;
+  const path = join(folder, `${files}.db`);
+  connection = connect(path);
+  await migrate(connection.db);
+  runs = new StoredRuns(new Gate(connection, path), { ownerBytes: 400 * kibibyte, bytes: 1_000 * kibibyte });
+});
+afterEach(() => connection.close());
+
+let made = 0;
+function run(by: string, status: RunStatus = 'running'): Run {
+  made += 1;
+  const times = { createdAt: now + made, startedAt: now + made, endedAt: null };
+  const asked = { recipe: 'at-risk', parameters: {}, apply: false, by };
+  return { id: `r${made}`, status, ...asked, ...times, columns: ['x'], rowCount: 0, truncated: false, error: null };
+}
+
+const chunk = (firstRow: number, bytes: number) => ({
+  firstRow,
+  count: 1,
+  rows: JSON.stringify(['x'.repeat(bytes - 4)]),
+});
+
+/** A run with 100 KiB of rows. */
+async function ran(by: string): Promise<string> {
+  const running = run(by);
+  await runs.write(running);
+  expect(await runs.write(running, [chunk(0, 100 * kibibyte)])).toBe('written');
+  await runs.write({ ...running, status: 'succeeded' });
+  return running.id;
+}
+
+async function kept(ids: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(ids.map(async (id) => ({ id, chunks: await runs.chunks(id, 0, 1) })));
+  return found.filter(({ chunks }) => chunks.length > 0).map(({ id }) => id);
+}
+
+/** Bytes of rows in the file. */
+async function stored(): Promise<number> {
+  const rows = await connection.db.selectFrom('run_rows').select('rows').execute();
+  return rows.reduce((sum, one) => sum + one.rows.length, 0);
+}
+
+test('of one key the newest runs are kept that fit, and the others are told as deleted', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 30; count += 1) ids.push(await ran('bot'));
+  expect(await stored()).toBeLessThanOrEqual(400 * kibibyte);
+  expect(await kept(ids)).toEqual(ids.slice(-3));
+  expect(await runs.read(ids[0] ?? '')).toBe('pruned');
+  expect(await runs.read(ids.at(-1) ?? '')).toMatchObject({ status: 'succeeded' });
+});
+
+test('a key does not take the room of another, and all together have a limit', async () => {
+  const mine = await ran('ann');
+  for (let count = 0; count < 10; count += 1) await ran('bot');
+  expect(await kept([mine])).toEqual([mine]);
+  for (const key of ['c', 'd', 'e', 'f']) for (let count = 0; count < 3; count += 1) await ran(key);
+  expect(await stored()).toBeLessThanOrEqual(1_000 * kibibyte);
+  expect(await kept([mine])).toEqual([]);
+});
+
+test('a run that goes on is never deleted; one that has no room left is told so, and others go on', async () => {
+  const endless = run('bot');
+  await runs.write(endless);
+  const told: string[] = [];
+  for (let row = 0; row < 5; row += 1) told.push(await runs.write(endless, [chunk(row, 100 * kibibyte)]));
+  expect(told).toEqual(['written', 'written', 'written', 'no_room', 'no_room']);
+  expect(await kept([await ran('ann')])).toHaveLength(1);
+  expect(await runs.write({ ...endless, status: 'failed' })).toBe('written');
+  expect(await kept([endless.id, await ran('bot')])).toHaveLength(1);
+});
+
+test('a store that was too large before shrinks a little with each write and each pruning, not at once', async () => {
+  const ids: string[] = [];
+  const roomy = runs;
+  runs = new StoredRuns(new Gate(connection, join(folder, `${files}.db`)));
+  for (let count = 0; count < 20; count += 1) ids.push(await ran('bot'));
+  runs = roomy;
+  ids.push(await ran('bot'));
+  const left = await kept(ids);
+  expect(left.length).toBeGreaterThan(5);
+  expect(left.length).toBeLessThan(15);
+  while (await runs.pruneOne(0));
+  expect(await stored()).toBeLessThanOrEqual(1_000 * kibibyte);
+});
+
+describe('without a daemon', () => {
+  test('runs are kept in memory within a limit', async () => {
+    const memory = new MemoryRuns(300 * kibibyte);
+    for (let count = 0; count < 10; count += 1) await memory.write(run('me', 'succeeded'), [chunk(0, 100 * kibibyte)]);
+    expect(await memory.newest('at-risk', 20)).toHaveLength(3);
+    expect(await memory.write(run('me'), [chunk(0, 400 * kibibyte)])).toBe('no_room');
+  });
+
+  test('a run whose rows do not fit fails with one clear sentence', async () => {
+    const recipes = mkdtempSync(join(folder, 'recipes-'));
+    const select = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 5000) SELECT x FROM r';
+    writeFileSync(join(recipes, 'many.yaml'), `id: many\ntitle: t\ndescription: d\nselect: ${select}\n`);
+    const parts = { runs: new MemoryRuns(10 * kibibyte), storePath: join(folder, `${files}.db`), folder: recipes };
+    const book = bookOf(stillWorld(), parts);
+    const started = await book.start({ recipe: 'many', parameters: {}, apply: false, by: 'me', role: 'viewer' });
+    if ('refused' in started) throw new Error(started.said.join(' '));
+    const error =
+      'its rows are too many: they fill all the room that runs have, and no run that has ended is left to delete';
+    expect(await book.ended(started.id, 50_000)).toMatchObject({ status: 'failed', error });
+    await book.close();
+  });
+});
