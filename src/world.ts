@@ -27,6 +27,8 @@ export interface World {
   /** A number in [0, 1), as Math.random. */
   readonly random: () => number;
   readonly log: Log;
+  /** What the configuration keeps secret, or kept: it is taken out of what comes from outside. Absent: nothing is known of. */
+  readonly secrets?: () => readonly string[];
   /** The words that start this program, for the commands in messages. */
   readonly command: string;
 }

@@ -5,7 +5,7 @@ import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { NewerStoreError } from '../store/migrations.ts';
-import { systemClock, worldOn } from '../world.ts';
+import { systemClock, type World, worldOn } from '../world.ts';
 import { exitFailed, exitNewerStore } from './exit-codes.ts';
 import { loadOrSay } from './loading.ts';
 import { goOnWithoutOutputs } from './outputs.ts';
@@ -25,7 +25,8 @@ async function run(file: string): Promise<void> {
   const { config } = loaded;
   const secrets = new KnownSecrets();
   secrets.learn(loaded.settings);
-  const world = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
+  const hiding = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
+  const world: World = { ...hiding, secrets: () => secrets.secrets };
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
   try {
     const load = () => {

@@ -48,6 +48,11 @@ export class KnownSecrets {
     this.#secrets = [...new Set([...this.#secrets, ...found])].sort((a, b) => b.length - a.length);
   }
 
+  /** The longest first; another list when there is another secret. */
+  get secrets(): readonly string[] {
+    return this.#secrets;
+  }
+
   hide(text: string): string {
     return hideIn(text, this.#secrets);
   }

@@ -4,6 +4,7 @@ import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
 import { type AnswerHeaders, type Caps, type Deadlines, type Received, receive } from './receive.ts';
+import type { Redactor } from './redactor.ts';
 
 const connectDeadlineMs = 5_000;
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
@@ -33,6 +34,8 @@ export interface Ask {
   readonly body: string | null;
   /** Ends the request before its deadline. */
   readonly signal: AbortSignal | null;
+  /** Takes secrets out of what is told of an error. */
+  readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
   readonly deadlines?: Deadlines;
 }
@@ -70,7 +73,7 @@ export async function exchange(agent: Agent, ask: Ask, now: () => EpochMs): Prom
     const received = await receive(agent, { request, signal, deadlines, capsOf });
     const answer = { status: received.status, headers: received.headers, reached: true, lostKept: false };
     const errorWord = received.status < 300 ? null : errorWordOf(received.text);
-    return { ...answer, result: resultOf(received, now()), errorWord };
+    return { ...answer, result: resultOf(received, now(), ask.redactor), errorWord };
   } catch (error) {
     const result = failed(unavailable(error, ask.baseUrl, deadlines));
     const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
@@ -88,7 +91,8 @@ function capsOf(status: number): Caps {
   return status < 300 ? answerCaps : errorCaps;
 }
 
-function resultOf({ status, headers, text, trouble }: Received, now: EpochMs): Result<Success> {
+function resultOf(received: Received, now: EpochMs, redactor: Redactor): Result<Success> {
+  const { status, headers, text, trouble } = received;
   if (status < 300) {
     return trouble === null
       ? { ok: true, value: { status, text: text.replace(/^\uFEFF/, '') } }
@@ -96,15 +100,16 @@ function resultOf({ status, headers, text, trouble }: Received, now: EpochMs): R
   }
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
   const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
-  return failed(classify({ status, text, location }, retryAfterMs));
+  return failed(classify({ status, text, location }, retryAfterMs, redactor));
 }
 
-/** The JSON of a success, whatever its shape (FAULTS.md H2, H5). */
-export function jsonOf({ status, text }: Success): Result<unknown> {
+/** The JSON of a success, whatever its shape (FAULTS.md H2, H5), without secrets. */
+export function jsonOf({ status, text }: Success, redactor: Redactor): Result<unknown> {
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: redactor.json(text) };
   } catch {
-    return malformed(status, text.trim() === '' ? 'the body is empty' : `the body is no JSON: ${quote(text)}`);
+    const said = text.trim() === '' ? 'the body is empty' : `the body is no JSON: ${quote(redactor.text(text))}`;
+    return malformed(status, said);
   }
 }
 

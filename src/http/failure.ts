@@ -1,4 +1,5 @@
 // Failures of an HTTP API as values: a closed set of kinds, and a sentence for people.
+import type { Redactor } from './redactor.ts';
 
 /**
  * throttled: 429. unavailable: no answer, a 5xx, or a page of somebody in between. refused: the API understood and said no.
@@ -56,15 +57,10 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** Whoever echoes our key must not bring it into a log or a message. */
-export function withoutKeys(text: string, apiKey: string): string {
-  return text.replaceAll(apiKey, '[key]').replace(/sk_live_[\w-]+/g, '[key]');
-}
-
 /** The `error` of an error answer; null when it is not JSON, as with a proxy's page (FAULTS.md H1, H3). */
-function errorText(answer: RawAnswer): string | null {
+function errorText(answer: RawAnswer, redactor: Redactor): string | null {
   try {
-    const body: unknown = JSON.parse(answer.text);
+    const body = redactor.json(answer.text);
     if (typeof body !== 'object' || body === null) return null;
     const error = 'error' in body ? body.error : null;
     if (typeof error !== 'string') return jsonText(error ?? body);
@@ -90,12 +86,13 @@ function titleOf(text: string): string {
   return /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;
 }
 
-/** Classifies an answer whose status is not 2xx. Only the status decides; the text is for people. */
-export function classify(answer: RawAnswer, retryAfterMs: number | null): Failure {
+/** Classifies an answer whose status is not 2xx. Only the status decides; the text is for people, without secrets. */
+export function classify(answer: RawAnswer, retryAfterMs: number | null, redactor: Redactor): Failure {
   const { status } = answer;
-  const error = errorText(answer);
-  const said = quote(error ?? titleOf(answer.text));
-  const redirect = status >= 300 && status < 400 ? ` to ${quote(answer.location ?? 'nowhere')}` : '';
+  const error = errorText(answer, redactor);
+  const said = quote(error ?? titleOf(redactor.text(answer.text)));
+  const target = redactor.text(answer.location ?? 'nowhere');
+  const redirect = status >= 300 && status < 400 ? ` to ${quote(target)}` : '';
   const detail = said === '' ? `HTTP ${status}${redirect} without a text` : `HTTP ${status}${redirect}: ${said}`;
   const kind = kindOf(status, error !== null);
   return { kind, status, detail, retryAfterMs: kind === 'throttled' ? retryAfterMs : null };

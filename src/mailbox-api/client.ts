@@ -10,7 +10,8 @@ import {
   jsonOf,
   type Success,
 } from '../http/exchange.ts';
-import { failed, malformed, quote, type Result, withoutKeys } from '../http/failure.ts';
+import { failed, jsonText, malformed, quote, type Result } from '../http/failure.ts';
+import { Redactor } from '../http/redactor.ts';
 import type {
   BlacklistAnswer,
   DnsAnswer,
@@ -61,6 +62,8 @@ interface Call<Answer> {
   readonly read: Reader<Answer>;
 }
 
+const noSecrets: readonly string[] = [];
+
 export type Answered<Answer> = Promise<Result<Observed<Answer>>>;
 
 /** Speaks for one account. Every method is one request; the caller takes a slot of `budget` before each. */
@@ -74,6 +77,7 @@ export class MailboxApi {
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
   readonly #doubted = new Set<string>();
+  #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
 
   constructor(options: ClientOptions, world: World, tally: Tally) {
     this.#options = options;
@@ -158,10 +162,11 @@ export class MailboxApi {
     if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
     const { failure } = result;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
-    return failed({ ...failure, detail: withoutKeys(what + failure.detail, this.#options.apiKey) });
+    return failed({ ...failure, detail: what + failure.detail });
   }
 
   async #send<Answer>(call: Call<Answer>): Promise<{ result: Result<Answer>; status: number | null }> {
+    const redactor = this.#redactor();
     const ask: Ask = {
       method: call.method,
       baseUrl: this.#options.baseUrl,
@@ -174,12 +179,16 @@ export class MailboxApi {
       body: call.body ? JSON.stringify(call.body) : null,
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
       signal: call.method === 'GET' ? this.#stopping.signal : null,
+      redactor,
       ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
     };
     const { status, headers, result } = await this.#exchange(ask);
     this.#noteLimits(headers);
     const doubt: Doubt = (field, sentence) => this.#doubt(call.route, field, sentence);
-    return { status, result: result.ok ? interpret(call, result.value, saysNextPage(headers), doubt) : result };
+    return {
+      status,
+      result: result.ok ? interpret(call, result.value, saysNextPage(headers), { doubt, redactor }) : result,
+    };
   }
 
   /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
@@ -194,13 +203,21 @@ export class MailboxApi {
     return send();
   }
 
+  /** Made anew when the world learns of other secrets. */
+  #redactor(): Redactor {
+    const secrets = this.#world.secrets?.() ?? noSecrets;
+    if (this.#redacting?.secrets !== secrets) {
+      this.#redacting = { secrets, redactor: new Redactor(this.#options.apiKey, secrets) };
+    }
+    return this.#redacting.redactor;
+  }
+
   /** Says each doubtful field of a route once. */
   #doubt(route: string, field: string, sentence: string): void {
     const key = `${route} ${field}`;
     if (this.#doubted.has(key)) return;
     this.#doubted.add(key);
-    const { account, apiKey } = this.#options;
-    this.#world.log.warn({ account, route, field }, withoutKeys(sentence, apiKey));
+    this.#world.log.warn({ account: this.#options.account, route, field }, sentence);
   }
 
   #noteOutcome(result: Result<unknown>): void {
@@ -232,21 +249,26 @@ function saysNextPage(headers: AnswerHeaders): boolean {
 }
 
 /** A 2xx answer: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5). */
-function interpret<Answer>(call: Call<Answer>, success: Success, nextPage: boolean, doubt: Doubt): Result<Answer> {
+function interpret<Answer>(
+  call: Call<Answer>,
+  success: Success,
+  nextPage: boolean,
+  { doubt, redactor }: { readonly doubt: Doubt; readonly redactor: Redactor },
+): Result<Answer> {
   const { status, text } = success;
   // The document does not show the body of a pause: a success without one is a success, for it is read back.
   if (call.method === 'POST' && text.trim() === '') return { ok: true, value: call.read(null) as Answer };
-  const parsed = jsonOf(success);
+  const parsed = jsonOf(success, redactor);
   if (!parsed.ok) return parsed;
   const body = parsed.value;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return malformed(status, `the body is no JSON object: ${quote(text)}`);
+    return malformed(status, `the body is no JSON object: ${quote(jsonText(body))}`);
   }
   if (('error' in body && Boolean(body.error)) || ('success' in body && body.success === false)) {
     return failed({
       kind: 'refused',
       status,
-      detail: `HTTP ${status}, but it says: ${quote(text)}`,
+      detail: `HTTP ${status}, but it says: ${quote(jsonText(body))}`,
       retryAfterMs: null,
     });
   }
@@ -256,7 +278,8 @@ function interpret<Answer>(call: Call<Answer>, success: Success, nextPage: boole
     return malformed(status, 'the answer is about another mailbox');
   }
   const answer = call.read(nextPage ? { ...body, has_more: true } : body);
-  if (answer === null) return malformed(status, `the body is not what the document describes: ${quote(text)}`);
+  if (answer === null)
+    return malformed(status, `the body is not what the document describes: ${quote(jsonText(body))}`);
   doubtsOf(body as Record<string, unknown>, doubt);
   return { ok: true, value: answer };
 }

@@ -2,7 +2,8 @@
 // Source: api/recipe-run-interface.md. What it calls "not shown" is open: everything is tolerated, nothing is assumed.
 import type { Agent } from 'undici';
 import { type AnswerHeaders, createAgent, type Exchange, exchange, jsonOf } from '../http/exchange.ts';
-import { type Failure, failed, malformed, quote, type Result, withoutKeys } from '../http/failure.ts';
+import { type Failure, failed, malformed, quote, type Result } from '../http/failure.ts';
+import { Redactor } from '../http/redactor.ts';
 import type { World } from '../world.ts';
 import { type RecipeEntry, type RecipePage, type RunRecord, readRecipes, readRun } from './answers.ts';
 
@@ -62,12 +63,14 @@ export class RecipeApi {
   readonly #apiKey: string | null;
   readonly #world: World;
   readonly #agent: Agent;
+  readonly #redactor: Redactor;
 
   constructor(options: RecipeApiOptions, world: World) {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     this.#apiKey = options.apiKey;
     this.#world = world;
     this.#agent = createAgent(options.socketPath ?? null);
+    this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
   /** The saved recipes, all pages that the service links. */
@@ -104,7 +107,7 @@ export class RecipeApi {
       if (saidNo || !reached) return { kind: 'not_started', failure };
       return { kind: 'may_have_started', detail: failure.detail };
     }
-    const parsed = jsonOf(result.value);
+    const parsed = jsonOf(result.value, this.#redactor);
     const run = (parsed.ok ? readRun(parsed.value) : null) ?? runFromLocation(headers);
     if (run) return { kind: 'started', run };
     const refusal = parsed.ok ? refusalIn(parsed.value) : null;
@@ -138,7 +141,7 @@ export class RecipeApi {
     const path = `/runs/${encodeURIComponent(id)}/cancel`;
     const { result } = await this.#exchange('POST', path, { body: null, signal: null });
     if (!result.ok) return this.#failed('POST', path, result.failure);
-    const parsed = jsonOf(result.value);
+    const parsed = jsonOf(result.value, this.#redactor);
     const run = parsed.ok ? readRun(parsed.value) : null;
     if (run) return { ok: true, value: run };
     return this.#failed('POST', path, malformed(result.value.status, 'it says nothing of a run').failure);
@@ -155,7 +158,7 @@ export class RecipeApi {
       const begun = clock.monotonic();
       const { result, headers } = await this.#exchange('GET', path, { body: null, signal });
       if (result.ok) {
-        const parsed = jsonOf(result.value);
+        const parsed = jsonOf(result.value, this.#redactor);
         if (!parsed.ok) return this.#failed('GET', path, parsed.failure);
         return { ok: true, value: { status: result.value.status, body: parsed.value, headers } };
       }
@@ -177,7 +180,7 @@ export class RecipeApi {
       accept: 'application/json',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
     };
-    const ask = { method, baseUrl: this.#baseUrl, path, headers, body, signal };
+    const ask = { method, baseUrl: this.#baseUrl, path, headers, body, signal, redactor: this.#redactor };
     return clock.busy(() => exchange(this.#agent, ask, () => clock.now()));
   }
 
@@ -196,8 +199,7 @@ export class RecipeApi {
   }
 
   #said(method: string, path: string, detail: string): string {
-    const said = `${method} ${path.split('?')[0]}: ${detail}`;
-    return this.#apiKey === null ? said : withoutKeys(said, this.#apiKey);
+    return `${method} ${path.split('?')[0]}: ${detail}`;
   }
 }
 

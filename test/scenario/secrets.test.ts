@@ -44,7 +44,11 @@ async function troubled(stage: Stage): Promise<void> {
   stage.api.fault = () => ({ kind: 'answer', status: 500, body });
   await until('an outage', () => stage.daemon.log.some(({ level, status }) => level === 'error' && status === 500));
   stage.api.fault = () => undefined;
+  // Echoed in an answer that is a success: it is kept, shown, told of and counted by label.
+  fine.connectionError = `login as ${stage.key} failed, see ${stage.receiver.slackUrl}`;
+  fine.status = stage.key;
   stage.receiver.answer = () => 200;
+  await until('what was echoed', () => stage.receiver.alerts().some(({ rule }) => rule === 'mailbox_disconnected'));
   await until('what was told', () => stage.receiver.alerts().some(({ rule }) => rule === 'guard_acted'));
 }
 
@@ -63,6 +67,8 @@ describe('the secrets of a configuration', () => {
     const config = ['--config', stage.config];
     shown['status'] = await printed('status', ...config, '--json');
     shown['explain'] = await printed('explain', 'burning@a.example', ...config, '--json');
+    shown['recipe'] = await printed('recipes', 'run', 'disconnected', ...config, '--json');
+    expect(shown['recipe']).toContain('login as [key] failed, see [hidden]');
     shown['check'] = await printed('check', ...config, '--show', '--json');
     const whole = readFileSync(stage.config, 'utf8');
     // Secrets on the wrong keys, and in a file that is no YAML any more.

@@ -1,0 +1,107 @@
+// An API that echoes the key in a success brought it onto the page, into metrics, alerts, recipes and the store.
+import { describe, expect, test } from 'vitest';
+import { Redactor } from '../../src/http/redactor.ts';
+import type { MailboxApi } from '../../src/mailbox-api/client.ts';
+import { answer, clientOf, key, type Script, startScripted } from '../mailbox-api/scripted-server.ts';
+
+async function ask<Value>(script: Script, what: (api: MailboxApi) => Promise<Value>): Promise<string> {
+  await using server = await startScripted(script);
+  await using client = clientOf(server.url);
+  return JSON.stringify([await what(client.api), client.said]);
+}
+
+const json =
+  (text: string): Script =>
+  (response) =>
+    response.end(text);
+const escaped = key.replace('_', '\\u005f').replace('n', '\\u006e');
+const split = `${'x'.repeat(180)} ${key}`;
+
+describe('a success that holds the key shows it nowhere', () => {
+  test.each([
+    [
+      'a connection error',
+      answer(200, { id: 'a', connection_error: `bad login ${key}` }),
+      (api: MailboxApi) => api.mailbox('a'),
+    ],
+    [
+      'a connection error as an object',
+      answer(200, { id: 'a', connection_error: { [key]: key } }),
+      (api: MailboxApi) => api.mailbox('a'),
+    ],
+    [
+      'a text that is cut within the key',
+      answer(200, { id: 'a', connection_error: split }),
+      (api: MailboxApi) => api.mailbox('a'),
+    ],
+    [
+      'a status',
+      answer(200, { mailboxes: [{ id: 'a', email: 'a@b.example', status: key }] }),
+      (api: MailboxApi) => api.mailboxes(),
+    ],
+    [
+      'names of lists',
+      answer(200, { listed: true, blacklists_found: { [key]: true } }),
+      (api: MailboxApi) => api.blacklist('a'),
+    ],
+    [
+      'a DNS record',
+      answer(200, { dkim: { status: 'pass', record: `v=1; p=${key}` } }),
+      (api: MailboxApi) => api.dns('a'),
+    ],
+    ['a mode', answer(200, { status: 'active', warmup_mode: key }), (api: MailboxApi) => api.warmup('a')],
+    [
+      'a count that is none',
+      answer(200, { stats: [{ date: '2026-03-10', sent: key }] }),
+      (api: MailboxApi) => api.stats('a'),
+    ],
+    ['escapes', json(`{"id": "a", "connection_error": "${escaped}"}`), (api: MailboxApi) => api.mailbox('a')],
+    [
+      'escapes in the name of a list',
+      json(`{"listed": true, "blacklists_found": {"${escaped}": 1}}`),
+      (api: MailboxApi) => api.blacklist('a'),
+    ],
+    [
+      'escapes in what is no answer',
+      json(`{"success": false, "why": "${escaped}"}`),
+      (api: MailboxApi) => api.warmup('a'),
+    ],
+    [
+      'a refusal with escapes',
+      answer(403, JSON.parse(`{"error": "${escaped}"}`)),
+      (api: MailboxApi) => api.warmup('a'),
+    ],
+    [
+      'a redirect',
+      answer(302, '', { location: `https://else.example/?key=${key}` }),
+      (api: MailboxApi) => api.warmup('a'),
+    ],
+  ] as const)('%s', async (_, script, what) => {
+    const shown = await ask(script, (api): Promise<unknown> => what(api));
+    expect(shown).not.toContain(key.slice(0, 12));
+    expect(shown).toContain('[key]');
+  });
+});
+
+describe('a redactor', () => {
+  const hook = 'https://hooks.example/T0000/B1111';
+  const redactor = new Redactor(key, [`${hook}/long`, hook, 'too short']);
+
+  test('takes out every secret that it knows, the longest first, and whatever looks like a key', () => {
+    expect(redactor.text(`a ${hook}/long b ${hook} c ${key} d sk_live_of-another`)).toBe(
+      'a [hidden] b [hidden] c [key] d [key]',
+    );
+  });
+
+  test('leaves everything else as it is', () => {
+    const value = { a: [1, null, true, 'text\n', { b: 'https://elsewhere.example' }], __proto__: null };
+    expect(redactor.json(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
+  });
+
+  test('is not stopped by a value that is nested a hundred thousand deep', () => {
+    const deep = `${'['.repeat(100_000)}"\\u0073k_live_${'x'.repeat(20)}"${']'.repeat(100_000)}`;
+    let value = redactor.json(deep);
+    while (Array.isArray(value)) value = value[0];
+    expect(value).toBe('[key]');
+  });
+});
