@@ -9,12 +9,15 @@ import type { MailboxState } from './model/mailbox.ts';
 import type { CommandOutcome, DaemonCommands, ReloadRequest } from './model/operator-command.ts';
 import type { RecipeService } from './model/recipe.ts';
 import { createChannel } from './notify/channels.ts';
-import { createNotifier } from './notify/notifier.ts';
-import { createOperatorCommands } from './operator/commands.ts';
+import { createNotifier, type Notifier } from './notify/notifier.ts';
+import { auditing, endInterrupted } from './operator/audit.ts';
+import { type CommandRooms, createOperatorCommands, writesRooms } from './operator/commands.ts';
 import { failed } from './operator/plan.ts';
+import { reloadCommand } from './operator/reload.ts';
 import { resendCommand } from './operator/resend.ts';
 import { type CommandSocket, startCommandSocket } from './operator/socket.ts';
 import { userName } from './operator/user-name.ts';
+import { WritesWatch } from './operator/writes-watch.ts';
 import { openRecipes } from './recipes/open.ts';
 import type { RecorderRooms } from './record/guarded-account.ts';
 import { Turns } from './record/turns.ts';
@@ -24,7 +27,7 @@ import { SecretRotation } from './reload/secret-rotation.ts';
 import { Supervisor } from './reload/supervisor.ts';
 import { callersOf } from './serve/recipes/callers.ts';
 import { createRecipeRoutes } from './serve/recipes/recipe-routes.ts';
-import { fleetAnswer, type PictureParts, type Readiness } from './serve/routes.ts';
+import { type AnswerParts, jsonAnswer, type Readiness } from './serve/routes.ts';
 import { startServer } from './serve/server.ts';
 import { Store } from './store/store.ts';
 import { Teardowns } from './teardowns.ts';
@@ -78,7 +81,7 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
   const metrics = createMetrics({ fleet, version, world, settings: metricsSettings(live, fleet, world) });
   const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
   const ready = () => readinessOf(fleet, later.reloader !== null);
-  const picture = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf };
+  const picture = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf, history: store };
   const recipes = await openRecipes({
     ...picture,
     store,
@@ -96,7 +99,7 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
     metrics,
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     deliveries: (limit) => store.recentDeliveries(limit),
-    reload,
+    reload: async (request) => later.commands?.reload(request) ?? reload(request),
     commands: () => later.commands,
     recipes: { service: recipes.book, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
     version,
@@ -111,11 +114,8 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
   teardowns.add('notifier', () => notifier.stop());
   const rooms = { world, store, fleet, tally, turns: new Turns(world.clock), onTransitions: () => notifier.wake() };
   const duties = await guardAccounts(live, rooms, pageUrl, teardowns);
-  const commands = {
-    ...createOperatorCommands(duties.watches, rooms),
-    reload,
-    channelsResend: resendCommand(notifier.undelivered),
-  };
+  const operating = { ...rooms, rules: () => live.config.alerts.rules, pageUrl };
+  const commands = await takeCommands(operating, { duties, notifier, reload }, teardowns);
   later.commands = commands;
   const commandSocket = await openCommandSocket(config.store.path, commands, picture, recipes.book);
   if (commandSocket) teardowns.add('operator commands', () => commandSocket.close());
@@ -153,6 +153,24 @@ async function guardAccounts(
   return duties;
 }
 
+/** What people may do, from now on; what they began with the process before is ended. */
+async function takeCommands(
+  rooms: CommandRooms,
+  { duties, notifier, reload }: { duties: Duties; notifier: Notifier; reload: DaemonCommands['reload'] },
+  teardowns: Teardowns,
+): Promise<DaemonCommands> {
+  await endInterrupted(rooms);
+  const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms));
+  writesWatch.start();
+  teardowns.add('emergency stop', () => writesWatch.stop());
+  const audited = auditing(rooms);
+  return {
+    ...createOperatorCommands(duties.watches, rooms),
+    reload: reloadCommand(reload, audited),
+    channelsResend: resendCommand(notifier.undelivered, audited),
+  };
+}
+
 /** The picture as the last process left it; alerts of accounts that are no longer configured end. */
 async function loadFleet(store: Store, { accounts }: Config, { clock }: World): Promise<Fleet> {
   const left = await store.loadPicture();
@@ -185,14 +203,14 @@ function metricsSettings(live: LiveConfig, fleet: Fleet, { clock }: World): Metr
 async function openCommandSocket(
   storePath: string,
   commands: DaemonCommands,
-  picture: PictureParts,
+  picture: AnswerParts,
   service: RecipeService,
 ): Promise<CommandSocket | null> {
   const { world } = picture;
   // Who reaches the socket is the owner of the process, and may do what the process may.
   const owner = { name: userName(), role: 'operator' as const, plan: null };
   const questions = {
-    fleet: (query: Readonly<Record<string, string>>) => fleetAnswer(picture, query),
+    json: (name: string, query: Readonly<Record<string, string>>) => jsonAnswer(name, query, picture),
     recipes: createRecipeRoutes({ service, world, callerOf: () => owner }, null).fetch,
   };
   try {

@@ -351,8 +351,12 @@ export class Actor {
   }
 
   #say(action: Action, text: string): void {
-    const { id, account, email, kind, state, attempts, detail } = action;
+    const { id, account, email, kind, by, state, attempts, detail } = action;
+    const operator = by?.name ?? null;
     const counts = { sent: action.verdict.sent, bounced: action.verdict.bounced, reason: action.verdict.reason };
-    this.#rooms.world.log.warn({ account, mailbox: email, action: id, kind, state, attempts, detail, ...counts }, text);
+    this.#rooms.world.log.warn(
+      { account, mailbox: email, action: id, kind, operator, state, attempts, detail, ...counts },
+      text,
+    );
   }
 }

@@ -2,6 +2,7 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
+import { writesAreOff } from '../model/write-scope.ts';
 import { causeSentences } from '../wording/causes.ts';
 import { dataAgeText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
 import { percentText } from '../wording/phrases.ts';
@@ -113,7 +114,8 @@ function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return "the warm-up's status says neither running nor paused.";
   if (!context.policy.enforce) return 'enforcing is switched off (guard.enforce).';
-  if (!context.mayWrite) return 'writes are off, or the key may not write.';
+  if (context.writesOff) return writesAreOff(context.writesOff, context.command);
+  if (!context.mayWrite) return 'the key may not write.';
   return verdict.action === 'none' ? 'the configuration says to alert only (on_breach).' : null;
 }
 

@@ -5,6 +5,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { WritesOff } from '../model/write-scope.ts';
 import type { Others } from '../wording/causes.ts';
 
 /** What one answer, or the time, says about one subject. */
@@ -30,6 +31,8 @@ export interface MailboxContext {
   readonly policy: Policy;
   /** Enforcing, with a key that may write, and writes not switched off. */
   readonly mayWrite: boolean;
+  /** The emergency stop that covers the mailbox; null: none does. */
+  readonly writesOff: WritesOff | null;
   /** Statistics read before this moment are stale: several polls that were due since brought none. -Infinity: none is yet. */
   readonly staleBefore: EpochMs;
   readonly rules: RuleSettings;

@@ -11,6 +11,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   backtest: async () => (await import('./backtest.ts')).backtestCommand(),
   status: async () => (await import('./status.ts')).statusCommand(),
   explain: async () => (await import('./explain.ts')).explainCommand(),
+  history: async () => (await import('./history.ts')).historyCommand(),
   pause: async () => (await import('./mailbox-commands.ts')).pauseCommand(),
   resume: async () => (await import('./mailbox-commands.ts')).resumeCommand(),
   mode: async () => (await import('./mailbox-commands.ts')).modeCommand(),

@@ -39,7 +39,7 @@ export function withChangeOptions(command: Command): Command {
   return withConfirmOptions(withDaemonOptions(command)).option('--reason <text>', 'why, for the audit log', '');
 }
 
-/** Has the daemon change something: shows the effect, asks, prints the outcome and sets the exit code. */
+/** Has something changed, by the daemon as a rule: shows the effect, asks, prints the outcome and sets the exit code. */
 export async function change(
   options: ChangeOptions,
   send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,

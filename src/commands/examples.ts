@@ -27,6 +27,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden status --json | jq \'.mailboxes[] | select(.state != "watching") | .email\'',
   ],
   explain: ['warmwarden explain a@b.example', 'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z'],
+  history: [
+    'warmwarden history --since 24h',
+    'warmwarden history --mailbox a@b.example --guard    # also what Warmwarden did by itself',
+  ],
   pause: [
     'warmwarden pause a@b.example --reason "list is being cleaned"',
     'warmwarden pause a@b.example --dry-run  # only what it would do',
@@ -40,7 +44,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   writes: [
     'warmwarden writes off --reason "migration" --for 24h',
     'warmwarden writes off --account acme --reason "key is shared today"',
-    'warmwarden writes on --reason "done"',
+    'warmwarden writes on --account acme   # ends exactly that stop',
   ],
   silence: [
     'warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"',

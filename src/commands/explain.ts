@@ -59,9 +59,10 @@ function story(mailbox: MailboxState, { decisions, actions, changes }: LedgerEnt
     ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
     ...actions.map((action) => ({
       at: action.plannedAt,
-      lines: [...action.causes, sentence(actionText(action, action.plannedAt)), ...whyOf(action)].map(
-        (line) => `  ${line}`,
-      ),
+      lines: [
+        actionHead(action),
+        ...indented([...action.causes, sentence(actionText(action, action.plannedAt)), ...whyOf(action)]),
+      ],
     })),
     ...changes.map((change) => ({ at: change.at, lines: [changeSentence(change)] })),
   ].sort((a, b) => b.at - a.at);
@@ -77,9 +78,19 @@ function story(mailbox: MailboxState, { decisions, actions, changes }: LedgerEnt
   return [`${head}${claimed}`, ...joined, ...told.flatMap(({ lines }) => lines)];
 }
 
+/** `22 November 10:02 UTC: pause by ann, confirmed`. */
+function actionHead({ plannedAt, kind, targetMode, by, state }: Action): string {
+  const what = kind === 'mode' ? `mode ${targetMode}` : kind;
+  return `${momentText(plannedAt)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`;
+}
+
 /** The words of the person who asked for it. */
 function whyOf({ by }: Action): readonly string[] {
-  return by && by.reason !== '' ? [`${by.name} said why: ${by.reason}`] : [];
+  return by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
+}
+
+function indented(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `  ${line}`);
 }
 
 function decisionLines({ since, until, count, verdict }: RecordedDecision): readonly string[] {

@@ -1,15 +1,15 @@
 // `warmwarden silence add|list|expire`: a person mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { matchText, type Severity, severities } from '../model/alert.ts';
+import { matchText, type Severity, type Silence, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
-import { askDaemon } from '../operator/daemon-client.ts';
+import { askDaemon, askFor, type DaemonAddress } from '../operator/daemon-client.ts';
+import { silenceJson } from '../serve/json-answers.ts';
 import { Ledger } from '../store/ledger.ts';
 import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { duration } from './duration.ts';
-import { findStore } from './loading.ts';
-import { withDaemonOptions } from './send-command.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 
 interface AddOptions extends ChangeOptions {
   readonly for: number;
@@ -19,8 +19,6 @@ interface AddOptions extends ChangeOptions {
   readonly domain?: string[];
   readonly severity?: Severity[];
 }
-
-const configOption = ['--config <file>', 'the configuration of the running daemon', 'config.yaml'] as const;
 
 export function silenceCommand(): Command {
   return new Command('silence')
@@ -48,31 +46,32 @@ function addCommand(): Command {
 }
 
 function listCommand(): Command {
-  return new Command('list')
-    .description('the silences in force, the one that ends next first')
-    .option('--json', 'as JSON')
-    .option(...configOption)
+  return withDaemonOptions(new Command('list'))
+    .description('the active silences, the one that expires next first; also when no daemon runs')
     .action(list);
 }
 
-async function list({ config: file, json }: { readonly config: string; readonly json?: boolean }): Promise<void> {
-  const store = findStore(file);
-  if (store === null) return;
-  const ledger = Ledger.open(store);
-  const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
-  const shown = silences.map(({ id, match, by, reason, from, until }) => ({
-    id,
-    match,
-    by,
-    reason,
-    from: new Date(from).toISOString(),
-    until: new Date(until).toISOString(),
-  }));
-  if (json) process.stdout.write(`${JSON.stringify({ silences: shown })}\n`);
-  else if (shown.length === 0) process.stdout.write('Nothing is silenced.\n');
+async function list(options: DaemonOptions): Promise<void> {
+  const address = addressOf(options);
+  if (!address) return;
+  const answer = ((await askFor(address, 'silences')) ?? (await inStore(address))) as SilencesAnswer;
+  if (options.json) process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+  else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else
-    for (const { id, match, by, reason, until } of shown)
+    for (const { id, match, by, reason, until } of answer.silences)
       process.stdout.write(`${id}  until ${momentText(Date.parse(until))}  ${matchText(match)}  by ${by}: ${reason}\n`);
+}
+
+interface SilencesAnswer {
+  readonly silences: readonly (Pick<Silence, 'id' | 'match' | 'by' | 'reason'> & { readonly until: string })[];
+}
+
+/** As the store knows them while no daemon runs. */
+async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
+  if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}. Is it running there?`);
+  const ledger = Ledger.open(address);
+  const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
+  return { silences: silences.map(silenceJson) };
 }
 
 function expireCommand(): Command {

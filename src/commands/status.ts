@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { commandName } from '../command-name.ts';
 import { defaultPolicy } from '../model/policy.ts';
-import { askFleet, type DaemonAddress } from '../operator/daemon-client.ts';
+import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { fleetOf } from '../reload/duties.ts';
 import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
 import { Ledger } from '../store/ledger.ts';
@@ -61,7 +61,7 @@ function screenFor({ all, watch }: StatusOptions): Screen {
 
 /** The running daemon's answer, or what the store knows while nothing is guarded. */
 async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusAnswer> {
-  const page = (number: number) => askFleet(address, number) as Promise<FleetAnswer | null>;
+  const page = (number: number) => askFor(address, 'fleet', { page: `${number}` }) as Promise<FleetAnswer | null>;
   const first = await page(1);
   if (!first) return { ...(await fromStore(address, all)), guarded: false };
   return { ...(all ? await joined(first, page) : first), guarded: true };

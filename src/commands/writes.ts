@@ -1,9 +1,10 @@
 // `warmwarden writes off|on`: the emergency stop. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
 import { secondMs } from '../model/time.ts';
-import { askDaemon } from '../operator/daemon-client.ts';
+import { askDaemon, daemonListens } from '../operator/daemon-client.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { duration } from './duration.ts';
+import { switchInStore } from './writes-in-store.ts';
 
 interface WritesOptions extends ChangeOptions {
   readonly account?: string;
@@ -25,6 +26,13 @@ export function writesCommand(): Command {
         command.error('error: writes off needs --reason TEXT, for those who find it off');
       if (!off && forMs !== null) command.error('error: --for goes with writes off: on stays on');
       const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
-      return change(options, (daemon, carried) => askDaemon(daemon, 'writes', { ...carried, ...wanted }));
+      return change(options, async (daemon, carried) => {
+        // An emergency stop must not wait for a daemon: the next one finds it in the store.
+        if (typeof daemon === 'string' && !(await daemonListens(daemon))) {
+          const { dry_run: dryRun, ...rest } = carried;
+          return switchInStore(options.config, { ...rest, dryRun, off, account, mailbox, forMs });
+        }
+        return askDaemon(daemon, 'writes', { ...carried, ...wanted });
+      });
     });
 }

@@ -38,6 +38,11 @@ const special = {
     {},
     'What the guard took back from recovery mode.',
   ),
+  operator_acted: keyed(
+    section({ enabled: enabled(), severity: severity('operator_acted') }),
+    {},
+    'What people changed through Warmwarden.',
+  ),
   blacklisted: keyed(
     section({
       ...plain('blacklisted'),

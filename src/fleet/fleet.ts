@@ -4,10 +4,10 @@ import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
-import { scopeOf, type WritesOff } from '../model/operator-command.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
+import { scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
 
 /** A delivery channel as its loop finds it. */
 export interface ChannelState {
@@ -27,7 +27,9 @@ export interface ChannelState {
 /** How many finished actions the picture keeps for the page; the store has them all. */
 const recentActionsKept = 100;
 
-/** A switch that was to last for a while is on again by itself. */
+const widths = ['everything', 'account', 'mailbox'];
+
+/** A stop that was to last for a while ends by itself. */
 function isOff(off: WritesOff | undefined, now: EpochMs): boolean {
   return off !== undefined && (off.until === null || off.until > now);
 }
@@ -145,21 +147,30 @@ export class Fleet {
     this.#breakers.delete(api);
   }
 
-  /** Every switch that is off at that moment. */
+  /** What people switched off, also what has expired and was not yet taken away. */
+  *knownWritesOff(): IterableIterator<WritesOff> {
+    yield* this.#writesOff.values();
+  }
+  /** What is off at that moment, the widest first. */
   writesOff(now: EpochMs): readonly WritesOff[] {
-    return [...this.#writesOff.values()].filter((off) => isOff(off, now));
+    const off = [...this.#writesOff.values()].filter((one) => isOff(one, now));
+    return off.sort((a, b) => widths.indexOf(a.scope.kind) - widths.indexOf(b.scope.kind));
   }
   putWritesOff(off: WritesOff): void {
-    this.#writesOff.set(off.scope, off);
+    this.#writesOff.set(scopeKey(off.scope), off);
   }
-  removeWritesOff(scope: string): void {
-    this.#writesOff.delete(scope);
+  removeWritesOff(key: string): void {
+    this.#writesOff.delete(key);
   }
-  /** Whether a person's switch leaves writing on for an account, or for one of its mailboxes. */
+  /** What keeps Warmwarden from writing to an account, or to one of its mailboxes: the widest; null when nothing does. */
+  writesOffOver(account: string, mailboxId: string | null, now: EpochMs): WritesOff | null {
+    if (this.#writesOff.size === 0) return null;
+    const known = scopesOver(account, mailboxId).map((scope) => this.#writesOff.get(scopeKey(scope)));
+    return known.find((off) => isOff(off, now)) ?? null;
+  }
+  /** Whether no emergency stop covers an account, or one of its mailboxes. */
   writesAllowed(account: string, mailboxId: string | null, now: EpochMs): boolean {
-    if (this.#writesOff.size === 0) return true;
-    const scopes = [scopeOf(null, null), scopeOf(account, null), scopeOf(account, mailboxId)];
-    return !scopes.some((scope) => isOff(this.#writesOff.get(scope), now));
+    return this.writesOffOver(account, mailboxId, now) === null;
   }
 
   channels(): IterableIterator<ChannelState> {
@@ -180,9 +191,6 @@ export class Fleet {
     for (const { id, until } of this.#silences.values()) if (until <= now) this.#silences.delete(id);
     const inForce = [...this.#silences.values()].filter(({ from }) => from <= now);
     return inForce.sort((a, b) => a.until - b.until);
-  }
-  silence(id: string): Silence | undefined {
-    return this.#silences.get(id);
   }
   putSilence(silence: Silence): void {
     this.#silences.set(silence.id, silence);

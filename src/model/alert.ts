@@ -13,6 +13,7 @@ export const alertRules = [
   'guard_acted',
   'restored',
   'guard_held',
+  'writes_off',
   'contested',
   'recovery_without_effect',
   'restore_overdue',
@@ -31,6 +32,7 @@ export const alertRules = [
   'key_shared',
   'budget_too_small',
   'config_reload_failed',
+  'operator_acted',
   'channel_failing',
   'store_failing',
 ] as const;

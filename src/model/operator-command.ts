@@ -69,21 +69,6 @@ export interface ReloadRequest extends Confirmation {
   readonly force: boolean;
 }
 
-/** Since when, by whom and why nothing is written; to what, `scope` says (see scopeOf). */
-export interface WritesOff {
-  readonly scope: string;
-  readonly since: EpochMs;
-  readonly until: EpochMs | null;
-  readonly by: string;
-  readonly reason: string;
-}
-
-/** What a switch is about: everything, `ACCOUNT`, or `ACCOUNT/ID`. */
-export function scopeOf(account: string | null, mailboxId: string | null): string {
-  if (account === null) return 'everything';
-  return mailboxId === null ? account : `${account}/${mailboxId}`;
-}
-
 /** Nobody is notified of the alerts that fit, for a while. Something must be given to fit. */
 export interface SilenceAddRequest extends OperatorRequest {
   readonly match: AlertMatch;
@@ -121,6 +106,43 @@ export interface CommandOutcome {
 /** Whether what was asked for is so now. */
 export function succeeded({ result }: Pick<CommandOutcome, 'result'>): boolean {
   return result === 'planned' || result === 'done' || result === 'no_change';
+}
+
+/** A mailbox as the audit log names it. */
+export interface MailboxName {
+  readonly account: string;
+  readonly id: string;
+  readonly email: string;
+}
+
+/** What was asked, as the audit log names it. */
+export interface CommandName {
+  /** The operation: pause, writes, breaker-release, ... */
+  readonly name: string;
+  /** As it would be typed, in a few words. */
+  readonly command: string;
+  /** The account that it is about; null: several, or all. */
+  readonly account: string | null;
+  /** The mailboxes that it names. */
+  readonly mailboxes: readonly MailboxName[];
+}
+
+/**
+ * How a command of the audit log ended. interrupted: Warmwarden ended before the outcome was known. unknown: an earlier
+ * version did not write it down.
+ */
+export type CommandEnd = 'done' | 'no_change' | 'failed' | 'interrupted' | 'unknown';
+
+/** A line of the audit log. */
+export interface CommandEntry extends CommandName, Requester {
+  /** Grows with time. */
+  readonly id: number;
+  readonly at: EpochMs;
+  /** null: it is under way. */
+  readonly end: CommandEnd | null;
+  readonly endedAt: EpochMs | null;
+  /** Sentences; empty while it is under way. */
+  readonly outcome: string;
 }
 
 /** What the daemon offers to whoever takes requests: the socket, HTTP, recipes. */

@@ -59,10 +59,3 @@ export interface DigestFacts {
   /** Given up since then, oldest first. */
   readonly givenUp: readonly Delivery[];
 }
-
-/** Who wants undelivered messages to be sent again, and why. */
-export interface ResendRecord {
-  readonly by: string;
-  readonly reason: string;
-  readonly now: EpochMs;
-}

@@ -9,6 +9,8 @@ const ruleNames: Readonly<Record<AlertRule, string>> = {
   guard_acted: 'Warmwarden acted',
   restored: 'restored from recovery',
   guard_held: 'the breaker holds',
+  writes_off: 'writes are OFF',
+  operator_acted: 'operator commands',
   contested: 'changes taken back',
   recovery_without_effect: 'recovery without effect',
   restore_overdue: 'long in recovery',

@@ -49,10 +49,7 @@ export interface Notifier {
   readonly undelivered: {
     channels(): readonly string[];
     find(which: WhichUndelivered): ReturnType<OutboxStore['undelivered']>;
-    resend(
-      ids: readonly string[],
-      requester: { readonly by: string; readonly reason: string },
-    ): ReturnType<OutboxStore['resendDeliveries']>;
+    resend(ids: readonly string[]): ReturnType<OutboxStore['resendDeliveries']>;
   };
 }
 
@@ -140,7 +137,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     undelivered: {
       channels: () => inForce.channels.map(({ name }) => name),
       find: (which) => store.undelivered(which),
-      resend: (ids, requester) => resend(ids, requester, sendings, parts),
+      resend: (ids) => resend(ids, sendings, parts),
     },
   };
 }
@@ -150,14 +147,8 @@ async function end(sendings: readonly Sending[]): Promise<void> {
 }
 
 /** What was given up is sent once more, as it was. Returns how many messages, by channel. */
-async function resend(
-  ids: readonly string[],
-  requester: { readonly by: string; readonly reason: string },
-  sendings: readonly Sending[],
-  { store, world }: NotifierParts,
-) {
-  const { by, reason } = requester;
-  const counts = await store.resendDeliveries(ids, { by, reason, now: world.clock.now() });
+async function resend(ids: readonly string[], sendings: readonly Sending[], { store, world }: NotifierParts) {
+  const counts = await store.resendDeliveries(ids, world.clock.now());
   for (const { channel, sender, loop } of sendings) {
     if (!counts.some(({ channel: name }) => name === channel.name)) continue;
     sender.revive();

@@ -1,14 +1,7 @@
 // The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
 import type { AlertChanges } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
-import type {
-  DeliveryRecord,
-  DeliverySettlement,
-  DigestFacts,
-  OutboxCount,
-  ResendRecord,
-  TellingMemory,
-} from '../model/outbox.ts';
+import type { DeliveryRecord, DeliverySettlement, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -30,7 +23,7 @@ export interface OutboxStore {
   /** Of these, those that were given up are pending again, with their ids and bytes. How many, by channel. */
   resendDeliveries(
     ids: readonly string[],
-    about: ResendRecord,
+    now: EpochMs,
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
   /** Alerts about telling itself. */
   recordAlerts(changes: AlertChanges): Promise<void>;

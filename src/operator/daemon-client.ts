@@ -79,21 +79,49 @@ function isOutcome(answer: unknown): answer is CommandOutcome {
   return 'result' in fields && 'messages' in fields && Array.isArray(fields.messages);
 }
 
-/** One page of the fleet as `GET /api/fleet` has it; null when no daemon answers. Rejects with a sentence when it is not allowed. */
-export async function askFleet(address: DaemonAddress, page: number): Promise<unknown> {
-  if (typeof address === 'string') return askSocketForFleet(address, page);
-  const at = `${address.url.replace(/\/+$/, '')}/api/fleet?page=${page}`;
-  const headers = { authorization: `Bearer ${address.token}` };
-  const answer = await fetch(at, { headers, redirect: 'error' }).catch(() => null);
-  if (!answer) return null;
-  if (!answer.ok) throw new Error(`${at} answered ${answer.status}: is the token that of a viewer or an operator?`);
-  return answer.json();
+/**
+ * What `GET /api/NAME` answers, over the socket or over HTTP; null when no daemon answers. Rejects with the sentence that it
+ * refuses with: an UnknownNameError where the request names something that does not exist.
+ */
+export async function askFor(
+  address: DaemonAddress,
+  name: string,
+  query: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const path = `${name}?${new URLSearchParams(query)}`;
+  const asked = typeof address === 'string' ? await getSocket(address, path) : await getUrl(address, path);
+  if (asked === null) return null;
+  const { at, status, answer } = asked;
+  if (status === 200 && answer !== null) return answer;
+  if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
+  if (status === 401 || status === 403)
+    throw new Error(`${at} answered ${status}: is the token that of a viewer or an operator?`);
+  throw new Error(messageOf(answer) ?? `${at} answered ${status}, and not as a daemon does.`);
 }
 
-function askSocketForFleet(storePath: string, page: number): Promise<unknown> {
+/** The request names a mailbox, say, that does not exist. */
+export class UnknownNameError extends Error {
+  override readonly name = 'UnknownNameError';
+}
+
+function messageOf(answer: unknown): string | null {
+  const fields = typeof answer === 'object' && answer !== null ? answer : {};
+  return 'message' in fields && typeof fields.message === 'string' ? fields.message : null;
+}
+
+async function getUrl({ url, token }: Exclude<DaemonAddress, string>, path: string): Promise<Answer | null> {
+  const at = `${url.replace(/\/+$/, '')}/api/${path}`;
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(at, { headers, redirect: 'error' }).catch(() => null);
+  return answer && { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
+}
+
+function getSocket(storePath: string, path: string): Promise<Answer | null> {
+  const socketPath = socketPathOf(storePath);
   return new Promise((resolve, reject) => {
-    const asking = request({ socketPath: socketPathOf(storePath), path: `/fleet?page=${page}` }, (answer) => {
-      text(answer).then((said) => resolve(JSON.parse(said)), reject);
+    const asking = request({ socketPath, path: `/${path}` }, (answer) => {
+      const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
+      text(answer).then(read, reject);
     });
     asking.once('error', () => resolve(null));
     asking.end();

@@ -4,11 +4,18 @@
 import { alreadySo } from '../act/actor.ts';
 import type { Action } from '../model/action.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import type { CommandOutcome, MailboxRequest, OperatorCommands, Requester } from '../model/operator-command.ts';
+import type {
+  CommandName,
+  CommandOutcome,
+  MailboxRequest,
+  OperatorCommands,
+  Requester,
+} from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PersonsChange } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
+import type { Audited } from './audit.ts';
 import type { CommandRooms } from './commands.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
 
@@ -32,8 +39,9 @@ export function carryingOut(watchOf: WatchOf, { world }: CommandRooms): CarryOut
 export function mailboxCommands(
   watchOf: WatchOf,
   rooms: CommandRooms,
+  audited: Audited,
 ): Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh'> {
-  const { fleet, store, world } = rooms;
+  const { fleet } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
   const change = async (request: MailboxRequest, wanted: Change): Promise<CommandOutcome> => {
     const found = namedMailbox(request.mailbox, fleet.mailboxes());
@@ -41,12 +49,7 @@ export function mailboxCommands(
     const { mailbox } = found;
     const stopped = stopsAt(planOf(mailbox, wanted), request);
     if (stopped) return stopped;
-    const outcome = await carryOut(mailbox, wanted, request);
-    const { by, reason } = request;
-    const words = wanted.targetMode === null ? wanted.kind : `mode ${wanted.targetMode}`;
-    const about = { at: world.clock.now(), by, reason, command: `${words}: ${mailbox.email}` };
-    await store.recordCommand({ ...about, outcome: outcome.messages.join(' ') });
-    return outcome;
+    return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));
   };
   return {
     pause: (request) => change(request, { kind: 'pause', targetMode: null }),
@@ -63,6 +66,11 @@ export function mailboxCommands(
       return { result: 'done', messages: [`${email}: Warmwarden reads all its data again as the rate limit allows.`] };
     },
   };
+}
+
+function nameOf({ account, id, email }: MailboxState, { kind, targetMode }: Change): CommandName {
+  const command = targetMode === null ? `${kind} ${email}` : `mode ${email} ${targetMode}`;
+  return { name: kind, command, account, mailboxes: [{ account, id, email }] };
 }
 
 function planOf(mailbox: MailboxState, change: Change): Plan {

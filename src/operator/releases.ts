@@ -3,9 +3,10 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
-import type { CommandOutcome, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
+import type { CommandOutcome, MailboxName, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { counted } from '../wording/phrases.ts';
+import type { Audited } from './audit.ts';
 import type { CommandRooms } from './commands.ts';
 import { failed, invalid, noChange, type Plan, stopsAt } from './plan.ts';
 
@@ -19,32 +20,20 @@ export interface ReleaseRooms extends CommandRooms {
 const heldNamed = 5;
 const nothingHeld = 'Nothing to release: the circuit breaker is not holding any action.';
 
-export function releaseCommands(rooms: ReleaseRooms): Pick<OperatorCommands, 'breakerRelease' | 'contestRelease'> {
-  const { fleet, world, watches, judgeAgain } = rooms;
+export function releaseCommands(
+  rooms: ReleaseRooms,
+  audited: Audited,
+): Pick<OperatorCommands, 'breakerRelease' | 'contestRelease'> {
+  const { fleet, watches, judgeAgain } = rooms;
   return {
     async breakerRelease(request: OperatorRequest): Promise<CommandOutcome> {
       const held = heldByApi(fleet);
       if (held.size === 0) return noChange(nothingHeld);
       const stopped = stopsAt(planOf(fleet, held), request);
       if (stopped) return stopped;
-      const released: string[] = [];
-      const changed: string[] = [];
-      // One watch for each API: the breaker is shared by all of its accounts.
-      for (const [api, watch] of new Map(watches.map((one) => [one.api, one]))) {
-        if (!held.has(api)) continue;
-        // What was agreed to is released, and nothing that came to it since.
-        const agreed = request.plan ? (held.get(api) ?? []) : null;
-        const keys = await watch.releaseBreaker({ ...request, agreed });
-        if (keys) released.push(...keys);
-        else
-          changed.push(
-            `Not released: the circuit breaker of ${api} holds other actions by now. Run the command again.`,
-          );
-      }
-      await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
-      if (released.length + changed.length === 0) return noChange(nothingHeld);
-      const done = released.length > 0 ? [releasedText(released.length, world.command)] : [];
-      return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
+      const mailboxes = namesOf(fleet, held);
+      const what = { name: 'breaker-release', command: 'breaker release', account: null, mailboxes };
+      return audited(request, what, () => releaseAll(rooms, held, request));
     },
 
     async contestRelease(request) {
@@ -61,11 +50,37 @@ export function releaseCommands(rooms: ReleaseRooms): Pick<OperatorCommands, 'br
       if (stopped) return stopped;
       const watch = watches.find((one) => one.account === account);
       if (!watch) return failed(`This daemon does not guard the account ${account}.`);
-      if (!(await watch.releaseContest(mailbox, request))) return noChange(notContested(email));
-      await judgeAgain([mailbox]);
-      return { result: 'done', messages: [`Released: Warmwarden may act on ${email} again.`] };
+      const mailboxes = [{ account, id, email }];
+      const what = { name: 'contest-release', command: `contest release ${email}`, account, mailboxes };
+      return audited(request, what, async () => {
+        if (!(await watch.releaseContest(mailbox))) return noChange(notContested(email));
+        await judgeAgain([mailbox]);
+        return { result: 'done', messages: [`Released: Warmwarden may act on ${email} again.`] };
+      });
     },
   };
+}
+
+/** Lets go what the open breakers hold, API by API. */
+async function releaseAll(
+  { fleet, world, watches, judgeAgain }: ReleaseRooms,
+  held: ReadonlyMap<string, readonly string[]>,
+  { plan }: OperatorRequest,
+): Promise<CommandOutcome> {
+  const released: string[] = [];
+  const changed: string[] = [];
+  // One watch for each API: the breaker is shared by all of its accounts.
+  for (const [api, watch] of new Map(watches.map((one) => [one.api, one]))) {
+    if (!held.has(api)) continue;
+    // What was agreed to is released, and nothing that came to it since.
+    const keys = await watch.releaseBreaker(plan ? (held.get(api) ?? []) : null);
+    if (keys) released.push(...keys);
+    else changed.push(`Not released: the circuit breaker of ${api} holds other actions by now. Run the command again.`);
+  }
+  await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
+  if (released.length + changed.length === 0) return noChange(nothingHeld);
+  const done = released.length > 0 ? [releasedText(released.length, world.command)] : [];
+  return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
 }
 
 function notContested(email: string): string {
@@ -80,6 +95,13 @@ function releasedText(count: number, command: string): string {
 function heldByApi(fleet: Fleet): ReadonlyMap<string, readonly string[]> {
   const open = [...fleet.breakers()].filter(([, state]) => state.openSince !== null);
   return new Map(open.map(([api, state]) => [api, heldEntries(state).map(({ key }) => key)]));
+}
+
+/** Those of them that are still there. */
+function namesOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): readonly MailboxName[] {
+  const keys = new Set([...held.values()].flat());
+  const mailboxes = [...fleet.mailboxes()].filter(({ account, id }) => keys.has(mailboxKey(account, id)));
+  return mailboxes.map(({ account, id, email }) => ({ account, id, email }));
 }
 
 function planOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): Plan {

@@ -1,8 +1,9 @@
 // `channels resend`: undelivered messages are sent once more, exactly those that were planned, as they were.
 
 import type { WhichUndelivered } from '../model/delivery.ts';
-import type { CommandOutcome, OperatorRequest, ResendRequest } from '../model/operator-command.ts';
+import type { CommandOutcome, ResendRequest } from '../model/operator-command.ts';
 import { counted, listText } from '../wording/phrases.ts';
+import type { Audited } from './audit.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 
 /** What the notifier offers. */
@@ -11,13 +12,10 @@ export interface Undelivered {
   channels(): readonly string[];
   find(which: WhichUndelivered): Promise<readonly { readonly id: string; readonly channel: string }[]>;
   /** Sends those of them that are still undelivered. Returns how many, by channel. */
-  resend(
-    ids: readonly string[],
-    request: OperatorRequest,
-  ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
+  resend(ids: readonly string[]): Promise<readonly { readonly channel: string; readonly count: number }[]>;
 }
 
-export function resendCommand(undelivered: Undelivered) {
+export function resendCommand(undelivered: Undelivered, audited: Audited) {
   return async (request: ResendRequest): Promise<CommandOutcome> => {
     const { channel, delivery } = request;
     const names = undelivered.channels();
@@ -32,11 +30,12 @@ export function resendCommand(undelivered: Undelivered) {
     const ids = found.map(({ id }) => id);
     const stopped = stopsAt({ effect: [effect], about: ids.toSorted() }, request);
     if (stopped) return stopped;
-    const counts = await undelivered.resend(ids, request);
-    if (counts.length === 0) return noChange('Nothing to send: no message is undelivered any more.');
-    return {
-      result: 'done',
-      messages: counts.map((one) => `${one.channel}: sending ${counted(one.count, 'message')} again.`),
-    };
+    const command = ['channels resend', delivery ?? channel ?? ''].join(' ').trim();
+    return audited(request, { name: 'channels-resend', command, account: null, mailboxes: [] }, async () => {
+      const counts = await undelivered.resend(ids);
+      if (counts.length === 0) return noChange('Nothing to send: no message is undelivered any more.');
+      const messages = counts.map((one) => `${one.channel}: sending ${counted(one.count, 'message')} again.`);
+      return { result: 'done', messages };
+    });
   };
 }

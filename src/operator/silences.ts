@@ -6,15 +6,15 @@ import { fitsGlob } from '../model/glob.ts';
 import type { OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, momentText } from '../wording/phrases.ts';
+import type { Audited } from './audit.ts';
 import type { CommandRooms } from './commands.ts';
-import { invalid, noChange, stopsAt } from './plan.ts';
+import { invalid, stopsAt } from './plan.ts';
 
 /** The two commands of silences. */
-export function silenceCommands({
-  fleet,
-  store,
-  world,
-}: CommandRooms): Pick<OperatorCommands, 'silenceAdd' | 'silenceExpire'> {
+export function silenceCommands(
+  { fleet, store, world }: CommandRooms,
+  audited: Audited,
+): Pick<OperatorCommands, 'silenceAdd' | 'silenceExpire'> {
   return {
     async silenceAdd(request) {
       const { match, forMs, by, reason } = request;
@@ -29,24 +29,31 @@ export function silenceCommands({
       const stopped = stopsAt({ effect: effectOf('The silence', silence, fleet), about: [match, forMs] }, request);
       if (stopped) return stopped;
       const command = `silence add ${silence.id}: ${matchText(match)}`;
-      await store.recordSilence({ silence, at: from, by, reason, command });
-      fleet.putSilence(silence);
-      return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, fleet) };
+      return audited(request, { name: 'silence-add', command, account: null, mailboxes: [] }, async () => {
+        await store.recordSilence(silence, from);
+        fleet.putSilence(silence);
+        return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, fleet) };
+      });
     },
 
     async silenceExpire(request) {
-      const { id, by, reason } = request;
+      const { id } = request;
       const now = world.clock.now();
-      const silence = fleet.silence(id);
-      if (!silence) return invalid(`No silence is called ${id}. See \`${world.command} silence list\`.`);
-      if (silence.until <= now) return noChange(`Silence ${id} has already expired, on ${momentText(silence.until)}.`);
+      const silence = fleet.silences(now).find((one) => one.id === id);
+      if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
       const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. What still fires is notified within a minute.`;
       const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
       if (stopped) return stopped;
       const ended = { ...silence, until: now };
-      await store.recordSilence({ silence: ended, at: now, by, reason, command: `silence expire ${id}` });
-      fleet.putSilence(ended);
-      return { result: 'done', messages: [`Silence ${id} has expired. What still fires is notified within a minute.`] };
+      const command = `silence expire ${id}`;
+      return audited(request, { name: 'silence-expire', command, account: null, mailboxes: [] }, async () => {
+        await store.recordSilence(ended, now);
+        fleet.putSilence(ended);
+        return {
+          result: 'done',
+          messages: [`Silence ${id} has expired. What still fires is notified within a minute.`],
+        };
+      });
     },
   };
 }

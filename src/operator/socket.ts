@@ -16,10 +16,16 @@ export function socketPathOf(storePath: string): string {
   return `${storePath}.sock`;
 }
 
+/** A body with its status. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
 /** What the socket answers besides operator commands. */
 export interface Questions {
-  /** GET /fleet. */
-  readonly fleet: (query: Readonly<Record<string, string>>) => object;
+  /** GET /fleet, /history, /silences: as below /api over HTTP. null: there is no such answer. */
+  readonly json: (name: string, query: Readonly<Record<string, string>>) => Promise<JsonAnswer | null>;
   /** Everything below /v1. */
   readonly recipes: (request: Request) => Response | Promise<Response>;
 }
@@ -47,7 +53,8 @@ export async function startCommandSocket(
       answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
     try {
       const url = asked.method === 'GET' ? new URL(asked.url ?? '/', 'http://daemon') : null;
-      if (url?.pathname === '/fleet') return void say(200, questions.fleet(Object.fromEntries(url.searchParams)));
+      const answered = url && (await questions.json(url.pathname.slice(1), Object.fromEntries(url.searchParams)));
+      if (answered) return void say(answered.status, answered.body);
       const outcome = await answerTo(asked, commands);
       say(succeeded(outcome) ? 200 : 409, outcome);
     } catch (error) {

@@ -13,6 +13,7 @@ import { isWarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
 import { momentText } from '../wording/phrases.ts';
+import type { Audited } from './audit.ts';
 import type { CommandRooms } from './commands.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
 import { noChange, stopsAt } from './plan.ts';
@@ -26,7 +27,7 @@ interface Undoing {
   readonly claims: readonly Claim[];
 }
 
-export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorCommands['undo'] {
+export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audited): OperatorCommands['undo'] {
   const { fleet, store, world } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
 
@@ -74,7 +75,6 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorComm
   };
 
   return async (request: UndoRequest) => {
-    const { by, reason } = request;
     const now = world.clock.now();
     const since = now - request.sinceMs;
     const left = await othersChanged(since, undoingsOf(fleet.mailboxes(), since));
@@ -92,12 +92,15 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): OperatorComm
       request,
     );
     if (stopped) return stopped;
-    const outcomes = await undoAll(ours, request);
-    const failures = outcomes.filter((one) => !succeeded(one)).length;
-    const outcome = `${ours.length - failures} of ${ours.length} mailboxes taken back`;
-    await store.recordCommand({ at: now, by, reason, command: `undo since ${momentText(since)}`, outcome });
-    const messages = [...outcomes.flatMap((one) => one.messages), ...left, `${outcome}.`];
-    return { result: failures === 0 ? 'done' : 'failed', messages };
+    const mailboxes = ours.map(({ mailbox: { account, id, email } }) => ({ account, id, email }));
+    const what = { name: 'undo', command: `undo since ${momentText(since)}`, account: null, mailboxes };
+    return audited(request, what, async () => {
+      const outcomes = await undoAll(ours, request);
+      const failures = outcomes.filter((one) => !succeeded(one)).length;
+      const outcome = `${ours.length - failures} of ${ours.length} mailboxes taken back.`;
+      const messages = [...outcomes.flatMap((one) => one.messages), ...left, outcome];
+      return { result: failures === 0 ? 'done' : 'failed', messages };
+    });
   };
 }
 

@@ -1,40 +1,186 @@
 // The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox.
 
+import { step } from '../alert/engine.ts';
+import { tune } from '../alert/tuning.ts';
+import { type WritesEnd, writesOffCondition } from '../alert/writes-rule.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import { type CommandOutcome, type OperatorCommands, scopeOf, type WritesRequest } from '../model/operator-command.ts';
-import { momentText } from '../wording/phrases.ts';
+import type { CommandName, CommandOutcome, OperatorCommands, WritesRequest } from '../model/operator-command.ts';
+import {
+  everything,
+  scopeKey,
+  scopeText,
+  type WriteScope,
+  type WritesOff,
+  writesOnCommand,
+} from '../model/write-scope.ts';
+import { listText, momentText } from '../wording/phrases.ts';
+import type { Audited } from './audit.ts';
 import type { CommandRooms } from './commands.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 
 export interface WritesRooms extends CommandRooms {
+  /** Whether an account is configured. */
   readonly knows: (account: string) => boolean;
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
-export function writesCommand({ fleet, store, world, knows, judgeAgain }: WritesRooms): OperatorCommands['writes'] {
+export function writesCommand(rooms: WritesRooms, audited: Audited): OperatorCommands['writes'] {
+  const { fleet, world } = rooms;
   return async (request: WritesRequest): Promise<CommandOutcome> => {
-    const found = request.mailbox === null ? null : namedMailbox(request.mailbox, fleet.mailboxes());
-    if (found && 'wrong' in found) return invalid(found.wrong);
-    const account = found?.mailbox.account ?? request.account;
-    if (account !== null && !knows(account)) return invalid(`No account is called ${account}.`);
-    const { by, reason, forMs } = request;
-    const scope = scopeOf(account, found?.mailbox.id ?? null);
+    const scope = scopeOf(request, rooms);
+    if ('wrong' in scope) return invalid(scope.wrong);
     const at = world.clock.now();
+    const { by, reason, forMs } = request;
+    const current = fleet.writesOff(at).find((one) => scopeKey(one.scope) === scopeKey(scope)) ?? null;
     const off = request.off ? { scope, since: at, until: forMs === null ? null : at + forMs, by, reason } : null;
-    const about = found?.mailbox.email ?? scope;
-    const until = off?.until ? ` until ${momentText(off.until)}, then it is on again` : '';
-    const others = fleet.writesOff(at).filter((one) => one.scope !== scope);
-    const rest = !off && others.length > 0 ? [`Still off: ${others.map((one) => one.scope).join(', ')}.`] : [];
-    const current = fleet.writesOff(at).find((one) => one.scope === scope);
-    if (!off && !current) return noChange(`Writing is on already for ${about}.`, ...rest);
-    const effect = [`Writing will be ${off ? 'off' : 'on'} for ${about}${until}.`, ...rest];
-    const stopped = stopsAt({ effect, about: [scope, request.off, forMs, current?.since ?? null] }, request);
+    const others = fleet.writesOff(at).filter((one) => one !== current);
+    const rest = off ? [] : stillOff(others, world.command);
+    if (!off && !current) return noChange(`Writes are already on for ${scopeText(scope)}.`, ...rest);
+    const effect = [...effectOf(scope, off, current), ...rest];
+    const stopped = stopsAt({ effect, about: [scopeKey(scope), request.off, forMs, current?.since ?? null] }, request);
     if (stopped) return stopped;
-    await store.recordWrites({ off, scope, at, by, reason });
-    if (off) fleet.putWritesOff(off);
-    else fleet.removeWritesOff(scope);
-    // What waits for its POST is judged again at once: it is dropped, or planned.
-    await judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
-    return { result: 'done', messages: [`Writing is ${off ? 'off' : 'on'} for ${about}${until}.`, ...rest] };
+    return audited(request, nameOf(scope, off), async () => {
+      await switchTo(rooms, off ?? scope, request);
+      // What waits for its POST is judged again at once: it is dropped, or planned.
+      await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
+      return { result: 'done', messages: [doneText(scope, off, world.command), ...rest] };
+    });
   };
+}
+
+/** Takes away what has expired, and brings the alerts in line with what is off: after a start, and as time passes. */
+export async function settleWrites(rooms: WritesRooms): Promise<void> {
+  const { fleet, store, turns, world, onTransitions, knows } = rooms;
+  const expired = await turns.take(async () => {
+    const now = world.clock.now();
+    const known = [...fleet.knownWritesOff()];
+    const over = known.filter(({ until }) => until !== null && until <= now);
+    const inForce = known.filter((off) => !over.includes(off) && isThere(off.scope, fleet, knows));
+    const alerts = alertsOf(
+      rooms,
+      [...over.map((off) => [off, 'expired'] as const), ...inForce.map((off) => [off, null] as const)],
+      now,
+    );
+    if (over.length + alerts.changed.length === 0) return over;
+    await store.recordWrites({ off: [], on: over.map(({ scope }) => scopeKey(scope)), alerts });
+    for (const { scope } of over) fleet.removeWritesOff(scopeKey(scope));
+    show(rooms, alerts);
+    if (alerts.transitions.length > 0) onTransitions();
+    return over;
+  });
+  for (const { scope } of expired)
+    world.log.warn({ scope: scopeText(scope) }, 'writes are on again: the time that was set is over');
+  if (expired.length === 0) return;
+  await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
+}
+
+/** What is gone has no alert: nothing could be written there anyway. */
+function isThere(scope: WriteScope, fleet: CommandRooms['fleet'], knows: WritesRooms['knows']): boolean {
+  if (scope.kind === 'everything') return true;
+  return scope.kind === 'account' ? knows(scope.account) : fleet.mailbox(scope.account, scope.mailboxId) !== undefined;
+}
+
+/** Off as it says, or on for a scope. */
+function switchTo(
+  rooms: WritesRooms,
+  wanted: WritesOff | WriteScope,
+  end: Exclude<WritesEnd, 'expired'>,
+): Promise<void> {
+  const { fleet, store, turns, world, onTransitions } = rooms;
+  return turns.take(async () => {
+    const now = world.clock.now();
+    const off = 'scope' in wanted ? wanted : null;
+    const key = scopeKey('scope' in wanted ? wanted.scope : wanted);
+    const before = [...fleet.knownWritesOff()].find(({ scope }) => scopeKey(scope) === key);
+    const about: readonly (readonly [WritesOff, WritesEnd | null])[] = off
+      ? [[off, null]]
+      : before
+        ? [[before, { by: end.by, reason: end.reason }]]
+        : [];
+    const alerts = alertsOf(rooms, about, now);
+    await store.recordWrites({ off: off ? [off] : [], on: off ? [] : [key], alerts });
+    if (off) fleet.putWritesOff(off);
+    else fleet.removeWritesOff(key);
+    show(rooms, alerts);
+    if (alerts.transitions.length > 0) onTransitions();
+  });
+}
+
+function alertsOf(
+  { fleet, world, rules, pageUrl }: WritesRooms,
+  about: readonly (readonly [WritesOff, WritesEnd | null])[],
+  now: number,
+): AlertChanges {
+  const conditions = about.map(([off, end]) => writesOffCondition(off, end, { pageUrl, command: world.command }));
+  return step(tune(conditions, rules()), (fingerprint) => fleet.alert(fingerprint), now);
+}
+
+function show({ fleet }: WritesRooms, alerts: AlertChanges): void {
+  for (const alert of alerts.changed) fleet.putAlert(alert);
+  for (const fingerprint of alerts.dropped) fleet.removeAlert(fingerprint);
+}
+
+/** What is switched. What is off can be named also when its account or mailbox is gone. */
+function scopeOf(
+  { mailbox, account, off }: WritesRequest,
+  { fleet, knows }: WritesRooms,
+): WriteScope | { readonly wrong: string } {
+  if (mailbox === null && account === null) return everything;
+  if (mailbox === null && account !== null) {
+    const isOff = [...fleet.knownWritesOff()].some(
+      ({ scope }) => scope.kind === 'account' && scope.account === account,
+    );
+    if (knows(account) || (!off && isOff)) return { kind: 'account', account };
+    return { wrong: `No account is called ${account}.` };
+  }
+  const name = mailbox ?? '';
+  const among = [...fleet.mailboxes()].filter((one) => account === null || one.account === account);
+  const found = namedMailbox(name, among);
+  if ('mailbox' in found) {
+    const { account: of, id: mailboxId, email } = found.mailbox;
+    return { kind: 'mailbox', account: of, mailboxId, email };
+  }
+  const stops = [...fleet.knownWritesOff()].map(({ scope }) => scope).filter((scope) => scope.kind === 'mailbox');
+  const gone = stops.filter((one) =>
+    [one.mailboxId, one.email, `${one.account}/${one.email}`, `${one.account}/${one.mailboxId}`].includes(name),
+  );
+  return (!off && gone.length === 1 ? gone[0] : undefined) ?? found;
+}
+
+function nameOf(scope: WriteScope, off: WritesOff | null): CommandName {
+  const until = off?.until ? ` until ${momentText(off.until)}` : '';
+  const mailbox = scope.kind === 'mailbox' ? [{ account: scope.account, id: scope.mailboxId, email: scope.email }] : [];
+  return {
+    name: 'writes',
+    command: `writes ${off ? 'off' : 'on'} for ${scopeText(scope)}${until}`,
+    account: scope.kind === 'everything' ? null : scope.account,
+    mailboxes: mailbox,
+  };
+}
+
+function effectOf(scope: WriteScope, off: WritesOff | null, current: WritesOff | null): readonly string[] {
+  if (!off) return [`Warmwarden will change mailboxes again: writes will be on for ${scopeText(scope)}.`];
+  const replaced = current ? [`This replaces what ${current.by} set: ${current.reason}`] : [];
+  return [
+    `Warmwarden will change nothing: writes will be off for ${scopeText(scope)}${untilText(off)}.`,
+    'It goes on watching and notifies what it would have done.',
+    ...replaced,
+  ];
+}
+
+function doneText(scope: WriteScope, off: WritesOff | null, command: string): string {
+  if (!off) return `Writes are on for ${scopeText(scope)}.`;
+  return `Writes are off for ${scopeText(scope)}${untilText(off)}. To allow them: \`${writesOnCommand(scope, command)}\`.`;
+}
+
+function untilText({ until }: WritesOff): string {
+  return until === null ? ' until a person switches them on' : ` until ${momentText(until)}`;
+}
+
+/** What else is off, each with the command that ends it. */
+function stillOff(others: readonly WritesOff[], command: string): readonly string[] {
+  if (others.length === 0) return [];
+  const named = others.map(({ scope }) => `${scopeText(scope)} (\`${writesOnCommand(scope, command)}\`)`);
+  return [`Still off: ${listText(named)}.`];
 }

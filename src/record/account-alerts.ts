@@ -114,11 +114,13 @@ export class AccountAlerts {
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
     const { account, pageUrl, writable, staleBefore, rules } = this.#options;
-    const mayWrite = policy.enforce && this.#fleet.writesAllowed(account, mailbox.id, now) && writable();
+    const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
+    const mayWrite = policy.enforce && writesOff === null && writable();
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     const command = this.#command;
-    return { now, policy, mayWrite, staleBefore: staleBefore(), rules: rules(), neighbours, others, pageUrl, command };
+    const data = { staleBefore: staleBefore(), rules: rules(), neighbours, others };
+    return { now, policy, mayWrite, writesOff, ...data, pageUrl, command };
   }
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {

@@ -2,6 +2,7 @@
 import type { Action, Person } from '../model/action.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { writesAreOff } from '../model/write-scope.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 import { actionId, dropped, isActive, plannedAction, type WantedChange } from './plan.ts';
 
@@ -33,9 +34,8 @@ export function planForPerson(
     const now = world.clock.now();
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return `${email} has left the account.`;
-    if (!fleet.writesAllowed(account, id, now)) {
-      return `Writing is switched off for it: \`${world.command} writes on\` first.`;
-    }
+    const off = fleet.writesOffOver(account, id, now);
+    if (off) return writesAreOff(off, world.command);
     const current = mailbox.action;
     if (isActive(current) && (current.state === 'open' || current.by)) {
       return `Another change of ${email} is under way. Try again in a minute.`;

@@ -1,5 +1,4 @@
-// What a person's release changes: the breaker that holds a fleet, or the quarrel over one mailbox. In the ledger with
-// who asked and why.
+// What a person's release changes: the breaker that holds a fleet, or the contest over one mailbox.
 import { release } from '../guard/breaker.ts';
 import { afterRelease } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
@@ -7,67 +6,40 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { type BreakerSettings, heldAlert, showBreaker } from './breakers.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
-/** Who ends a hold, and why. */
-export interface Releaser {
-  readonly by: string;
-  readonly reason: string;
-}
-
-export interface BreakerRelease extends Releaser {
-  /** The keys of the mailboxes that may be released; null: whatever is held. */
-  readonly agreed: readonly string[] | null;
-}
-
 /**
  * Opens the way for everything that the breaker of `api` holds. Returns the keys of the mailboxes that were held; null,
- * and nothing is released, when these are not the ones that were agreed to.
+ * and nothing is released, when these are not the ones that `agreed` names (null: whatever is held).
  */
 export function releaseBreaker(
   rooms: RecorderRooms,
   settings: BreakerSettings,
-  { by, reason, agreed }: BreakerRelease,
+  agreed: readonly string[] | null,
 ): Promise<readonly string[] | null> {
   return rooms.turns.take(async () => {
-    const { fleet, store, world } = rooms;
+    const { fleet, store } = rooms;
     const { api } = settings;
     const before = fleet.breaker(api);
     if (before.openSince === null) return [];
     const held = heldEntries(before).map(({ key }) => key);
     if (agreed && !sameKeys(held, agreed)) return null;
     const state = release(before);
-    const at = world.clock.now();
     const alerts = heldAlert(rooms, state, settings);
     const breaker = { api, state };
-    const outcome = `${held.length} mailboxes released`;
-    await store.recordRelease({
-      at,
-      by,
-      reason,
-      command: 'release the breaker',
-      outcome,
-      mailbox: null,
-      breaker,
-      alerts,
-    });
+    await store.recordRelease({ mailbox: null, breaker, alerts });
     showBreaker(rooms, api, state, alerts);
     return held;
   });
 }
 
 /** The guard may act on a mailbox again although others took its changes back. False when nothing was contested. */
-export function releaseContest(
-  rooms: RecorderRooms,
-  mailbox: MailboxState,
-  { by, reason }: Releaser,
-): Promise<boolean> {
+export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
-    const { fleet, store, world } = rooms;
+    const { fleet, store } = rooms;
     const before = fleet.mailbox(mailbox.account, mailbox.id);
     if (!before?.memory || before.memory.reversals.length === 0) return false;
     const after = { ...before, memory: afterRelease(before.memory) };
     const alerts = { changed: [], dropped: [], transitions: [] };
-    const record = { at: world.clock.now(), by, reason, command: `release ${before.email}`, outcome: 'released' };
-    await store.recordRelease({ ...record, mailbox: after, breaker: null, alerts });
+    await store.recordRelease({ mailbox: after, breaker: null, alerts });
     fleet.putMailbox(after);
     return true;
   });

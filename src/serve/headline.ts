@@ -4,9 +4,11 @@ import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Guarding } from '../model/guarding.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
-import type { WritesOff } from '../model/operator-command.ts';
 import { type SweepProgress, sweepsText } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
+import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
+import { sentence as sentenceOf } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
 import type { StateCounts } from './fleet-view.ts';
 import { duration } from './wording.ts';
 
@@ -100,18 +102,34 @@ function blindHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headli
   return null;
 }
 
-/** A guard that may not act must say so before anything else. */
-function writesOffHeadline({ writesOff, command }: HeadlineFacts): Headline | null {
-  const [first, ...others] = writesOff;
-  if (!first) return null;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const until =
-    first.until === null ? '' : ` It is on again at ${new Date(first.until).toISOString().slice(0, 16)} UTC.`;
+/** So many emergency stops are named. */
+const stopsNamed = 3;
+
+/** A guard that may not act anywhere must say so before anything else; beside a narrower stop the fleet is told as usual. */
+function writesOffHeadline(facts: HeadlineFacts): Headline | null {
+  const { writesOff, accounts, command } = facts;
+  if (writesOff.length === 0) return null;
+  const scopes = writesOff.map(({ scope }) => scope);
+  const named = writesOff.slice(0, stopsNamed);
+  const more = writesOff.length > stopsNamed ? ` and ${writesOff.length - stopsNamed} more` : '';
+  const sentence = `Writes are OFF for ${named.map(({ scope }) => scopeText(scope)).join(', ')}${more}.`;
+  const advice = `Breaches there are notified, and nothing is done. ${named.map((off) => stopText(off, command)).join(' ')}`;
+  const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
+  const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
+  if (everywhere) return { tone: 'alarm', sentence, advice };
+  const fleet = fleetHeadline(facts);
+  const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
   return {
-    tone: 'alarm',
-    sentence: `Writing is switched off: ${first.scope}${more}.`,
-    advice: `By ${first.by}: ${first.reason}.${until} Breaches are told, nothing is done. \`${command} writes on\` ends it.`,
+    tone: quiet ? 'acted' : fleet.tone,
+    sentence: `${sentence} ${fleet.sentence}`,
+    advice: quiet ? advice : `${fleet.advice} ${advice}`,
   };
+}
+
+/** `By bob: a look first. On again at 22 November 10:02 UTC, or now with ...`. */
+function stopText({ scope, by, reason, until }: WritesOff, command: string): string {
+  const end = until === null ? 'To allow writes' : `On again at ${momentText(until)}; to allow writes now`;
+  return `${sentenceOf(`By ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
 }
 
 function fleetHeadline(facts: HeadlineFacts): Headline {

@@ -8,6 +8,7 @@ import type { AccountState } from '../model/mailbox.ts';
 import { type SweepProgress, sweepText } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import type { MailboxRow, Page, StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
 
@@ -25,8 +26,10 @@ export function fleetJson(parts: {
   readonly firing: readonly Alert[];
   readonly explain: Explain;
   readonly now: EpochMs;
+  /** The words that start this program. */
+  readonly command: string;
 }) {
-  const { fleet, headline, counts, page, firing, explain, now } = parts;
+  const { fleet, headline, counts, page, firing, explain, now, command } = parts;
   return {
     at: iso(now),
     headline: headline.sentence,
@@ -51,11 +54,25 @@ export function fleetJson(parts: {
       failing_since: iso(channel.failingSince),
       last_failure: channel.lastFailure,
     })),
+    writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),
     total: page.total,
     page: page.page,
     pages: page.pages,
     mailboxes: page.rows.map((row) => rowJson(row, explain)),
+  };
+}
+
+function writesOffJson({ scope, since, until, by, reason }: WritesOff, command: string) {
+  return {
+    scope: scope.kind,
+    account: scope.kind === 'everything' ? null : scope.account,
+    mailbox: scope.kind === 'mailbox' ? scope.email : null,
+    since: iso(since),
+    until: iso(until),
+    by,
+    reason,
+    allow_with: writesOnCommand(scope, command),
   };
 }
 

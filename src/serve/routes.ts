@@ -20,6 +20,7 @@ import {
   selectPage,
 } from './fleet-view.ts';
 import { headlineOf } from './headline.ts';
+import { type HistorySource, historyAnswer } from './history-answer.ts';
 import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import { addOperations, type OperationsRouteParts } from './operations-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
@@ -48,6 +49,7 @@ export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
   readonly ready: () => Readiness;
   /** The newest first. */
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
+  readonly history: HistorySource;
   /** The newest first. */
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
@@ -164,13 +166,31 @@ function pictureOf(parts: PictureParts) {
 }
 
 export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
+/** What GET routes with JSON answer from. */
+export type AnswerParts = PictureParts & Pick<RouteParts, 'history'>;
 export type FleetAnswer = ReturnType<typeof fleetJson>;
 
 /** The fleet as JSON, worst first: one page of it, as the query asks. */
 export function fleetAnswer(parts: PictureParts, query: Readonly<Record<string, string>>): FleetAnswer {
   const picture = pictureOf(parts);
   const page = selectPage(picture.rows, selectionFrom(query));
-  return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain });
+  return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain, command: parts.world.command });
+}
+
+/** What `GET /api/NAME` answers, also over the daemon's own socket; null: that is not for it. */
+export async function jsonAnswer(name: string, query: Readonly<Record<string, string>>, parts: AnswerParts) {
+  const { fleet, world, history } = parts;
+  const now = world.clock.now();
+  switch (name) {
+    case 'fleet':
+      return { status: 200, body: fleetAnswer(parts, query) } as const;
+    case 'history':
+      return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, query);
+    case 'silences':
+      return { status: 200, body: { silences: fleet.silences(now).map(silenceJson) } } as const;
+    default:
+      return null;
+  }
 }
 
 function addPages(app: Hono, parts: RouteParts): void {
@@ -178,7 +198,7 @@ function addPages(app: Hono, parts: RouteParts): void {
   app.get('/', async (c) => {
     const selection = selectionFrom(c.req.query());
     const picture = pictureOf(parts);
-    const deliveries = await history(world, () => parts.deliveries(deliveriesShown));
+    const deliveries = await orNull(world, () => parts.deliveries(deliveriesShown));
     const page = selectPage(picture.rows, selection);
     const still = c.req.query('refresh') === 'off';
     return c.html(fleetPage({ fleet, ...picture, page, selection, deliveries, explain, still }));
@@ -187,7 +207,7 @@ function addPages(app: Hono, parts: RouteParts): void {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
-    const decisions = await history(world, () => parts.decisions(account, id, decisionsShown));
+    const decisions = await orNull(world, () => parts.decisions(account, id, decisionsShown));
     const row = rowOf(fleet, mailbox, nearLimitPpmOf);
     const still = c.req.query('refresh') === 'off';
     return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
@@ -199,7 +219,7 @@ function addPages(app: Hono, parts: RouteParts): void {
 }
 
 /** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */
-async function history<Entry>(world: World, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[] | null> {
+async function orNull<Entry>(world: World, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[] | null> {
   try {
     return await read();
   } catch (error) {
@@ -210,7 +230,12 @@ async function history<Entry>(world: World, read: () => Promise<readonly Entry[]
 
 function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
-  app.get('/api/fleet', (c) => c.json(fleetAnswer(parts, c.req.query())));
+  for (const name of ['fleet', 'history', 'silences']) {
+    app.get(`/api/${name}`, async (c) => {
+      const answer = await jsonAnswer(name, c.req.query(), parts);
+      return answer ? c.json(answer.body, answer.status) : c.notFound();
+    });
+  }
   app.get('/api/mailboxes/:account/:id', async (c) => {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);

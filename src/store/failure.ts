@@ -8,6 +8,17 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
+/** Another process holds the store. */
+export class HeldStoreError extends StoreError {
+  /** `process 123 on host, since ...`, or `another process`. */
+  readonly holder: string;
+
+  constructor(file: string, holder: string) {
+    super(`The store ${file} is in use by ${holder}: only one Warmwarden may guard it at a time.`);
+    this.holder = holder;
+  }
+}
+
 /** A write that SQLite would have made, and that would have been lost or in vain. */
 export class AtRiskError extends StoreError {
   readonly remedy: string;

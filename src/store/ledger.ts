@@ -6,10 +6,13 @@ import type { Silence } from '../model/alert.ts';
 import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { CommandEntry } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
+import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
 import { connectReadOnly, storeError } from './connection.ts';
 import { StoreError } from './failure.ts';
 import { loadMailboxes } from './mailboxes.ts';
+import { schemaOf, schemaVersion } from './migrations.ts';
 import { parsed } from './parsed.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { Tables } from './schema.ts';
@@ -57,6 +60,23 @@ export class Ledger {
   /** The fleet as it was believed to be at the last commit. */
   picture(): Promise<StoredPicture> {
     return this.#read(() => loadPicture(this.#db));
+  }
+
+  /** The audit log, the newest first. */
+  commands(query: HistoryQuery): Promise<readonly CommandEntry[]> {
+    return this.#current(() => loadCommands(this.#db, query));
+  }
+
+  /** What the guard did by itself, the newest first. */
+  guardActions(query: HistoryQuery): Promise<readonly Action[]> {
+    return this.#current(() => loadGuardActions(this.#db, query));
+  }
+
+  /** Reads what an earlier version did not write. */
+  async #current<Value>(work: () => Promise<Value>): Promise<Value> {
+    const row = await this.#read(() => schemaOf(this.#db));
+    if (row < schemaVersion) throw new StoreError(earlier(this.#path));
+    return this.#read(work);
   }
 
   /** What was decided and done about a mailbox until a moment, also under the ids that its address had before. */
@@ -109,3 +129,6 @@ export class Ledger {
     }
   }
 }
+
+const earlier = (path: string) =>
+  `The store ${path} was written by an earlier version of Warmwarden: start the daemon once, which brings it up to date.`;

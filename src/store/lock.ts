@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import type { EpochMs } from '../model/time.ts';
-import { AtRiskError, StoreError } from './failure.ts';
+import { AtRiskError, HeldStoreError } from './failure.ts';
 import { identityOf } from './identity.ts';
 import { create, lockOf } from './place.ts';
 
@@ -55,8 +55,7 @@ function lockedOrNull(path: string): DatabaseSync | null {
 }
 
 function refuse(file: string): never {
-  const holder = holderOf(file) ?? 'another process';
-  throw new StoreError(`The store ${file} is in use by ${holder}: only one Warmwarden may guard it at a time.`);
+  throw new HeldStoreError(file, holderOf(file) ?? 'another process');
 }
 
 /** As the store names it; null when it can't be read. */

@@ -1,8 +1,10 @@
 // The schema's history. A migration, once released, never changes; a newer store is refused.
 import { type Kysely, sql } from 'kysely';
+import { scopeKey, type WritesOff } from '../model/write-scope.ts';
 import { heldByApi } from './held-by-api.ts';
 import { runSizes } from './run-sizes.ts';
 import type { Tables } from './schema.ts';
+import { storedWritesOff } from './stored.ts';
 
 type Db = Kysely<Tables>;
 
@@ -16,6 +18,8 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   operatorCommands,
   heldByApi,
   runSizes,
+  auditLog,
+  writeScopes,
 ];
 
 /** The schema that this version writes. */
@@ -29,8 +33,7 @@ export class NewerStoreError extends Error {
 /** Brings the store to this version's schema, each step in a transaction of its own. Throws NewerStoreError. */
 export async function migrate(db: Db): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
-  const row = await db.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
-  const current = Number(row?.value ?? 0);
+  const current = await schemaOf(db);
   if (current > schemaVersion) {
     throw new NewerStoreError(
       `The store has schema version ${current}, this Warmwarden knows ${schemaVersion}: start the newer version again, or use another store.`,
@@ -43,6 +46,12 @@ export async function migrate(db: Db): Promise<void> {
       await setMeta(trx, 'schema_version', String(index + 1));
     });
   }
+}
+
+/** The schema that a store has; 0: none yet. */
+export async function schemaOf(db: Db): Promise<number> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
+  return Number(row?.value ?? 0);
 }
 
 export async function setMeta(db: Db, key: string, value: string): Promise<void> {
@@ -250,4 +259,57 @@ async function deliveriesByState(db: Db): Promise<void> {
 async function operatorCommands(db: Db): Promise<void> {
   await db.schema.alterTable('hands').renameTo('operator_commands').execute();
   await db.schema.alterTable('operator_commands').renameColumn('wish', 'command').execute();
+}
+
+/** What was asked of what, and how it ended. Of earlier commands only the words are known. */
+async function auditLog(db: Db): Promise<void> {
+  const table = () => db.schema.alterTable('operator_commands');
+  await table()
+    .addColumn('name', 'text', (column) => column.notNull().defaultTo(''))
+    .execute();
+  await table().addColumn('account', 'text').execute();
+  await table().addColumn('result', 'text').execute();
+  await table().addColumn('ended_at', 'bigint').execute();
+  await db.updateTable('operator_commands').set({ result: 'unknown' }).execute();
+  await db.schema.createIndex('actions_by_time').on('actions').columns(['planned_at']).execute();
+  await db.schema.createIndex('commands_by_time').on('operator_commands').columns(['at']).execute();
+  await db.schema
+    .createTable('command_mailboxes')
+    .addColumn('command_id', 'integer', (column) => column.notNull())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('mailbox_id', 'text', (column) => column.notNull())
+    .addColumn('email', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('command_mailboxes_key', ['command_id', 'account', 'mailbox_id'])
+    .execute();
+  await db.schema
+    .createIndex('commands_of_mailbox')
+    .on('command_mailboxes')
+    .columns(['account', 'mailbox_id'])
+    .execute();
+}
+
+/** An emergency stop says what it is about instead of being read from one text. */
+async function writeScopes(db: Db): Promise<void> {
+  const rows = await db.selectFrom('writes_off').selectAll().execute();
+  await db.deleteFrom('writes_off').execute();
+  for (const row of rows) {
+    const off = await withAddress(db, storedWritesOff(row));
+    await db
+      .insertInto('writes_off')
+      .values({ scope: scopeKey(off.scope), off: JSON.stringify(off) })
+      .execute();
+  }
+}
+
+/** Earlier versions knew a mailbox by its id only. */
+async function withAddress(db: Db, off: WritesOff): Promise<WritesOff> {
+  const { scope } = off;
+  if (scope.kind !== 'mailbox') return off;
+  const row = await db
+    .selectFrom('mailboxes')
+    .select('email')
+    .where('account', '=', scope.account)
+    .where('mailbox_id', '=', scope.mailboxId)
+    .executeTakeFirst();
+  return { ...off, scope: { ...scope, email: row?.email ?? scope.email } };
 }

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely, Selectable } from 'kysely';
 import type { Transition } from '../model/alert.ts';
 import type { Delivery, DeliveryState, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
-import type { DeliveryRecord, DeliverySettlement, OutboxCount, ResendRecord } from '../model/outbox.ts';
+import type { DeliveryRecord, DeliverySettlement, OutboxCount } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { setMeta } from './migrations.ts';
 import { parsed } from './parsed.ts';
@@ -120,7 +120,7 @@ export function undelivered(
 export async function resendDeliveries(
   trx: Db,
   wanted: readonly string[],
-  { by, reason, now }: ResendRecord,
+  now: EpochMs,
 ): Promise<readonly { readonly channel: string; readonly count: number }[]> {
   const counts = new Map<string, number>();
   const again = {
@@ -136,11 +136,6 @@ export async function resendDeliveries(
     for (const { channel } of await dead.returning('channel').execute())
       counts.set(channel, (counts.get(channel) ?? 0) + 1);
   });
-  const outcome = `${[...counts.values()].reduce((sum, count) => sum + count, 0)} messages`;
-  await trx
-    .insertInto('operator_commands')
-    .values({ at: now, by, command: 'channels resend', reason, outcome })
-    .execute();
   return [...counts].map(([channel, count]) => ({ channel, count }));
 }
 

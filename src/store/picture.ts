@@ -4,12 +4,12 @@ import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { WritesOff } from '../model/operator-command.ts';
+import type { WritesOff } from '../model/write-scope.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import { parsed } from './parsed.ts';
 import type { BreakerRecord } from './records.ts';
 import type { Tables } from './schema.ts';
-import { storedAction } from './stored.ts';
+import { storedAction, storedWritesOff } from './stored.ts';
 import { loadSilences } from './telling.ts';
 
 type Db = Kysely<Tables>;
@@ -47,7 +47,7 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     alerts: alerts.map(({ fingerprint, alert }) => parsed(alert, 'alerts', { fingerprint })),
     actions: actions.map(storedAction),
     silences,
-    writesOff: writesOff.map(({ scope, off }) => parsed(off, 'writes_off', { scope })),
+    writesOff: writesOff.map(storedWritesOff),
     breakers: breakers.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) })),
   };
 }

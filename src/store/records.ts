@@ -6,6 +6,7 @@ import type { BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { WritesOff } from '../model/write-scope.ts';
 
 /** A verdict to be recorded. */
 export interface DecisionRecord {
@@ -37,21 +38,19 @@ export interface BreakerRecord {
   readonly state: BreakerState;
 }
 
-/** What a person asked for. */
-export interface CommandRecord {
-  readonly at: number;
-  readonly by: string;
-  readonly reason: string;
-  /** What was asked, in a few words. */
-  readonly command: string;
-  readonly outcome: string;
-}
-
 /** A person ended a hold. */
-export interface ReleaseRecord extends CommandRecord {
+export interface ReleaseRecord {
   /** The mailbox whose memory changed by it. */
   readonly mailbox: MailboxState | null;
   readonly breaker: BreakerRecord | null;
+  readonly alerts: AlertChanges;
+}
+
+/** The emergency stop was switched, or a part of it has expired. */
+export interface WritesRecord {
+  readonly off: readonly WritesOff[];
+  /** Keys of scopes. */
+  readonly on: readonly string[];
   readonly alerts: AlertChanges;
 }
 

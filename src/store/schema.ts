@@ -40,16 +40,26 @@ export interface Tables {
   };
   /** What others changed. */
   changes: { id: Generated<number>; account: string; mailbox_id: string; at: number; change: string };
-  /** What people asked for: who, when, what and why. */
+  /** The audit log: who asked for what, when and why, and what came of it. */
   operator_commands: {
     id: Generated<number>;
     at: number;
     by: string;
+    /** The operation. */
+    name: string;
+    /** In words. */
     command: string;
+    /** The account that it is about; null: several, or all. */
+    account: string | null;
     reason: string;
+    /** null while it is under way. */
+    result: string | null;
+    ended_at: number | null;
     outcome: string;
   };
-  /** By scope: what people switched off. */
+  /** The mailboxes that a command names. */
+  command_mailboxes: { command_id: number; account: string; mailbox_id: string; email: string };
+  /** By the key of its scope: what people switched off. */
   writes_off: { scope: string; off: string };
   /** By base_url. */
   breakers: { api: string; state: string };

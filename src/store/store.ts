@@ -1,23 +1,24 @@
 // What survives a restart: one verb per business event, each a transaction of its own (gate.ts). No clock here: `now` comes along.
 import type { Action } from '../model/action.ts';
-import type { AlertChanges } from '../model/alert.ts';
+import type { AlertChanges, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { WritesOff } from '../model/operator-command.ts';
-import type { DeliveryRecord, DeliverySettlement, OutboxCount, ResendRecord, TellingMemory } from '../model/outbox.ts';
+import type { CommandEntry } from '../model/operator-command.ts';
+import type { DeliveryRecord, DeliverySettlement, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
+import { scopeKey } from '../model/write-scope.ts';
+import * as audit from './audit.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
 import { migrate, setMeta } from './migrations.ts';
 import * as outbox from './outbox.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
-import type { BreakerRecord, CommandRecord, ListRecord, ReleaseRecord, TickRecord } from './records.ts';
+import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WritesRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import { storedAction } from './stored.ts';
-import type { SilenceRecord } from './telling.ts';
 import * as telling from './telling.ts';
 import {
   writeAction,
@@ -100,9 +101,32 @@ export class Store {
     });
   }
 
-  /** What a person asked for and what came of it. */
-  async recordCommand(record: CommandRecord): Promise<void> {
-    await this.#gate.write((trx) => trx.insertInto('operator_commands').values(record).execute());
+  /** A person asks for something: written down before it is done. Returns its id. */
+  beginCommand(begin: audit.CommandBegin): Promise<number> {
+    return this.#gate.write((trx) => audit.beginCommand(trx, begin));
+  }
+
+  /** What came of it, and who is notified. */
+  async endCommand(settlement: audit.CommandSettlement & { readonly alerts: AlertChanges }): Promise<void> {
+    await this.#gate.write(async (trx) => {
+      await audit.endCommand(trx, settlement);
+      await writeAlerts(trx, settlement.alerts);
+    });
+  }
+
+  /** What was asked for and has no outcome: an earlier process ended before it. */
+  unendedCommands(): Promise<readonly CommandEntry[]> {
+    return this.#gate.read(audit.unendedCommands);
+  }
+
+  /** The audit log, the newest first. */
+  commands(query: audit.HistoryQuery): Promise<readonly CommandEntry[]> {
+    return this.#gate.read((db) => audit.loadCommands(db, query));
+  }
+
+  /** What the guard did by itself, the newest first. */
+  guardActions(query: audit.HistoryQuery): Promise<readonly Action[]> {
+    return this.#gate.read((db) => audit.loadGuardActions(db, query));
   }
 
   /** What the guard did by itself since a moment and what was read back, oldest first. */
@@ -160,35 +184,23 @@ export class Store {
     });
   }
 
-  /** A person's release, with who asked and why. */
+  /** A person ended a hold. */
   async recordRelease(record: ReleaseRecord): Promise<void> {
-    const { at, by, command, reason, outcome } = record;
     await this.#gate.write(async (trx) => {
-      await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome }).execute();
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);
     });
   }
 
-  /** The emergency stop: `off` is kept until it is taken away again (null). */
-  async recordWrites(record: {
-    off: WritesOff | null;
-    scope: string;
-    at: EpochMs;
-    by: string;
-    reason: string;
-  }): Promise<void> {
-    const { off, scope, at, by, reason } = record;
+  /** The emergency stop: those that are off from now on, and those that are no longer, by key. */
+  async recordWrites(record: WritesRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
-      const command = `writes ${off ? 'off' : 'on'}: ${scope}`;
-      await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
-      await trx.deleteFrom('writes_off').where('scope', '=', scope).execute();
-      if (off)
-        await trx
-          .insertInto('writes_off')
-          .values({ scope, off: JSON.stringify(off) })
-          .execute();
+      const gone = [...record.on, ...record.off.map(({ scope }) => scopeKey(scope))];
+      if (gone.length > 0) await trx.deleteFrom('writes_off').where('scope', 'in', gone).execute();
+      const rows = record.off.map((off) => ({ scope: scopeKey(off.scope), off: JSON.stringify(off) }));
+      if (rows.length > 0) await trx.insertInto('writes_off').values(rows).execute();
+      await writeAlerts(trx, record.alerts);
     });
   }
 
@@ -217,9 +229,9 @@ export class Store {
     return this.#gate.read(telling.loadTelling);
   }
 
-  /** A person's silence, new or ended, with who asked and why. */
-  recordSilence(record: SilenceRecord): Promise<void> {
-    return this.#gate.write((trx) => telling.recordSilence(trx, record));
+  /** A person's silence, new or expired. */
+  recordSilence(silence: Silence, now: EpochMs): Promise<void> {
+    return this.#gate.write((trx) => telling.recordSilence(trx, silence, now));
   }
 
   /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them, in one transaction. */
@@ -247,9 +259,9 @@ export class Store {
     return this.#gate.read((db) => outbox.undelivered(db, which));
   }
 
-  /** Puts given-up messages into the outbox again, with their ids and bytes, and keeps who asked. How many, by channel. */
-  resendDeliveries(ids: readonly string[], about: ResendRecord) {
-    return this.#gate.write((trx) => outbox.resendDeliveries(trx, ids, about));
+  /** Puts given-up messages into the outbox again, with their ids and bytes. How many, by channel. */
+  resendDeliveries(ids: readonly string[], now: EpochMs) {
+    return this.#gate.write((trx) => outbox.resendDeliveries(trx, ids, now));
   }
 
   /** Until when the newest digest reached; null: there was none. */

@@ -1,6 +1,7 @@
 // What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
 import type { Action } from '../model/action.ts';
 import type { Claim, GuardMemory } from '../model/verdict.ts';
+import { everything, type WriteScope, type WritesOff } from '../model/write-scope.ts';
 import type { RowKey } from './failure.ts';
 import { parsed } from './parsed.ts';
 
@@ -29,4 +30,20 @@ export function storedMemory(json: string, key: RowKey): GuardMemory {
 
 function storedClaim({ kind, actionId, since, previousMode, under }: StoredClaim): Claim {
   return { kind, actionId, since, previousMode, under: under ?? null };
+}
+
+/** As it was when the scope was one text: everything, ACCOUNT, or ACCOUNT/ID; no account's name has a slash. */
+export function storedWritesOff({ scope: key, off }: { readonly scope: string; readonly off: string }): WritesOff {
+  type Stored = Omit<WritesOff, 'scope'> & { readonly scope: WriteScope | string };
+  const stored = parsed<Stored>(off, 'writes_off', { scope: key });
+  return { ...stored, scope: typeof stored.scope === 'string' ? scopeOfText(stored.scope) : stored.scope };
+}
+
+function scopeOfText(text: string): WriteScope {
+  // An account of that name could not be told from it. What is stopped too widely, a person sees and mends.
+  if (text === 'everything') return everything;
+  const slash = text.indexOf('/');
+  if (slash < 0) return { kind: 'account', account: text };
+  const mailboxId = text.slice(slash + 1);
+  return { kind: 'mailbox', account: text.slice(0, slash), mailboxId, email: mailboxId };
 }

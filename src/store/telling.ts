@@ -41,22 +41,11 @@ export async function writeTelling(trx: Db, { announced, ended, groups }: Tellin
   );
 }
 
-export interface SilenceRecord {
-  /** Ended ones have their end as `until`. */
-  readonly silence: Silence;
-  readonly at: EpochMs;
-  readonly by: string;
-  readonly reason: string;
-  /** What was asked, in a few words. */
-  readonly command: string;
-}
-
-/** Within the caller's transaction. */
-export async function recordSilence(trx: Db, { silence, at, by, reason, command }: SilenceRecord): Promise<void> {
+/** New, or changed: expired ones have their end as `until`. Within the caller's transaction. */
+export async function recordSilence(trx: Db, silence: Silence, now: EpochMs): Promise<void> {
   const changing = { until: silence.until, silence: JSON.stringify(silence) };
-  await trx.insertInto('operator_commands').values({ at, by, command, reason, outcome: 'done' }).execute();
-  // Who silenced what stays in operator_commands.
-  await trx.deleteFrom('silences').where('until', '<=', at).execute();
+  // Who silenced what stays in the audit log.
+  await trx.deleteFrom('silences').where('until', '<=', now).execute();
   await trx
     .insertInto('silences')
     .values({ id: silence.id, ...changing })

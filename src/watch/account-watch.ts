@@ -17,7 +17,7 @@ import type { GuardedAccount, RecorderRooms } from '../record/guarded-account.ts
 import type { Observation } from '../record/observe.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
-import { type BreakerRelease, type Releaser, releaseBreaker, releaseContest } from '../record/releases.ts';
+import { releaseBreaker, releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../schedule.ts';
 import { endsWithin } from '../world.ts';
 import { AccountHealth, type RequestAbout } from './account-health.ts';
@@ -166,14 +166,14 @@ export class AccountWatch {
     return this.#options.api;
   }
 
-  releaseBreaker(release: BreakerRelease): Promise<readonly string[] | null> {
+  releaseBreaker(agreed: readonly string[] | null): Promise<readonly string[] | null> {
     const { api, pageUrl, rules } = this.#options;
     // Nothing is held after it, so no window is named.
-    return releaseBreaker(this.#rooms, { api, pageUrl, rules: rules(), windowMs: 0 }, release);
+    return releaseBreaker(this.#rooms, { api, pageUrl, rules: rules(), windowMs: 0 }, agreed);
   }
 
-  releaseContest(mailbox: MailboxState, releaser: Releaser): Promise<boolean> {
-    return releaseContest(this.#rooms, mailbox, releaser);
+  releaseContest(mailbox: MailboxState): Promise<boolean> {
+    return releaseContest(this.#rooms, mailbox);
   }
 
   /** Makes a person's change, through to its outcome. A sentence instead when it can't be begun. */

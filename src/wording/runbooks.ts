@@ -46,6 +46,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'All further actions under this API are held. After an hour the worst are acted on, a tenth of the fleet each quarter of an hour, if fresh data still says so; mailboxes seen for the first time wait for you.',
     todo: 'Look at the held mailboxes on the page. If the bounces are real: `warmwarden breaker release`. If the data is wrong, do nothing.',
   },
+  writes_off: {
+    means:
+      'The emergency stop is on: a person ran `warmwarden writes off` for all accounts, for one account or for one mailbox. The message says who, why and until when. It ends when writes are on again or the time is over.',
+    done: 'Warmwarden changes no mailbox that the stop covers, neither by itself nor for a person. It keeps watching, and breaches there are notified as `bounce_over_limit`. The stop survives restarts.',
+    todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
+  },
   contested: {
     means: 'What the guard changed on a mailbox was taken back twice within a day by somebody else.',
     done: 'The guard holds and does not act on it again for now.',
@@ -145,6 +151,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       'A reload was refused: the file has mistakes, it would drop over a fifth of the mailboxes, or the store could not be read.',
     done: 'The previous configuration stays in force.',
     todo: 'Run `warmwarden check`, correct the file, and run `warmwarden reload` (with --force if the drop is intended).',
+  },
+  operator_acted: {
+    means:
+      'A person changed something through Warmwarden: on the command line, over HTTP, or by applying a recipe. The message says who, what, why and what came of it.',
+    done: 'The command and its outcome are in the audit log.',
+    todo: 'Nothing, if you expected it. `warmwarden history` shows the commands of the last days. To have every command notified, route this rule to a channel: without a route, alerts of severity info go to none.',
   },
   channel_failing: {
     means:

@@ -103,6 +103,7 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     now: start,
     policy: defaultPolicy,
     mayWrite: true,
+    writesOff: null,
     staleBefore: Number.NEGATIVE_INFINITY,
     rules: defaultRuleSettings,
     neighbours: () => [],

@@ -34,7 +34,7 @@ beforeEach(async () => {
       return outcomes.shift() ?? { result: 'done', messages: ['Done.'] };
     };
   const commands = new Proxy({}, { get: (_target, name) => answering(String(name)) }) as DaemonCommands;
-  const questions = { fleet: () => ({}), recipes: () => new Response(null, { status: 404 }) };
+  const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
   socket = await startCommandSocket(join(folder, 'w.db'), commands, questions);
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
   writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));

@@ -43,7 +43,10 @@ test('tells the breach, the action and what came after, newest first', () => {
   expect(text).toMatch(
     /recovery, bounce_rate_over_limit\n {2}\d+ bounces in \d+ mails of .* over balanced's limit of 1 %/,
   );
-  expect(text).toMatch(/Switched to recovery mode at .*, confirmed/);
+  // Each action with its date: a time alone says little a day later.
+  expect(text).toMatch(
+    /^\d+ March \d\d:\d\d UTC: recovery by Warmwarden, confirmed\n( {2}.*\n)* {2}Switched to recovery mode at .*, confirmed/m,
+  );
   expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce_rate_over_limit'));
 });
 

@@ -118,7 +118,7 @@ export function memoryOutbox(): MemoryOutbox {
         (one) => one.state === 'dead' && (channel ?? one.channel) === one.channel && (wanted ?? one.id) === one.id,
       );
     },
-    resendDeliveries: async (ids, { now }) => {
+    resendDeliveries: async (ids, now) => {
       check();
       const again = [...deliveries.values()].filter(({ id, state }) => state === 'dead' && ids.includes(id));
       const fresh = { state: 'pending', attempts: 0, settledAt: null, begunAt: null, receipt: null } as const;

@@ -1,4 +1,5 @@
 // Messages reach real receivers: in order, under one id, through failures; nothing is lost and nothing told twice.
+
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
@@ -7,6 +8,7 @@ import { webhookChannel } from '../../src/notify/webhook.ts';
 import { resendCommand } from '../../src/operator/resend.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { unaudited } from '../operator/rooms.ts';
 import { memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookChannel, hookTo, rigWith, secret } from './rig.ts';
@@ -100,7 +102,7 @@ test('410 ends the endpoint: nothing more is sent to it, all of it is visible, a
   expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, givenUp: 3, failingSince: expect.any(Number) });
   receiver.answer = status(200);
   const who = { by: 'jo', reason: '' };
-  const resend = resendCommand(rig.notifier.undelivered);
+  const resend = resendCommand(rig.notifier.undelivered, unaudited);
   expect(await resend({ channel: 'nobody', delivery: null, ...who })).toMatchObject({ result: 'invalid' });
   const planned = await resend({ channel: 'hook', delivery: null, dryRun: true, ...who });
   expect(planned.messages).toEqual(['Warmwarden will send 3 undelivered messages again: 3 to hook.']);

@@ -1,10 +1,12 @@
 // The recipe channel: an alert starts one run and no second one, and its run is followed to its end, restarts or not.
+
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { recipeChannel } from '../../src/notify/recipe.ts';
 import { resendCommand } from '../../src/operator/resend.ts';
 import type { World } from '../../src/world.ts';
 import { firing, resolved, sampleAlert } from '../alert/samples.ts';
+import { unaudited } from '../operator/rooms.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 import { memoryOutbox } from './memory-outbox.ts';
 import { rigWith } from './rig.ts';
@@ -53,7 +55,10 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
   expect(rig.store.deliveries()[0]?.detail).toContain('a run of at-risk may have started, and is not asked for again');
   expect([...rig.fleet.channels()][0]).toMatchObject({ givenUp: 1 });
   host.trigger = () => ({ status: 202, body: { id: 'run-2', status: 'succeeded' } });
-  await resendCommand(rig.notifier.undelivered)({ channel: 'fix', delivery: null, by: 'jo', reason: 'it had not' });
+  await resendCommand(
+    rig.notifier.undelivered,
+    unaudited,
+  )({ channel: 'fix', delivery: null, by: 'jo', reason: 'it had not' });
   await rig.clock.advance(minuteMs);
   expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent' });
   expect(posts(host)).toBe(2);

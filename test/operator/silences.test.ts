@@ -1,4 +1,5 @@
 // A person's silence over the socket: what it refuses, what it says, that it survives, and how the command line shows it.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +11,11 @@ import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { askDaemon } from '../../src/operator/daemon-client.ts';
 import { failed } from '../../src/operator/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
+import { silenceJson } from '../../src/serve/json-answers.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';
 import { sampleAlert } from '../alert/samples.ts';
+import { roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
 let folder: string;
@@ -33,8 +36,11 @@ beforeEach(async () => {
   const none = async () => failed();
   socket = await startCommandSocket(
     path,
-    { ...createOperatorCommands([], { fleet, store, world }), reload: none, channelsResend: none },
-    { fleet: () => ({}), recipes: () => new Response(null, { status: 404 }) },
+    { ...createOperatorCommands([], roomsOf(fleet, store, world)), reload: none, channelsResend: none },
+    {
+      json: async () => ({ status: 200, body: { silences: fleet.silences(world.clock.now()).map(silenceJson) } }),
+      recipes: () => new Response(null, { status: 404 }),
+    },
   );
   writeFileSync(
     join(folder, 'config.yaml'),
@@ -86,10 +92,12 @@ test('a silence says how many it mutes and that it mutes what the guard does too
   const listed = JSON.parse(await said('list', '--json'));
   expect(listed.silences).toMatchObject([{ id: silence?.id, by: 'ann', reason: 'the provider moves' }]);
   expect(await said('expire', silence?.id ?? '', '--yes')).toContain(`Silence ${silence?.id} has expired`);
-  expect(await said('list')).toBe('Nothing is silenced.\n');
-  expect(await said('expire', silence?.id ?? '', '--yes')).toContain('has already expired');
-  expect(process.exitCode).toBe(0);
-  expect(await said('expire', 'other', '--yes')).toBe('No silence is called other. See `warmwarden silence list`.\n');
+  expect(await said('list')).toBe('No silence is active.\n');
+  expect(await said('expire', silence?.id ?? '', '--yes')).toContain('No active silence has the id');
+  expect(process.exitCode).toBe(2);
+  expect(await said('expire', 'other', '--yes')).toBe(
+    'No active silence has the id other. See `warmwarden silence list`.\n',
+  );
   expect(process.exitCode).toBe(2);
 });
 

@@ -1,8 +1,11 @@
 // A POST that was answered with 429 or another 4xx and was applied all the same (FAULTS.md O14): it was disowned.
+
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { everything } from '../../src/model/write-scope.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { worldOn } from '../../src/world.ts';
+import { commandRooms } from '../operator/rooms.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 import type { Meddling } from '../watch/go-between.ts';
@@ -56,7 +59,7 @@ describe('what is there after a refusal is ours', () => {
     firstPost(duty, { ...throttled, headers: { 'retry-after': '20' }, applied });
     await settled(duty, jonas);
     const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
-    const commands = createOperatorCommands([duty.watch()], { fleet: duty.fleet(), store: duty.store(), world });
+    const commands = createOperatorCommands([duty.watch()], commandRooms(duty, world));
     const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
     expect((await undone).messages.at(-1)).toBe('1 of 1 mailboxes taken back.');
@@ -160,7 +163,7 @@ describe('until the look has answered, nothing is said of it', () => {
     firstPost(duty, { ...throttled, headers: { 'retry-after': '600' } });
     await duty.until(() => duty.posts().length === 1);
     duty.fleet().putWritesOff({
-      scope: 'everything',
+      scope: everything,
       since: duty.clock.now(),
       until: null,
       by: 'a test',

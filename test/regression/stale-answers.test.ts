@@ -1,9 +1,11 @@
 // Answers and decisions that were overtaken while they waited: for the API, for their turn, for a slot of the budget.
+
 import { describe, expect, test } from 'vitest';
 import type { Action } from '../../src/model/action.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { worldOn } from '../../src/world.ts';
+import { commandRooms } from '../operator/rooms.ts';
 import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 
 /** The breach is there when the watch begins, so it is acted upon within minutes. */
@@ -160,7 +162,7 @@ describe('a command', () => {
     await using duty = await goOnDuty(breached);
     await duty.until(() => duty.action()?.state === 'confirmed');
     const world = worldOn(duty.clock, { level: 'silent', format: 'json' });
-    const commands = createOperatorCommands([duty.watch()], { fleet: duty.fleet(), store: duty.store(), world });
+    const commands = createOperatorCommands([duty.watch()], commandRooms(duty, world));
     duty.simulator.fleet.setMode(amelia, 'slow');
     const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);

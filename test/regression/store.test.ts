@@ -341,10 +341,8 @@ describe('a damaged row', () => {
 
   test('whose key is a text for a shell is named without a command', async () => {
     const { path, store } = await opened();
-    await store.recordSilence({
-      silence: { id: '$(reboot)', match: {}, by: 'ann', reason: '', from: now, until: now + 1 },
-      ...{ at: now, by: 'ann', reason: '', command: '' },
-    });
+    const silence = { id: '$(reboot)', match: {}, by: 'ann', reason: '', from: now, until: now + 1 };
+    await store.recordSilence(silence, now);
     const database = new DatabaseSync(path);
     database.exec("UPDATE silences SET silence = ''");
     database.close();

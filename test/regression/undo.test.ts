@@ -1,9 +1,11 @@
 // `undo` where the budget is small, and where the API can't show what was taken back.
+
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';
 import { worldOn } from '../../src/world.ts';
+import { commandRooms } from '../operator/rooms.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, goOnDuty, jonas, stormOf } from '../watch/duty.ts';
 
@@ -42,11 +44,7 @@ test('it ends where somebody took the change back already and nothing can be jud
   duty.between.meddle = ({ path }) => (path.startsWith('/v1/stats') ? { status: 500, body: {} } : 'pass');
   await duty.restart();
   await duty.run(10 * minuteMs);
-  const rooms = {
-    fleet: duty.fleet(),
-    store: duty.store(),
-    world: worldOn(duty.clock, { level: 'silent', format: 'json' }),
-  };
+  const rooms = commandRooms(duty, worldOn(duty.clock, { level: 'silent', format: 'json' }));
   let said: readonly string[] | null = null;
   void createOperatorCommands([duty.watch()], rooms)
     .undo({ sinceMs, by: 'a test', reason: 'to see it' })

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { everything } from '../../src/model/write-scope.ts';
 import { movedClock } from '../../src/world.ts';
 import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 
@@ -81,7 +82,7 @@ test('the emergency stop between an intent and its turn in the budget: nothing i
   await using duty = await goOnDuty();
   await duty.until(() => duty.action()?.state === 'open');
   expect(duty.posts()).toEqual([]);
-  const off = { scope: 'everything', since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
+  const off = { scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
   duty.fleet().putWritesOff(off);
   await duty.run(hourMs);
   expect([duty.posts(), duty.action()?.state, duty.action()?.attempts]).toEqual([[], 'dropped', 0]);

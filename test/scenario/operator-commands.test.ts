@@ -43,7 +43,7 @@ describe('an operator command on a mailbox', () => {
     await stage.run(20 * minuteMs);
     const off = { off: true, account: null, mailbox: oliver, for_seconds: 3_600, dry_run: true };
     expect((await stage.command('writes', off)).messages.join()).toMatch(
-      /^Writing will be off for oliver\S+ until .*on again\.$/,
+      /^Warmwarden will change nothing: writes will be off for mailbox oliver\S+ \(account agency\) until .*\./,
     );
     const silence = { match: { domain: ['northbeam.example'] }, for_seconds: 3_600, dry_run: true };
     expect((await stage.command('silence-add', silence)).messages[0]).toMatch(
@@ -65,7 +65,7 @@ describe('an operator command on a mailbox', () => {
     const refused = await stage.command('pause', one(oliver));
     expect(refused).toEqual({
       result: 'failed',
-      messages: ['Writing is switched off for it: `warmwarden writes on` first.'],
+      messages: ['Writes are off for all accounts (a test: to see it). To allow them: `warmwarden writes on`.'],
     });
     expect(await stage.command('pause', one('nobody@x.example'))).toEqual({
       result: 'invalid',
@@ -99,7 +99,9 @@ describe('undo', () => {
     const preview = await stage.command('undo', { ...request, dry_run: true });
     expect(preview.messages.join(' ')).toContain(`${amelia}: left as it is`);
     expect(made(stage)).toEqual(before);
-    const undone = await stage.command('undo', request);
+    const outdated = await stage.command('undo', { ...request, plan: 'another' });
+    expect([outdated.result, outdated.plan, made(stage)]).toEqual(['changed', preview.plan, before]);
+    const undone = await stage.command('undo', { ...request, plan: preview.plan ?? '' });
     expect(undone.result).toBe('done');
     const after = made(stage).slice(before.length);
     expect(after.every((post) => post.startsWith(jonas))).toBe(true);

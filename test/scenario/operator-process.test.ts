@@ -31,7 +31,7 @@ describe.concurrent('on the command line', () => {
     await stage.daemon.onDuty();
     await until('it to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 3);
     const off = await command(stage, 'writes', 'off', '--for', '1h', '--reason', 'a look first', '--yes');
-    expect(off).toEqual({ code: 0, said: expect.stringMatching(/^Writing is off for everything until /) });
+    expect(off).toEqual({ code: 0, said: expect.stringMatching(/^Writes are off for all accounts until /) });
     mailbox.days = week(40, 4);
     const told = () => stage.receiver.alerts().map(({ rule }) => rule);
     await until('the breach to be told', () => told().includes('bounce_over_limit'));
@@ -60,7 +60,7 @@ describe.concurrent('on the command line', () => {
       expect(mailbox.status).not.toBe('paused');
     }
     const explained = await command(stage, 'explain', mailbox.email);
-    expect(explained.said).toContain('said why: the list is bad');
+    expect(explained.said).toContain('Reason: the list is bad.');
     const unknown = await command(stage, 'pause', 'nobody@a.example', '--yes');
     expect(unknown).toEqual({ code: 2, said: 'No guarded mailbox is called nobody@a.example.' });
   });

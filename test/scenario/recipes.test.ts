@@ -211,6 +211,16 @@ describe('a recipe that does something', () => {
     expect(asks.status).toBe(400);
   });
 
+  test('is refused with a plan that is no dry run of it', async () => {
+    const other = await run('at-risk');
+    const body = JSON.stringify({ parameters: { domain }, apply: true, plan: other.id });
+    const refused = await ask('/v1/recipes/pause-domain/runs', { method: 'POST', body, key: keys.operator });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { message: `${other.id} is not a finished dry run of pause-domain with these parameters.` },
+    ]);
+  });
+
   test('applied, acts through the guarded path and says what came of each', async () => {
     const { rows } = await run('pause-domain', { domain }, keys.operator, true);
     expect(rows.map((row) => row['outcome'])).toEqual(rows.map(() => 'done'));

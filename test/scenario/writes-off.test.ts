@@ -15,17 +15,23 @@ describe('writes off', () => {
   it('stops the POST of a breach, tells it instead, and acts when writing is on again', async () => {
     await using stage = await begin();
     await stage.run(10 * minuteMs);
-    expect(await stage.writes(true)).toMatchObject({ result: 'done', messages: ['Writing is off for everything.'] });
+    expect(await stage.writes(true)).toMatchObject({
+      result: 'done',
+      messages: [
+        'Writes are off for all accounts until a person switches them on. To allow them: `warmwarden writes on`.',
+      ],
+    });
     await stage.until('the breach', () => wanted(stage) === 'recovery', 4 * hourMs);
     await stage.run(5 * minuteMs);
     expect(stage.posts).toEqual([]);
     expect(stage.told('bounce_over_limit')).toEqual(['firing']);
-    expect(await (await request(`${stage.url()}/`)).body.text()).toContain('Writing is switched off: everything.');
+    expect(await (await request(`${stage.url()}/`)).body.text()).toContain('Writes are OFF for all accounts.');
     expect(await (await request(`${stage.url()}/metrics`)).body.text()).toMatch(/guard_enforcing\{[^}]*\} 0/);
     await stage.writes(false);
     await stage.run(10 * minuteMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
     expect(stage.told('bounce_over_limit')).toEqual(['firing', 'resolved']);
+    expect(stage.told('writes_off')).toEqual(['firing', 'resolved']);
   });
 
   it('survives a restart, and ends by itself after its time', async () => {
@@ -37,6 +43,7 @@ describe('writes off', () => {
     expect([wanted(stage), stage.posts.length]).toEqual(['recovery', 0]);
     await stage.run(hourMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
+    expect(stage.told('writes_off')).toEqual(['firing', 'resolved']);
   });
 
   it('for one mailbox leaves the others guarded, and names what it does not know', async () => {
@@ -45,6 +52,10 @@ describe('writes off', () => {
     expect((await stage.writes(true, { mailbox: 'nobody@x.example' })).result).toBe('invalid');
     await stage.writes(true, { mailbox: oliver });
     await stage.run(4 * hourMs);
+    const refused = await stage.command('pause', { mailbox: oliver });
+    expect(refused.messages).toEqual([
+      `Writes are off for mailbox ${oliver} (account agency) (a test: to see it). To allow them: \`warmwarden writes on --mailbox agency/${oliver}\`.`,
+    ]);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
   });
 });

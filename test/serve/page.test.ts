@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { everything } from '../../src/model/write-scope.ts';
 import {
   account,
   action,
@@ -133,6 +134,28 @@ describe('the headline', () => {
     fleet.putAction(action('a1', one, { state: 'unconfirmed', plannedAt: now - hourMs }));
     fleet.putAction(action('a2', one, { state: 'confirmed', plannedAt: now - minuteMs }));
     expect(await read(fleet)).toContain('class="headline calm"');
+  });
+
+  test('a stop of all writes goes before anything else; a narrower one is named beside the fleet, with what ends it', async () => {
+    const fleet = calmFleet();
+    fleet.putAccount(account('other'));
+    const [one] = fleet.mailboxes();
+    const off = { since: now, until: null, by: 'bob', reason: 'a look first' };
+    if (one) {
+      const scope = { kind: 'mailbox', account: one.account, mailboxId: one.id, email: one.email } as const;
+      fleet.putWritesOff({ ...off, scope });
+    }
+    const narrow = await read(fleet);
+    expect(headline(narrow)).toBe(
+      'Writes are OFF for mailbox box1@acme.example (account acme). All 3 mailboxes are fine.',
+    );
+    expect(narrow).toContain('By bob: a look first.');
+    expect(narrow).toContain('`warmwarden writes on --mailbox acme/box1@acme.example`');
+    expect(narrow).toContain('class="headline acted"');
+    fleet.putWritesOff({ ...off, scope: everything });
+    const wide = await read(fleet);
+    expect(headline(wide)).toMatch(/^Writes are OFF for all accounts, mailbox box1@acme\.example \(account acme\)\.$/);
+    expect(wide).toContain('class="headline alarm"');
   });
 
   test('shouts when a key may not write', async () => {

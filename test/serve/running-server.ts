@@ -59,6 +59,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     nearLimitPpmOf,
     reload: async () => ({ result: 'done', messages: [] }),
     commands: () => null,
+    history: { commands: async () => [], guardActions: async () => [] },
     recipes: { service: bookOf(world), world, callerOf: () => null },
     version: '0.1.0',
     ...changes,

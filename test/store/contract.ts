@@ -279,11 +279,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
 
     test('an expired silence is forgotten when the next one is recorded', async () => {
       await using opened = await open();
-      const asked = (at: number) => ({ at, by: 'ann', reason: 'moving', command: 'silence' });
       const silence = (id: string, until: number) => ({ id, match: {}, by: 'ann', reason: 'moving', from: now, until });
-      await opened.store.recordSilence({ silence: silence('s1', now + 5), ...asked(now) });
-      await opened.store.recordSilence({ silence: silence('s2', now + 90), ...asked(now + 1) });
-      await opened.store.recordSilence({ silence: silence('s3', now + 90), ...asked(now + 5) });
+      await opened.store.recordSilence(silence('s1', now + 5), now);
+      await opened.store.recordSilence(silence('s2', now + 90), now + 1);
+      await opened.store.recordSilence(silence('s3', now + 90), now + 5);
       const ids = (await (await opened.reopen()).loadPicture()).silences.map(({ id }) => id);
       expect(ids).toEqual(['s2', 's3']);
     });
@@ -336,9 +335,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         now + 5,
       );
       const silence = { id: 's1', match: { rule: ['dns_*'] }, by: 'ann', reason: 'moving', from: now, until: now + 9 };
-      const asked = { at: now, by: 'ann', reason: 'moving', command: 'silence' };
-      await opened.store.recordSilence({ silence, ...asked });
-      await opened.store.recordSilence({ silence: { ...silence, until: now + 3 }, ...asked });
+      await opened.store.recordSilence(silence, now);
+      await opened.store.recordSilence({ ...silence, until: now + 3 }, now);
       const store = await opened.reopen();
       const { announcements, groups } = await store.loadTelling();
       expect(announcements).toEqual([louder]);
@@ -457,15 +455,14 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.recordDeliveries({ transitionIds: [], deliveries, now });
       for (const id of ['a', 'b', 'x']) await store.settleDelivery({ id, state: 'dead', now, detail: 'HTTP 400' });
       await store.settleDelivery({ id: 'c', state: 'sent', now, detail: null });
-      const who = { by: 'jo', reason: 'it is back' };
       expect(await store.undelivered({ channel: null, delivery: 'b' })).toEqual([{ id: 'b', channel: 'ops' }]);
-      expect(await store.resendDeliveries(['b'], { ...who, now: now + 5 })).toEqual([{ channel: 'ops', count: 1 }]);
+      expect(await store.resendDeliveries(['b'], now + 5)).toEqual([{ channel: 'ops', count: 1 }]);
       const [again] = await store.pendingDeliveries('ops', 10);
       expect(again).toMatchObject({ ...delivery('b'), state: 'pending', attempts: 0, nextAttemptAt: now + 5 });
       const dead = await store.undelivered({ channel: 'hook', delivery: null });
       expect(dead).toEqual([{ id: 'x', channel: 'hook' }]);
-      expect(await store.resendDeliveries(['x', 'c'], { ...who, now })).toEqual([{ channel: 'hook', count: 1 }]);
-      expect(await store.resendDeliveries(['x'], { ...who, now })).toEqual([]);
+      expect(await store.resendDeliveries(['x', 'c'], now)).toEqual([{ channel: 'hook', count: 1 }]);
+      expect(await store.resendDeliveries(['x'], now)).toEqual([]);
       expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
     });
 

@@ -59,8 +59,18 @@ describe('the store that ecf77d0 wrote', () => {
       'bounce_near_limit firing',
     ]);
     expect(picture.writesOff).toMatchObject([
-      { by: 'bob', reason: 'the API answers strangely', until: null },
-      { by: 'bob', reason: 'a campaign', until: killedAt + 48 * hourMs },
+      { by: 'bob', reason: 'the API answers strangely', until: null, scope: { kind: 'everything' } },
+      {
+        ...{ by: 'bob', reason: 'a campaign', until: killedAt + 48 * hourMs },
+        scope: { kind: 'mailbox', account: 'agency', email: oliver },
+      },
+    ]);
+    const asked = (await store.commands({ since: 0, mailbox: null, limit: 10 })).toReversed();
+    expect(asked.map(({ by, command, end }) => [by, command.split(':')[0], end])).toEqual([
+      ['ann', 'pause', 'unknown'],
+      ['ann', 'silence tbohkri0', 'unknown'],
+      ['bob', 'writes off', 'unknown'],
+      ['bob', 'writes off', 'unknown'],
     ]);
     expect(picture.silences).toMatchObject([{ match: { rule: ['blacklisted'] }, by: 'ann' }]);
     expect(picture.breakers[0]?.state.entries).toMatchObject([{ email: jonas }]);
@@ -147,6 +157,8 @@ describe('the store that ecf77d0 wrote', () => {
     await stage.run(2 * minuteMs);
     expect(stage.told('blacklisted')).toEqual([]);
     expect(stage.fleet().writesAllowed('agency', null, stage.clock.now())).toBe(false);
+    // No version before told of it.
+    expect(stage.told('writes_off')).toContain('firing');
     expect(stage.posts).toEqual([]);
   });
 });

@@ -25,12 +25,18 @@ export async function commandLine(argv: readonly string[], answers: readonly str
     vi.spyOn(process.stderr, 'write').mockImplementation(noting('stderr')),
   ];
   const before = process.exitCode;
+  const outputs = [process.stdout, process.stderr].map((stream) => ({ stream, heard: stream.listeners('error') }));
   process.exitCode = 0;
   try {
     await main(['node', 'warmwarden', ...argv]);
     return { ...said, code: process.exitCode };
   } finally {
     for (const spy of spies) spy.mockRestore();
+    // A command hears its outputs for as long as its process lives; here the next one begins in the same process.
+    for (const { stream, heard } of outputs) {
+      stream.removeAllListeners('error');
+      for (const listener of heard) stream.on('error', listener as () => void);
+    }
     process.exitCode = before;
   }
 }

@@ -1,0 +1,60 @@
+// writes_off: the emergency stop is on. One alert a scope; it ends when the stop is taken away or has expired.
+import { noAccount, type Subject } from '../model/alert.ts';
+import { scopeText, type WriteScope, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
+import { sentence } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
+import { type Condition, type MailboxContext, pageLink } from './condition.ts';
+
+/** How a stop ended: a person took it away, or its time was over. */
+export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
+
+function writesSubject(scope: WriteScope): Subject {
+  return {
+    rule: 'writes_off',
+    account: scope.kind === 'everything' ? noAccount : scope.account,
+    mailboxId: scope.kind === 'mailbox' ? scope.mailboxId : null,
+    email: scope.kind === 'mailbox' ? scope.email : null,
+    object: null,
+  };
+}
+
+/** `end`: null while it is on. */
+export function writesOffCondition(
+  off: WritesOff,
+  end: WritesEnd | null,
+  { pageUrl, command }: Pick<MailboxContext, 'pageUrl' | 'command'>,
+): Condition {
+  const { scope, since, until } = off;
+  const about = scopeText(scope);
+  const link = scope.kind === 'mailbox' ? pageLink(pageUrl, scope.account, scope.mailboxId) : {};
+  return {
+    subject: writesSubject(scope),
+    severity: 'warning',
+    active: end === null,
+    forMs: 0,
+    observations: 1,
+    clearObservations: 1,
+    since,
+    facts: {
+      title: end === null ? `writes are OFF for ${about}` : `writes are on again for ${about}`,
+      sentences: end === null ? onSentences(off, command) : [endSentence(off, end)],
+      numbers: { scope: scope.kind, until: until === null ? null : new Date(until).toISOString(), ...link },
+    },
+  };
+}
+
+function onSentences(off: WritesOff, command: string): readonly string[] {
+  const { scope, since, until, by, reason } = off;
+  const end =
+    until === null ? 'They stay off until a person allows them.' : `They are on again at ${momentText(until)}.`;
+  return [
+    sentence(`Switched off by ${by} at ${momentText(since)}: ${reason}`),
+    `Warmwarden changes no mailbox there. It goes on watching and notifies what it would have done. ${end}`,
+    `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
+  ];
+}
+
+function endSentence({ until }: WritesOff, end: WritesEnd): string {
+  if (end === 'expired') return `The time that was set is over${until === null ? '' : ` (${momentText(until)})`}.`;
+  return sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`);
+}

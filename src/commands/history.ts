@@ -1,0 +1,76 @@
+// `warmwarden history`: the audit log. Who did what, when, why, and what came of it; of the daemon, or of its store alone.
+import { Command } from 'commander';
+import { secondMs } from '../model/time.ts';
+import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
+import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/history-answer.ts';
+import { Ledger } from '../store/ledger.ts';
+import { momentText } from '../wording/phrases.ts';
+import { visibleText } from '../wording/visible-text.ts';
+import { systemClock } from '../world.ts';
+import { duration } from './duration.ts';
+import { exitUsage } from './exit-codes.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+
+interface HistoryOptions extends DaemonOptions {
+  readonly mailbox?: string;
+  readonly since?: number;
+  readonly guard?: boolean;
+}
+
+export function historyCommand(): Command {
+  return withDaemonOptions(new Command('history'))
+    .description('the audit log: who changed what, when, why, and what came of it; the newest first')
+    .option('--mailbox <name>', 'only commands on this mailbox, by address, id or ACCOUNT/ADDRESS')
+    .option('--since <duration>', 'how far back; 30d without it', duration)
+    .option('--guard', 'also what Warmwarden did by itself')
+    .action(history);
+}
+
+async function history(options: HistoryOptions): Promise<void> {
+  const address = addressOf(options);
+  if (!address) return;
+  try {
+    const answer = await answerOf(address, queryOf(options));
+    if ('error' in answer) throw new UnknownNameError(answer.message);
+    const text = options.json ? JSON.stringify(answer, null, 2) : linesOf(answer).join('\n');
+    process.stdout.write(`${text}\n`);
+  } catch (error) {
+    if (!(error instanceof UnknownNameError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = exitUsage;
+  }
+}
+
+function queryOf({ mailbox, since, guard = false }: HistoryOptions): Readonly<Record<string, string>> {
+  return {
+    ...(mailbox !== undefined && { mailbox }),
+    ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
+    ...(guard && { guard: 'true' }),
+  };
+}
+
+async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
+  const answer = (await askFor(address, 'history', query)) as HistoryAnswer | null;
+  if (answer) return answer;
+  if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}. Is it running there?`);
+  const ledger = Ledger.open(address);
+  try {
+    const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
+    return (await historyAnswer(ledger, { mailboxes, now: systemClock().now() }, query)).body;
+  } finally {
+    await ledger.close();
+  }
+}
+
+function linesOf({ entries, more }: Exclude<HistoryAnswer, { readonly error: string }>): readonly string[] {
+  if (entries.length === 0) return ['Nothing was changed through Warmwarden in that time.'];
+  const rest = more ? ['There is more: a shorter --since, or --json with the HTTP API, shows it.'] : [];
+  return [...entries.flatMap(entryLines), ...rest];
+}
+
+function entryLines({ at, by, command, kind, reason, result, outcome }: HistoryEntry): readonly string[] {
+  const why = reason === '' ? [] : [`  ${kind === 'guard' ? 'Decision' : 'Reason'}: ${reason}`];
+  const came = outcome === '' ? [] : [`  ${outcome}`];
+  const head = `${momentText(Date.parse(at))}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
+  return [head, ...why, ...came].map(visibleText);
+}

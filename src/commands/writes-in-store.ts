@@ -1,0 +1,66 @@
+// `warmwarden writes off|on` without a daemon: the switch is written into the store, where the next daemon finds it.
+import { existsSync } from 'node:fs';
+import { loadConfig } from '../config/load.ts';
+import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts';
+import { defaultRuleSettings } from '../model/rule-settings.ts';
+import { auditing } from '../operator/audit.ts';
+import { failed, invalid } from '../operator/plan.ts';
+import { socketPathOf } from '../operator/socket.ts';
+import { writesCommand } from '../operator/writes.ts';
+import { Turns } from '../record/turns.ts';
+import { fleetOf } from '../reload/duties.ts';
+import { HeldStoreError } from '../store/failure.ts';
+import { Store } from '../store/store.ts';
+import { systemClock, worldOn } from '../world.ts';
+import { findPlaces } from './loading.ts';
+
+const later =
+  'No daemon is running on this store: the switch is in force from the next start, which notifies the channels.';
+
+/** Rejects with a sentence when the store can't be written. A running daemon keeps it to itself. */
+export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
+  const places = findPlaces(file);
+  if (!places) return invalid();
+  const { storePath, accountNames } = places;
+  if (!existsSync(storePath))
+    return failed(`There is no store at ${storePath}: has the daemon run with this configuration?`);
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const store = await openAlone(storePath, world.clock.now());
+  if ('result' in store) return store;
+  try {
+    const picture = await store.loadPicture();
+    const fleet = fleetOf(
+      picture,
+      accountNames.map((name) => ({ name, baseUrl: name })),
+    );
+    const rooms = {
+      ...{ fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, pageUrl: null },
+      rules: () => rulesOf(file),
+      knows: (name: string) => accountNames.includes(name),
+      judgeAgain: async () => {},
+    };
+    const outcome = await writesCommand(rooms, auditing(rooms))(request);
+    return outcome.result === 'done' ? { ...outcome, messages: [...outcome.messages, later] } : outcome;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The store, or why it can't be had. */
+async function openAlone(path: string, now: number): Promise<Store | CommandOutcome> {
+  try {
+    return await Store.open(path, now);
+  } catch (error) {
+    if (!(error instanceof HeldStoreError)) throw error;
+    const where = `${error.holder} holds the store ${path}, but does not answer at ${socketPathOf(path)}.`;
+    return failed(
+      `Nothing was changed. ${where} Use --url with a token if it serves HTTP, or stop that process and run this again.`,
+    );
+  }
+}
+
+/** As configured; what the file says wrong about other things must not keep the stop from being announced. */
+function rulesOf(file: string) {
+  const loaded = loadConfig(file, process.env);
+  return loaded.ok ? loaded.config.alerts.rules : defaultRuleSettings;
+}

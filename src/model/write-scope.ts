@@ -1,0 +1,72 @@
+// The emergency stop: what it is about, and how it is named wherever people read of it.
+import type { EpochMs } from './time.ts';
+
+/** What nothing is written to. */
+export type WriteScope =
+  | { readonly kind: 'everything' }
+  | { readonly kind: 'account'; readonly account: string }
+  | { readonly kind: 'mailbox'; readonly account: string; readonly mailboxId: string; readonly email: string };
+
+/** Since when, by whom and why nothing is written. */
+export interface WritesOff {
+  readonly scope: WriteScope;
+  readonly since: EpochMs;
+  /** On again by itself at this moment; null: by a person only. */
+  readonly until: EpochMs | null;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export const everything: WriteScope = { kind: 'everything' };
+
+/** The same for the same scope, and another for every other. */
+export function scopeKey(scope: WriteScope): string {
+  switch (scope.kind) {
+    case 'everything':
+      return JSON.stringify(['everything']);
+    case 'account':
+      return JSON.stringify(['account', scope.account]);
+    case 'mailbox':
+      return JSON.stringify(['mailbox', scope.account, scope.mailboxId]);
+  }
+}
+
+/** The scopes that cover an account, or one of its mailboxes: the widest first. */
+export function scopesOver(account: string, mailboxId: string | null): readonly WriteScope[] {
+  const wide: readonly WriteScope[] = [everything, { kind: 'account', account }];
+  return mailboxId === null ? wide : [...wide, { kind: 'mailbox', account, mailboxId, email: '' }];
+}
+
+/** `all accounts`, `account acme`, `mailbox bob@acme.example (account acme)`. */
+export function scopeText(scope: WriteScope): string {
+  switch (scope.kind) {
+    case 'everything':
+      return 'all accounts';
+    case 'account':
+      return `account ${scope.account}`;
+    case 'mailbox':
+      return `mailbox ${scope.email} (account ${scope.account})`;
+  }
+}
+
+/** The command that allows writes again, for exactly this scope. `command`: the words that start this program. */
+export function writesOnCommand(scope: WriteScope, command: string): string {
+  switch (scope.kind) {
+    case 'everything':
+      return `${command} writes on`;
+    case 'account':
+      return `${command} writes on --account ${scope.account}`;
+    case 'mailbox':
+      return `${command} writes on --mailbox ${shellWord(`${scope.account}/${scope.email}`)}`;
+  }
+}
+
+/** Why nothing is written, in a sentence, and what ends it. */
+export function writesAreOff({ scope, by, reason }: WritesOff, command: string): string {
+  return `Writes are off for ${scopeText(scope)} (${by}: ${reason}). To allow them: \`${writesOnCommand(scope, command)}\`.`;
+}
+
+/** As a shell takes it for one word: an address is what somebody else wrote. */
+function shellWord(text: string): string {
+  return /^[\w.+@/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,73 @@
+// The audit log: every command that changes something is written down before it is done, then with its outcome; and people
+// are told of it.
+
+import { operatorActedEvent } from '../alert/operator-rule.ts';
+import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
+import type { CommandRooms } from './commands.ts';
+
+/** Carries out what a command does, between the two lines of the audit log. */
+export type Audited = (
+  requester: Requester,
+  what: CommandName,
+  work: () => Promise<CommandOutcome>,
+) => Promise<CommandOutcome>;
+
+const endOf: Readonly<Record<CommandOutcome['result'], CommandEnd>> = {
+  planned: 'no_change',
+  done: 'done',
+  no_change: 'no_change',
+  changed: 'no_change',
+  invalid: 'failed',
+  failed: 'failed',
+};
+
+const interrupted = (command: string) =>
+  `Warmwarden ended before the outcome was known. \`${command} explain MAILBOX\` shows what was sent and read back.`;
+
+export function auditing(rooms: CommandRooms): Audited {
+  const { store, world } = rooms;
+  return async ({ by, reason }, what, work) => {
+    const at = world.clock.now();
+    const id = await store.beginCommand({ ...what, by, reason, at });
+    const begun = { ...what, id, by, reason, at };
+    const outcome = await work().catch((error: unknown) => {
+      void settle(rooms, { ...begun, end: 'failed', outcome: error instanceof Error ? error.message : String(error) });
+      throw error;
+    });
+    await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join(' ') });
+    return outcome;
+  };
+}
+
+/** What an earlier process began and did not end: told as it is. Never rejects: the next start tries again. */
+export async function endInterrupted(rooms: CommandRooms): Promise<void> {
+  try {
+    for (const entry of await rooms.store.unendedCommands())
+      await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
+  } catch (error) {
+    rooms.world.log.error({ err: error }, 'the operator commands of the process before could not be read');
+  }
+}
+
+/** Never rejects: what was done was done, and the next start says of it that its outcome is not known. */
+async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>): Promise<void> {
+  const { store, world, rules, pageUrl, onTransitions } = rooms;
+  const now = world.clock.now();
+  const { id, end, outcome, by, command, reason, account } = ended;
+  if (end === null) return;
+  const fields = { operator: by, command, reason, account, mailbox: onlyAddress(ended), result: end, outcome };
+  world.log[end === 'done' || end === 'no_change' ? 'info' : 'warn'](fields, 'an operator command ended');
+  const event = operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), pageUrl, now });
+  const alerts = { changed: [], dropped: [], transitions: event ? [event] : [] };
+  try {
+    await store.endCommand({ id, end, outcome, at: now, alerts });
+    if (event) onTransitions();
+  } catch (error) {
+    world.log.error({ err: error, command }, 'the outcome of an operator command could not be recorded');
+  }
+}
+
+function onlyAddress({ mailboxes }: CommandName): string | null {
+  const [mailbox, ...others] = mailboxes;
+  return mailbox && others.length === 0 ? mailbox.email : null;
+}

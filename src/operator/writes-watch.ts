@@ -1,0 +1,44 @@
+// Sees to the emergency stop as time passes: what has expired is over, and its alert says what is so.
+import type { EpochMs } from '../model/time.ts';
+import { settleWrites, type WritesRooms } from './writes.ts';
+
+const lookEveryMs = 30_000;
+
+export class WritesWatch {
+  readonly #rooms: WritesRooms;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(rooms: WritesRooms) {
+    this.#rooms = rooms;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { clock, log } = this.#rooms.world;
+    while (!signal.aborted) {
+      try {
+        await settleWrites(this.#rooms);
+      } catch (error) {
+        log.error({ err: error }, 'the emergency stop could not be looked after');
+      }
+      await clock.sleep(this.#nextLookMs(), signal);
+    }
+  }
+
+  /** At the next expiry, and regularly: accounts and mailboxes come and go. */
+  #nextLookMs(): EpochMs {
+    const now = this.#rooms.world.clock.now();
+    const ends = this.#rooms.fleet.writesOff(now).flatMap(({ until }) => (until === null ? [] : [until - now]));
+    return Math.max(1, Math.min(lookEveryMs, ...ends));
+  }
+}

@@ -1,0 +1,115 @@
+// The audit log: written before a command is done and after it, told once, and honest about what was interrupted.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { auditing, endInterrupted } from '../../src/operator/audit.ts';
+import type { CommandRooms } from '../../src/operator/commands.ts';
+import { historyAnswer } from '../../src/serve/history-answer.ts';
+import { Store } from '../../src/store/store.ts';
+import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
+import { arrivedMailbox, now } from '../store/records.ts';
+import { roomsOf } from './rooms.ts';
+
+const ann = { by: 'ann', reason: 'the list is bad' };
+const bob = { account: 'acme', id: 'm1', email: 'bob@acme.example' };
+const pauseBob = { name: 'pause', command: 'pause bob@acme.example', account: 'acme', mailboxes: [bob] };
+const reload = { name: 'reload', command: 'reload', account: null, mailboxes: [] };
+const everything = { since: 0, mailbox: null, limit: 10 };
+
+let folder: string;
+let store: Store;
+let clock: MovedClock;
+let rooms: CommandRooms;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warmwarden-audit-'));
+  clock = movedClock(now);
+  store = await Store.open(join(folder, 'w.db'), now);
+  rooms = roomsOf(new Fleet(), store, worldOn(clock, { level: 'silent', format: 'json' }));
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const told = async () => (await store.untoldTransitions(10)).map(({ transition }) => transition);
+
+test('a command is written before it is done, and then with its outcome, for people to read', async () => {
+  const audited = auditing(rooms);
+  const outcome = await audited(ann, pauseBob, async () => {
+    expect(await store.commands(everything)).toMatchObject([{ ...ann, ...pauseBob, end: null, outcome: '' }]);
+    await clock.advance(minuteMs);
+    return { result: 'done', messages: ['Paused.', 'Read back.'] };
+  });
+  expect(outcome.result).toBe('done');
+  expect(await store.commands(everything)).toMatchObject([
+    { ...ann, ...pauseBob, at: now, end: 'done', outcome: 'Paused. Read back.', endedAt: now + minuteMs },
+  ]);
+  const [event, ...others] = await told();
+  expect(others).toEqual([]);
+  expect(event).toMatchObject({
+    kind: 'event',
+    alert: { rule: 'operator_acted', severity: 'info', account: 'acme', mailboxId: 'm1', email: 'bob@acme.example' },
+  });
+  expect(event?.alert.facts).toMatchObject({
+    title: 'ann ran “pause bob@acme.example”',
+    sentences: ['Paused. Read back.', 'Reason: the list is bad.'],
+  });
+});
+
+test('nothing is told where there was nothing to do; a failure and an error are', async () => {
+  const audited = auditing(rooms);
+  await audited(ann, pauseBob, async () => ({ result: 'no_change', messages: ['No change needed.'] }));
+  expect(await told()).toEqual([]);
+  await audited(ann, pauseBob, async () => ({ result: 'failed', messages: ['Refused.'] }));
+  const broken = audited(ann, reload, async () => {
+    throw new Error('the disk is full');
+  });
+  await expect(broken).rejects.toThrow('the disk is full');
+  expect((await told()).map(({ alert }) => alert.facts.title)).toEqual([
+    'ann ran “pause bob@acme.example”, which FAILED',
+    'ann ran “reload”, which FAILED',
+  ]);
+  const ends = (await store.commands(everything)).map(({ end, outcome }) => [end, outcome]);
+  expect(ends).toEqual([
+    ['failed', 'the disk is full'],
+    ['failed', 'Refused.'],
+    ['no_change', 'No change needed.'],
+  ]);
+});
+
+test('what a killed process had begun is told by the next as interrupted, once', async () => {
+  await store.beginCommand({ ...pauseBob, ...ann, at: now });
+  await endInterrupted(rooms);
+  await endInterrupted(rooms);
+  expect(await store.commands(everything)).toMatchObject([{ end: 'interrupted' }]);
+  expect((await told()).map(({ alert }) => alert.facts.title)).toEqual([
+    'ann ran “pause bob@acme.example”, and the outcome is not known',
+  ]);
+});
+
+test('the history is asked by time and by mailbox, also under the ids that the address had before', async () => {
+  const audited = auditing(rooms);
+  const done = async () => ({ result: 'done' as const, messages: ['Done.'] });
+  await audited(ann, { ...pauseBob, mailboxes: [{ ...bob, id: 'm0' }] }, done);
+  await clock.advance(2 * hourMs);
+  await audited({ by: 'zoe', reason: '' }, reload, done);
+  await audited(ann, pauseBob, done);
+  const memory = { formerIds: ['m0'] } as never;
+  const mailboxes = [{ ...arrivedMailbox('m1', { account: 'acme', email: bob.email }), memory }];
+  const ask = async (query: Readonly<Record<string, string>>) => {
+    const { body } = await historyAnswer(store, { mailboxes, now: clock.now() }, query);
+    return 'error' in body ? body.message : body.entries.map(({ by, command }) => `${by} ${command}`);
+  };
+  expect(await ask({})).toEqual(['ann pause bob@acme.example', 'zoe reload', 'ann pause bob@acme.example']);
+  expect(await ask({ since_seconds: '3600' })).toHaveLength(2);
+  expect(await ask({ mailbox: 'BOB@acme.example' })).toHaveLength(2);
+  expect(await ask({ mailbox: 'nobody@x.example' })).toBe('No guarded mailbox is called nobody@x.example.');
+  expect(await ask({ since: '1h' })).toMatch(/since/);
+  const { body } = await historyAnswer(store, { mailboxes, now: clock.now() }, { limit: '1' });
+  expect(body).toMatchObject({ more: true, entries: [{ kind: 'operator', operation: 'pause', result: 'done' }] });
+});

@@ -1,0 +1,53 @@
+// An applied run changes what its dry run named, and nothing that came to the rows since.
+import { expect, test } from 'vitest';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import type { Run } from '../../src/model/recipe.ts';
+import { agreedIn, isPlanOf } from '../../src/recipes/agreed.ts';
+import { doForRow } from '../../src/recipes/doing.ts';
+import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { arrivedMailbox, now } from '../store/records.ts';
+
+const planned: Run = {
+  ...{ id: 'r1', recipe: 'pause-domain', status: 'succeeded', parameters: { domain: 'a.example' }, apply: false },
+  ...{ by: 'ann', createdAt: now, startedAt: now, endedAt: now, truncated: false, error: null },
+  columns: ['account', 'mailbox_id', 'outcome'],
+  rowCount: 3,
+};
+
+const row = (id: string) => ({ account: 'acme', mailbox_id: id });
+
+test('what a dry run would change is agreed to, across its chunks; what it would skip is not', async () => {
+  const runs = new MemoryRuns();
+  const chunk = (firstRow: number, ...cells: readonly string[]) => ({
+    firstRow,
+    count: 1,
+    rows: JSON.stringify([['acme', ...cells]]),
+  });
+  await runs.write(planned, [chunk(0, 'm1', 'planned'), chunk(1, 'm2', 'skipped'), chunk(2, 'm3', 'planned')]);
+  const agreed = await agreedIn(planned, runs);
+  const done: string[] = [];
+  const pause = async ({ mailbox }: { readonly mailbox: string }) => {
+    done.push(mailbox);
+    return { result: 'done' as const, messages: ['Paused.'] };
+  };
+  const mailbox = (_account: string, id: string): MailboxState => arrivedMailbox(id, { account: 'acme' });
+  const doing = { operation: 'pause', reason: 'r', mode: null, forMs: null } as const;
+  const asked = { apply: true, by: 'ann', recipe: 'pause-domain', agreed };
+  const outcomes = [];
+  for (const id of ['m1', 'm2', 'm3', 'm4']) {
+    const { outcome } = await doForRow(doing, row(id), { commands: { pause } as never, mailbox }, asked);
+    outcomes.push(outcome);
+  }
+  expect(outcomes).toEqual(['done', 'skipped', 'done', 'skipped']);
+  expect(done).toEqual(['acme/m1', 'acme/m3']);
+});
+
+test.each([
+  ['itself', {}, true],
+  ['of another recipe', { recipe: 'resume-ours' }, false],
+  ['of other parameters', { parameters: { domain: 'b.example' } }, false],
+  ['that was applied', { apply: true }, false],
+  ['that failed', { status: 'failed' }, false],
+] as const)('a run %s: it is the plan %#', (_what, change, is) => {
+  expect(isPlanOf({ ...planned, ...change }, 'pause-domain', { domain: 'a.example' })).toBe(is);
+});
