@@ -30,8 +30,9 @@ export function auditing(rooms: CommandRooms): Audited {
     const at = world.clock.now();
     const id = await store.beginCommand({ ...what, by, reason, at });
     const begun = { ...what, id, by, reason, at };
-    const outcome = await work().catch((error: unknown) => {
-      void settle(rooms, { ...begun, end: 'failed', outcome: error instanceof Error ? error.message : String(error) });
+    const outcome = await work().catch(async (error: unknown) => {
+      const said = error instanceof Error ? error.message : String(error);
+      await settle(rooms, { ...begun, end: 'failed', outcome: said });
       throw error;
     });
     await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join(' ') });
