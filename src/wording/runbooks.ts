@@ -176,5 +176,5 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
 export function runbookOf(rule: AlertRule, command: string): Runbook {
   const { means, done, todo } = runbooks[rule];
   const asStarted = (text: string) => text.replaceAll('`warmwarden ', () => `\`${command} `);
-  return { means, done: asStarted(done), todo: asStarted(todo) };
+  return { means: asStarted(means), done: asStarted(done), todo: asStarted(todo) };
 }
