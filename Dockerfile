@@ -15,6 +15,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY config.example.yaml ./
 COPY src/bin.js ./src/bin.js
 COPY src/recipes/built-in ./src/recipes/built-in
 # The command has its name (`docker exec CONTAINER warmwarden status`). The store lives in the volume; the configuration

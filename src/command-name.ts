@@ -27,9 +27,9 @@ export function commandNameOf({ argv, execPath, env, cwd }: Started): string {
   if (env['npm_lifecycle_event'] !== undefined && !installedAside) return 'npx warmwarden';
   const folders = (env['PATH'] ?? '').split(delimiter);
   if (viaLink && folders.includes(dirname(path))) return 'warmwarden';
-  const below = relative(cwd(), path);
-  const shown = quoted(below.startsWith('..') ? path : viaLink ? `.${sep}${below}` : below);
-  return viaLink ? shown : `${quoted(nodeName(execPath, folders))} ${shown}`;
+  const shown = shellPath(path, cwd());
+  if (!viaLink) return `${shellWord(nodeName(execPath, folders))} ${shown}`;
+  return shown.includes(sep) ? shown : `.${sep}${shown}`;
 }
 
 /** `node` where the PATH leads to the one that runs this, which may be newer than another. */
@@ -46,8 +46,14 @@ function realPath(path: string): string | null {
   }
 }
 
-/** As a shell takes it for one word. */
-function quoted(word: string): string {
+/** A path as it is typed in the folder `cwd`: relative below it. */
+export function shellPath(path: string, cwd: string): string {
+  const below = relative(cwd, path);
+  return shellWord(below.startsWith('..') ? path : below);
+}
+
+/** What a shell takes for this one word. */
+function shellWord(word: string): string {
   return /^[\w./:@%+,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -1,5 +1,5 @@
 // A command in a message runs as it is printed, however the program was started.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -94,4 +94,11 @@ it('stands in every message: none has the name by heart', () => {
       .map(() => file),
   );
   expect([...new Set(named)]).toEqual(documents);
+});
+
+it('is never npx in a document that people follow from elsewhere: npx would ask the registry for an unpublished name', () => {
+  const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
+  const asking = docs.filter((file) => /npx warmwarden|"npx"/.test(readFileSync(join(root, 'docs', file), 'utf8')));
+  expect(docs.length).toBeGreaterThan(5);
+  expect(asking).toEqual([]);
 });

@@ -1,11 +1,14 @@
 // The configuration of a command, or its problems on stderr with the exit code of DESIGN.md section 4.
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { shellPath } from '../command-name.ts';
 import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
 import { exitUsage } from './exit-codes.ts';
 
-const beginning = 'Name your file with --config FILE. To begin one: cp config.example.yaml config.yaml';
+/** It ships with the program. */
+const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
 /**
  * null when the file has problems: each is a line on stderr then, and the exit code is set. With `json` they are on
@@ -20,7 +23,10 @@ export function loadOrSay(file: string, json = false): ValidConfig | null {
 
 function complain(file: string, problems: readonly Problem[]): null {
   for (const problem of problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
-  if (!existsSync(file)) process.stderr.write(`${beginning}\n`);
+  if (!existsSync(file)) {
+    const begin = `cp ${shellPath(example, process.cwd())} config.yaml`;
+    process.stderr.write(`Name your file with --config FILE. To begin one: ${begin}\n`);
+  }
   process.exitCode = exitUsage;
   return null;
 }
