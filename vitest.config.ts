@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },
-    maxWorkers: 2,
+    maxWorkers: 4,
     // Test files share a process: what they leave behind (exit code, listeners, variables) they must clear away.
     isolate: false,
     globalSetup: 'test/support/global-setup.ts',
