@@ -28,7 +28,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   alert: only(['model', 'wording']),
   fleet: only(['model', 'wording']),
   config: only(['model', 'world', 'schedule'], ['yaml', 'zod', 'node:fs', 'node:path', 'node:util']),
-  http: only(['model'], ['undici', 'node:util', 'node:zlib']),
+  http: only(['model'], ['undici', 'node:timers/promises', 'node:util', 'node:worker_threads', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os', 'node:timers/promises']),

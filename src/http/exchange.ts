@@ -1,8 +1,10 @@
-// One HTTP request under deadlines and caps, told as a value: the text of a success, or a failure of a closed kind.
+// One HTTP request under deadlines and caps, told as a value: what was read from a success, or a failure of a closed kind.
 import { Agent } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
+import { HeldAnswers } from './held.ts';
+import { ownTurn } from './own-turn.ts';
 import { type AnswerHeaders, type Caps, type Deadlines, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -13,6 +15,12 @@ const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
 /** A longer Retry-After is cut: we must come back (FAULTS.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
+/** Of all answers of this process, from their first byte until they have been read. */
+export const heldAnswers = new HeldAnswers(64 * 1024 * 1024);
+/** Of bodies up to this, many may be read in one turn of the event loop. */
+const smallBytes = 16 * 1024;
+/** A body beyond this takes too long to be read between two turns of the event loop. */
+const largeBytes = 512 * 1024;
 
 export type { AnswerHeaders, Deadlines };
 
@@ -43,17 +51,20 @@ export interface Ask {
 /** A 2xx answer. */
 export interface Success {
   readonly status: number;
-  /** Without a byte order mark. */
-  readonly text: string;
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer;
 }
 
-export interface Exchange {
+/** Reads a success. Its bytes count as held until this is done. */
+export type ReadSuccess<Value> = (success: Success) => Result<Value> | Promise<Result<Value>>;
+
+export interface Exchange<Value> {
   /** null when no complete answer came. */
   readonly status: number | null;
   /** Empty when no answer came. */
   readonly headers: AnswerHeaders;
   /** Everything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
-  readonly result: Result<Success>;
+  readonly result: Result<Value>;
   /** The `error` of an error answer where it is one word, as with services that name their refusals; null otherwise. */
   readonly errorWord: string | null;
   /** False when no connection came about: the other side has surely not seen the request. */
@@ -63,21 +74,36 @@ export interface Exchange {
 }
 
 /** Sends one request. Never rejects for what the outside does. `now`: wall time, for a Retry-After date without a Date. */
-export async function exchange(agent: Agent, ask: Ask, now: () => EpochMs): Promise<Exchange> {
+export async function exchange<Value>(
+  agent: Agent,
+  ask: Ask,
+  now: () => EpochMs,
+  read: ReadSuccess<Value>,
+): Promise<Exchange<Value>> {
   const { method, body, signal, deadlines = usualDeadlines } = ask;
   const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
   const kept = hasIdle(agent, origin);
   const headers = { ...ask.headers, 'accept-encoding': 'gzip' };
   const request = { origin, path: `${pathname}${search}`, method, headers, body };
+  const held = heldAnswers.begin();
   try {
-    const received = await receive(agent, { request, signal, deadlines, capsOf });
-    const answer = { status: received.status, headers: received.headers, reached: true, lostKept: false };
-    const errorWord = received.status < 300 ? null : errorWordOf(received.text);
-    return { ...answer, result: resultOf(received, now(), ask.redactor), errorWord };
-  } catch (error) {
-    const result = failed(unavailable(error, ask.baseUrl, deadlines));
-    const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-    return { status: null, headers: {}, result, errorWord: null, reached: !isUnreached(error), lostKept };
+    const received = await receive(agent, { request, signal, deadlines, capsOf, held }).catch((error: unknown) => {
+      return { error };
+    });
+    if ('error' in received) {
+      const { error } = received;
+      const result = failed(unavailable(error, ask.baseUrl, deadlines));
+      const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+      return { status: null, headers: {}, result, errorWord: null, reached: !isUnreached(error), lostKept };
+    }
+    const { status, trouble } = received;
+    const answer = { status, headers: received.headers, reached: true, lostKept: false };
+    if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
+    if (trouble !== null) return { ...answer, result: malformed(status, trouble), errorWord: null };
+    if (received.body.length > smallBytes) await ownTurn();
+    return { ...answer, result: await read(received), errorWord: null };
+  } finally {
+    held.release();
   }
 }
 
@@ -91,26 +117,18 @@ function capsOf(status: number): Caps {
   return status < 300 ? answerCaps : errorCaps;
 }
 
-function resultOf(received: Received, now: EpochMs, redactor: Redactor): Result<Success> {
-  const { status, headers, text, trouble } = received;
-  if (status < 300) {
-    return trouble === null
-      ? { ok: true, value: { status, text: text.replace(/^\uFEFF/, '') } }
-      : malformed(status, trouble);
-  }
+/** What an answer says whose status is not 2xx. */
+function refusalOf({ status, headers, body }: Received, now: EpochMs, redactor: Redactor) {
+  const text = body.toString('utf8');
   const location = typeof headers['location'] === 'string' ? headers['location'] : null;
   const retryAfterMs = readRetryAfter(headers, now, longestStopMs) ?? retryAfterInBody(text, longestStopMs);
-  return failed(classify({ status, text, location }, retryAfterMs, redactor));
+  const failure = classify({ status, text, location }, retryAfterMs, redactor);
+  return { result: failed(failure), errorWord: errorWordOf(text) };
 }
 
-/** The JSON of a success, whatever its shape (FAULTS.md H2, H5), without secrets. */
-export function jsonOf({ status, text }: Success, redactor: Redactor): Result<unknown> {
-  try {
-    return { ok: true, value: redactor.json(text) };
-  } catch {
-    const said = text.trim() === '' ? 'the body is empty' : `the body is no JSON: ${quote(redactor.text(text))}`;
-    return malformed(status, said);
-  }
+/** Whether a success is better read in a thread of its own. */
+export function isLarge({ body }: Success): boolean {
+  return body.length > largeBytes;
 }
 
 /** Node's and undici's codes in words. Their messages can hold addresses but never headers. */

@@ -40,12 +40,17 @@ export interface RawAnswer {
 }
 
 const quotedCharacters = 200;
+/** More of a text is not looked at: most of it could be blank. */
+const searchedCharacters = 4_096;
 
 /** At most 200 characters of a foreign text on one line, without control characters. */
 export function quote(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  const isLong = text.length > searchedCharacters;
+  const beginning = isLong ? text.slice(0, searchedCharacters).toWellFormed() : text;
+  const line = beginning.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const characters = [...line];
-  return characters.length > quotedCharacters ? `${characters.slice(0, quotedCharacters).join('')}...` : line;
+  if (characters.length <= quotedCharacters) return isLong ? `${line}...` : line;
+  return `${characters.slice(0, quotedCharacters).join('')}...`;
 }
 
 /** A foreign value as JSON; one that is nested too deep for that is told as such (Node 24 throws there). */
@@ -83,7 +88,7 @@ export function errorWordOf(text: string): string | null {
 
 /** Of an HTML page its title: the rest helps nobody. */
 function titleOf(text: string): string {
-  return /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;
+  return /<title[^<>]*>([^<]*)<\/title>/i.exec(text.slice(0, searchedCharacters))?.[1] ?? text;
 }
 
 /** Classifies an answer whose status is not 2xx. Only the status decides; the text is for people, without secrets. */

@@ -1,8 +1,9 @@
 // One request through a dispatcher, down to its decoded bytes: deadlines, caps on the wire and on what comes out of it.
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip, gunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
 import { quote } from './failure.ts';
+import type { HeldAnswer } from './held.ts';
 
 const unzip = promisify(gunzip);
 
@@ -31,7 +32,8 @@ export interface Caps {
 export interface Received {
   readonly status: number;
   readonly headers: AnswerHeaders;
-  readonly text: string;
+  /** Decoded; empty where there is trouble. */
+  readonly body: Buffer;
   readonly trouble: string | null;
 }
 
@@ -41,6 +43,8 @@ export interface Dispatched {
   readonly deadlines: Deadlines;
   /** By status: an error needs less room than an answer. */
   readonly capsOf: (status: number) => Caps;
+  /** Where its bytes are counted; it is released by whoever gave it. */
+  readonly held: HeldAnswer;
 }
 
 interface Raw {
@@ -51,15 +55,26 @@ interface Raw {
 }
 
 const tooLarge = 'the answer is larger than we accept';
+const noRoom = 'so many answers are under way that there is no room for one so large';
+const nothing = Buffer.alloc(0);
+/** Most answers are smaller, and are decoded in one go. */
+const smallBytes = 1024 * 1024;
 
 /**
  * Sends and receives. Rejects when no head came, when a deadline passed or when the signal ended it; a body that
  * broke off is told as trouble beside the status and the headers, which count all the same.
  */
 export async function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
-  const { status, headers, bytes, trouble } = await collect(agent, wanted);
-  if (trouble !== null) return { status, headers, text: '', trouble };
-  return { status, headers, ...(await decode(bytes, headers, wanted.capsOf(status).decodedBytes)) };
+  const { held } = wanted;
+  try {
+    const { status, headers, bytes, trouble } = await collect(agent, wanted);
+    const body = trouble === null ? await decode(bytes, headers, wanted.capsOf(status).decodedBytes, held) : trouble;
+    return typeof body === 'string'
+      ? { status, headers, body: nothing, trouble: body }
+      : { status, headers, body, trouble: null };
+  } finally {
+    held.endedBy(null);
+  }
 }
 
 /** Requests that begin within this time share the signal of their total deadline: one timer a request would live on for as long. */
@@ -75,7 +90,7 @@ function deadlineOf(totalMs: number): AbortSignal {
   return shared.total;
 }
 
-function collect(agent: Agent, { request, signal, deadlines, capsOf }: Dispatched): Promise<Raw> {
+function collect(agent: Agent, { request, signal, deadlines, capsOf, held }: Dispatched): Promise<Raw> {
   const total = deadlineOf(deadlines.totalMs);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -88,9 +103,15 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf }: Dispatche
       signal?.removeEventListener('abort', end);
       // The status and the headers of an error count, whatever becomes of its body (FAULTS.md H1, H17).
       if (head && (trouble !== null || !error || head.status >= 300)) {
-        resolve({ ...head, bytes: Buffer.concat(chunks), trouble: error ? (trouble ?? brokeOff) : null });
+        resolve({
+          ...head,
+          ...(error
+            ? { bytes: nothing, trouble: trouble ?? brokeOff }
+            : { bytes: Buffer.concat(chunks), trouble: null }),
+        });
       } else reject(error);
     };
+    held.endedBy(() => abort(new NoRoom()));
     total.addEventListener('abort', end);
     signal?.addEventListener('abort', end);
     if (signal?.aborted) return settle(null, signal.reason);
@@ -106,8 +127,8 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf }: Dispatche
         },
         onResponseData(controller, chunk) {
           bytes += chunk.length;
-          if (bytes <= capsOf(head?.status ?? 0).wireBytes) chunks.push(chunk);
-          else controller.abort(new TooLarge());
+          if (bytes > capsOf(head?.status ?? 0).wireBytes) controller.abort(new TooLarge());
+          else if (held.add(chunk.length)) chunks.push(chunk);
         },
         onResponseEnd: () => settle(null),
         onResponseError: (_controller, error) => settle(troubleOf(error), error),
@@ -121,31 +142,59 @@ const brokeOff = 'it broke off before it was complete';
 /** Our own end of a body that is over its cap. */
 class TooLarge extends Error {}
 
+/** And of one that was the largest when all together were over theirs. */
+class NoRoom extends Error {}
+
 /** What is wrong with a body that did not come to its end; null when time or a stop of ours ended it. */
 function troubleOf(error: Error): string | null {
   if (error instanceof TooLarge) return tooLarge;
+  if (error instanceof NoRoom) return noRoom;
   const ended = error.name === 'TimeoutError' || error.name === 'AbortError' || 'code' in error === false;
   return ended || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT') ? null : brokeOff;
 }
 
-/** Only gzip is asked for, so only gzip is understood (FAULTS.md H16). */
+/** The decoded bytes, or why they can't be had. Only gzip is asked for, so only gzip is understood (FAULTS.md H16). */
 async function decode(
   bytes: Buffer,
   headers: AnswerHeaders,
   maxBytes: number,
-): Promise<Pick<Received, 'text' | 'trouble'>> {
+  held: HeldAnswer,
+): Promise<Buffer | string> {
   const encoding = String(headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase();
-  if (encoding === '' || encoding === 'identity') return { text: bytes.toString('utf8'), trouble: null };
+  if (encoding === '' || encoding === 'identity') return bytes;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
-    return { text: '', trouble: `it is encoded as ${quote(encoding)}, which was not asked for` };
+    return `it is encoded as ${quote(encoding)}, which was not asked for`;
   }
   try {
-    return { text: (await unzip(bytes, { maxOutputLength: maxBytes })).toString('utf8'), trouble: null };
+    const decoded = await unzip(bytes, { maxOutputLength: Math.min(maxBytes, smallBytes) });
+    return held.add(decoded.length) ? decoded : noRoom;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ERR_BUFFER_TOO_LARGE') return { text: '', trouble: tooLarge };
-    return { text: '', trouble: code === 'Z_BUF_ERROR' ? brokeOff : 'it is no gzip, though it says so' };
+    if (code !== 'ERR_BUFFER_TOO_LARGE') return code === 'Z_BUF_ERROR' ? brokeOff : 'it is no gzip, though it says so';
+    return maxBytes > smallBytes ? unzipLarge(bytes, maxBytes, held) : tooLarge;
   }
+}
+
+/** Piece by piece, each counted as it comes: what a small gzip unfolds to is known only then. */
+function unzipLarge(bytes: Buffer, maxBytes: number, held: HeldAnswer): Promise<Buffer | string> {
+  return new Promise((resolve) => {
+    const unzipping = createGunzip({ chunkSize: 256 * 1024 });
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const end = (trouble: string) => {
+      unzipping.destroy();
+      resolve(trouble);
+    };
+    held.endedBy(() => end(noRoom));
+    unzipping.on('data', (piece: Buffer) => {
+      length += piece.length;
+      if (length > maxBytes) end(tooLarge);
+      else if (held.add(piece.length)) pieces.push(piece);
+    });
+    unzipping.on('error', () => end(brokeOff));
+    unzipping.on('end', () => resolve(Buffer.concat(pieces)));
+    unzipping.end(bytes);
+  });
 }

@@ -29,16 +29,26 @@ function fieldsOf(value: unknown): object {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
+/** Texts are words, names and addresses; what is longer is cut. */
+const maxTextLetters = 1_000;
+/** More of a list is not read, and the list counts as not whole. */
+const maxMailboxes = 20_000;
+/** More days than an API can know are no answer. */
+const maxRows = 4_000;
+const maxListNames = 1_000;
+const maxRecordLetters = 4_096;
+
+function readText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, maxTextLetters) : null;
+}
+
 const decimal = z.unknown().optional().transform(readDecimal);
-const text = z
-  .unknown()
-  .optional()
-  .transform((value) => (typeof value === 'string' && value !== '' ? value : null));
+const text = z.unknown().optional().transform(readText);
 const flag = z
   .unknown()
   .optional()
   .transform((value) => (typeof value === 'boolean' ? value : null));
-const identifier = z.union([z.string().min(1), z.number().transform(String)]);
+const identifier = z.union([z.string().min(1).max(maxTextLetters), z.number().transform(String)]);
 
 /** Reads JSON of a checked shape; a null answer is malformed. */
 export type Reader<Answer> = (body: unknown) => Answer | null;
@@ -55,43 +65,46 @@ function reader<Schema extends z.ZodType, Answer>(
 
 export const readHealth: Reader<HealthAnswer> = reader(z.object({ status: text, version: text }), (health) => health);
 
-const entry = z
-  .object({
-    id: identifier,
-    email: z.string().min(1),
-    provider: text,
-    status: text,
-    health_score: decimal,
-    daily_limit: decimal,
-    warmup_day: decimal,
-  })
-  .transform(
-    (raw): MailboxEntry => ({
-      id: raw.id,
-      email: raw.email,
-      provider: raw.provider,
-      status: raw.status,
-      healthScore: raw.health_score,
-      dailyLimit: raw.daily_limit,
-      warmupDay: raw.warmup_day,
-    }),
-  );
+/** One mailbox of the list, by hand: there may be thousands, and a schema costs ten times as much. null: unreadable. */
+function readEntry(raw: unknown): MailboxEntry | null {
+  const fields = fieldsOf(raw) as Readonly<Record<string, unknown>>;
+  const { id, email } = fields;
+  const known = typeof id === 'number' && Number.isFinite(id) ? String(id) : id;
+  if (!isName(known) || !isName(email)) return null;
+  return {
+    id: known,
+    email,
+    provider: readText(fields['provider']),
+    status: readText(fields['status']),
+    healthScore: readDecimal(fields['health_score']),
+    dailyLimit: readDecimal(fields['daily_limit']),
+    warmupDay: readDecimal(fields['warmup_day']),
+  };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxTextLetters;
+}
 
 /** Signs that the list goes on elsewhere (S8): nobody may be taken for gone then. */
 function saysMore(body: Record<string, unknown>): boolean {
   return ['next', 'next_page', 'next_cursor', 'cursor'].some((key) => Boolean(body[key])) || body['has_more'] === true;
 }
 
-export const readMailboxes: Reader<MailboxList> = reader(z.looseObject({ mailboxes: z.array(z.unknown()) }), (body) => {
+/** By hand as its entries are: no other answer is so long. */
+export const readMailboxes: Reader<MailboxList> = (raw) => {
+  const body = fieldsOf(raw) as Record<string, unknown>;
+  const { mailboxes } = body;
+  if (!Array.isArray(mailboxes)) return null;
   const byId = new Map<string, MailboxEntry>();
-  let unreadable = false;
-  for (const raw of body.mailboxes) {
-    const parsed = entry.safeParse(raw);
-    if (parsed.success) byId.set(parsed.data.id, parsed.data);
+  let unreadable = mailboxes.length > maxMailboxes;
+  for (const one of mailboxes.slice(0, maxMailboxes)) {
+    const entry = readEntry(one);
+    if (entry) byId.set(entry.id, entry);
     else unreadable = true;
   }
   return { mailboxes: [...byId.values()], truncated: unreadable || saysMore(body) };
-});
+};
 
 function readConnection(body: object): Pick<MailboxDetail, 'connection' | 'connectionError'> {
   if (!('connection_error' in body)) return { connection: 'unclear', connectionError: null };
@@ -185,7 +198,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
 
 /** One row, by hand: there are thirty in an answer, and a schema costs ten times as much. */
 function readRow(raw: unknown): StatsRow {
-  const row: Readonly<Record<string, unknown>> = { ...fieldsOf(raw) };
+  const row = fieldsOf(raw) as Readonly<Record<string, unknown>>;
   const { date } = row;
   return {
     date: typeof date === 'string' && isIsoDate(date) ? date : null,
@@ -202,7 +215,9 @@ function readRow(raw: unknown): StatsRow {
 }
 
 /** Any object is an answer; whether `stats` is an array of good rows is the guard's matter (bad_payload, invalid_row). */
-export const readStats: Reader<StatsAnswer> = reader(z.looseObject({}), (body) => ({
+const statsBody = z.looseObject({}).refine(({ stats }) => !Array.isArray(stats) || stats.length <= maxRows);
+
+export const readStats: Reader<StatsAnswer> = reader(statsBody, (body) => ({
   rows: Array.isArray(body['stats']) ? body['stats'].map(readRow) : null,
 }));
 
@@ -212,8 +227,8 @@ const failingWords = ['fail', 'failed', 'failing', 'softfail', 'missing', 'none'
 /** A record's status as word or object (T6); temperror, pending and unknown words are inconclusive (S6). */
 function readRecord(value: unknown): DnsRecord {
   const raw = typeof value === 'object' && value !== null ? value : { status: value };
-  const status = 'status' in raw && typeof raw.status === 'string' ? raw.status : null;
-  const record = 'record' in raw && typeof raw.record === 'string' ? raw.record : null;
+  const status = 'status' in raw && typeof raw.status === 'string' ? raw.status.slice(0, maxTextLetters) : null;
+  const record = 'record' in raw && typeof raw.record === 'string' ? raw.record.slice(0, maxRecordLetters) : null;
   const word = status?.trim().toLowerCase() ?? '';
   const pass = passingWords.includes(word) ? true : failingWords.includes(word) ? false : null;
   return { status, pass, record };
@@ -230,8 +245,7 @@ function readLists(value: unknown): { readonly lists: readonly string[]; readonl
   if (typeof value === 'number') return { lists: [], found: Number.isInteger(value) && value >= 0 ? value : null };
   if (typeof value !== 'object' || value === null) return { lists: [], found: null };
   const items: readonly unknown[] = Array.isArray(value) ? value : Object.keys(value);
-  const lists = items.map((item) => quote(listName(item)));
-  return { lists, found: lists.length };
+  return { lists: items.slice(0, maxListNames).map((item) => quote(listName(item))), found: items.length };
 }
 
 function listName(item: unknown): string {

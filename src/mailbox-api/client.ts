@@ -7,10 +7,8 @@ import {
   type Deadlines,
   type Exchange,
   exchange,
-  jsonOf,
-  type Success,
 } from '../http/exchange.ts';
-import { failed, jsonText, malformed, quote, type Result } from '../http/failure.ts';
+import { failed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
 import type {
   BlacklistAnswer,
@@ -26,18 +24,9 @@ import type {
 import type { WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
-import {
-  type Reader,
-  readBlacklist,
-  readDetail,
-  readDns,
-  readHealth,
-  readMailboxes,
-  readStats,
-  readWarmup,
-} from './answers.ts';
 import { Budget } from './budget.ts';
-import { type Doubt, doubtsOf } from './doubts.ts';
+import type { AnswerTo, Asked } from './interpret.ts';
+import { readAnswer } from './large-answers.ts';
 
 export interface ClientOptions {
   readonly account: string;
@@ -52,14 +41,13 @@ export interface ClientOptions {
   readonly deadlines?: Deadlines;
 }
 
-interface Call<Answer> {
-  readonly route: Route | 'warmup_write';
+interface Call<About extends Asked> {
+  readonly route: About;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
   /** The mailbox that the answer must be about, when it names one. */
   readonly mailboxId?: string;
-  readonly read: Reader<Answer>;
 }
 
 const noSecrets: readonly string[] = [];
@@ -88,32 +76,32 @@ export class MailboxApi {
   }
 
   health(): Answered<HealthAnswer> {
-    return this.#call({ route: 'health', method: 'GET', path: '/v1/health', read: readHealth });
+    return this.#call({ route: 'health', method: 'GET', path: '/v1/health' });
   }
 
   mailboxes(): Answered<MailboxList> {
-    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', read: readMailboxes });
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes' });
   }
 
   mailbox(id: string): Answered<MailboxDetail> {
     const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
-    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id, read: readDetail });
+    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id });
   }
 
   warmup(id: string): Answered<WarmupAnswer> {
-    return this.#ask('warmup', id, readWarmup);
+    return this.#ask('warmup', id);
   }
 
   stats(id: string): Answered<StatsAnswer> {
-    return this.#ask('stats', id, readStats, `&days=${this.#options.statsDays}`);
+    return this.#ask('stats', id, `&days=${this.#options.statsDays}`);
   }
 
   dns(id: string): Answered<DnsAnswer> {
-    return this.#ask('dns', id, readDns);
+    return this.#ask('dns', id);
   }
 
   blacklist(id: string): Answered<BlacklistAnswer> {
-    return this.#ask('blacklist', id, readBlacklist);
+    return this.#ask('blacklist', id);
   }
 
   /** Asks for a warm-up mode. ok only means that the API said yes: read it back. */
@@ -141,17 +129,17 @@ export class MailboxApi {
     await this.#agent.destroy();
   }
 
-  #ask<Answer>(route: Route, id: string, read: Reader<Answer>, more = ''): Answered<Answer> {
+  #ask<About extends Route>(route: About, id: string, more = ''): Answered<AnswerTo<About>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
-    return this.#call({ route, method: 'GET', path, mailboxId: id, read });
+    return this.#call({ route, method: 'GET', path, mailboxId: id });
   }
 
   #write(id: string, body: object): Answered<true> {
     const path = '/v1/warmup';
-    return this.#call({ route: 'warmup_write', method: 'POST', path, body, mailboxId: id, read: () => true });
+    return this.#call({ route: 'warmup_write', method: 'POST', path, body, mailboxId: id });
   }
 
-  async #call<Answer>(call: Call<Answer>): Answered<Answer> {
+  async #call<About extends Asked>(call: Call<About>): Answered<AnswerTo<About>> {
     const { clock } = this.#world;
     const begun = clock.monotonic();
     const { result, status } = await this.#send(call);
@@ -165,7 +153,7 @@ export class MailboxApi {
     return failed({ ...failure, detail: what + failure.detail });
   }
 
-  async #send<Answer>(call: Call<Answer>): Promise<{ result: Result<Answer>; status: number | null }> {
+  async #send<About extends Asked>(call: Call<About>): Promise<Exchange<AnswerTo<About>>> {
     const redactor = this.#redactor();
     const ask: Ask = {
       method: call.method,
@@ -182,19 +170,25 @@ export class MailboxApi {
       redactor,
       ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
     };
-    const { status, headers, result } = await this.#exchange(ask);
-    this.#noteLimits(headers);
-    const doubt: Doubt = (field, sentence) => this.#doubt(call.route, field, sentence);
-    return {
-      status,
-      result: result.ok ? interpret(call, result.value, saysNextPage(headers), { doubt, redactor }) : result,
-    };
+    const exchanged = await this.#exchange(call, ask);
+    this.#noteLimits(exchanged.headers);
+    return exchanged;
   }
 
   /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
-  async #exchange(ask: Ask): Promise<Exchange> {
+  async #exchange<About extends Asked>(call: Call<About>, ask: Ask): Promise<Exchange<AnswerTo<About>>> {
     const { clock } = this.#world;
-    const send = () => clock.busy(() => exchange(this.#agent, ask, () => clock.now()));
+    const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
+    const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);
+    const send = () =>
+      clock.busy(() =>
+        exchange(
+          this.#agent,
+          ask,
+          () => clock.now(),
+          (success) => readAnswer(expected, success, ask.redactor, doubt),
+        ),
+      );
     const first = await send();
     if (ask.method !== 'GET' || !first.lostKept) return first;
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
@@ -241,45 +235,4 @@ export class MailboxApi {
     const said = `the API allows ${limits.limit} requests a minute, the configuration says ${configured}: the smaller number is kept`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
-}
-
-/** A Link header to a next page says the same as `has_more` in the body (FAULTS.md S8). */
-function saysNextPage(headers: AnswerHeaders): boolean {
-  return /rel="?next\b/i.test(String(headers['link'] ?? ''));
-}
-
-/** A 2xx answer: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5). */
-function interpret<Answer>(
-  call: Call<Answer>,
-  success: Success,
-  nextPage: boolean,
-  { doubt, redactor }: { readonly doubt: Doubt; readonly redactor: Redactor },
-): Result<Answer> {
-  const { status, text } = success;
-  // The document does not show the body of a pause: a success without one is a success, for it is read back.
-  if (call.method === 'POST' && text.trim() === '') return { ok: true, value: call.read(null) as Answer };
-  const parsed = jsonOf(success, redactor);
-  if (!parsed.ok) return parsed;
-  const body = parsed.value;
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return malformed(status, `the body is no JSON object: ${quote(jsonText(body))}`);
-  }
-  if (('error' in body && Boolean(body.error)) || ('success' in body && body.success === false)) {
-    return failed({
-      kind: 'refused',
-      status,
-      detail: `HTTP ${status}, but it says: ${quote(jsonText(body))}`,
-      retryAfterMs: null,
-    });
-  }
-  const named = call.route === 'mailbox' ? 'id' : 'mailbox_id';
-  const about = (body as Record<string, unknown>)[named] ?? null;
-  if (call.mailboxId !== undefined && about !== null && String(about) !== call.mailboxId) {
-    return malformed(status, 'the answer is about another mailbox');
-  }
-  const answer = call.read(nextPage ? { ...body, has_more: true } : body);
-  if (answer === null)
-    return malformed(status, `the body is not what the document describes: ${quote(jsonText(body))}`);
-  doubtsOf(body as Record<string, unknown>, doubt);
-  return { ok: true, value: answer };
 }

@@ -24,25 +24,31 @@ const numbers = [
 
 const plainDecimal = /^\s*-?\d+(\.\d+)?\s*$/;
 
-/** Called with a field's name and a sentence about it. */
-export type Doubt = (field: string, sentence: string) => void;
+/** More items of a list are not looked at. */
+const maxItems = 20_000;
 
-/** Tells of every doubtful field of an answer; absent fields and null are no cause for doubt. */
-export function doubtsOf(body: Readonly<Record<string, unknown>>, doubt: Doubt): void {
-  doubtNumbers(body, '', doubt);
+/** By field: a sentence about it. */
+export type Doubts = ReadonlyMap<string, string>;
+
+/** The doubtful fields of an answer, each once; absent fields and null are no cause for doubt. */
+export function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
+  const doubts = new Map<string, string>();
+  doubtNumbers(body, '', doubts);
   for (const holder of ['config', 'stats', 'mailboxes']) {
     const held = body[holder];
-    for (const item of Array.isArray(held) ? held : [held]) doubtNumbers(item, `${holder}.`, doubt);
+    const items = Array.isArray(held) ? held.slice(0, maxItems) : [held];
+    for (const item of items) doubtNumbers(item, `${holder}.`, doubts);
   }
   const { listed, blacklists_found: lists } = body;
   if (listed === false && Array.isArray(lists) && lists.length > 0) {
-    doubt('listed', 'listed is false, but blacklists_found is not empty: listed counts');
+    doubts.set('listed', 'listed is false, but blacklists_found is not empty: listed counts');
   } else if (listed === true && Array.isArray(lists) && lists.length === 0) {
-    doubt('listed', 'listed is true, but blacklists_found is empty: listed counts');
+    doubts.set('listed', 'listed is true, but blacklists_found is empty: listed counts');
   }
+  return doubts;
 }
 
-function doubtNumbers(holder: unknown, place: string, doubt: Doubt): void {
+function doubtNumbers(holder: unknown, place: string, doubts: Map<string, string>): void {
   if (typeof holder !== 'object' || holder === null) return;
   const fields = holder as Readonly<Record<string, unknown>>;
   for (const name of numbers) {
@@ -50,6 +56,7 @@ function doubtNumbers(holder: unknown, place: string, doubt: Doubt): void {
     if (value === undefined || value === null || Number.isFinite(value)) continue;
     if (typeof value === 'string' && plainDecimal.test(value)) continue;
     const field = `${place}${name}`;
-    doubt(field, `${field} is no plain number: ${quote(jsonText(value))}; it counts as unknown`);
+    if (doubts.has(field)) continue;
+    doubts.set(field, `${field} is no plain number: ${quote(jsonText(value))}; it counts as unknown`);
   }
 }

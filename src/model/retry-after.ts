@@ -30,7 +30,8 @@ const bodyFields: Readonly<Record<string, number>> = {
 export function retryAfterInBody(text: string, longestMs: number): number | null {
   const waits = objectsOf(text).flatMap((fields) =>
     Object.entries(bodyFields).map(([field, unitMs]) => {
-      const value = String(fields[field] ?? '').trim();
+      const said = fields[field];
+      const value = typeof said === 'string' || typeof said === 'number' ? String(said).trim() : '';
       return plainNumber.test(value) ? Math.ceil(Number(value) * unitMs) : null;
     }),
   );

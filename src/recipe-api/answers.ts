@@ -1,5 +1,5 @@
 // Reads the answers of a recipe service. Its document shows almost no field, so: ids are needed, all else may be missing.
-import { quote } from '../http/failure.ts';
+import { jsonText, quote } from '../http/failure.ts';
 import { type RunStatus, runStatuses } from '../model/recipe.ts';
 
 /** One saved recipe. What the service did not say is null. */
@@ -58,9 +58,14 @@ function stateOf(said: string | null): RunState {
   return runStatuses.find((state) => wordsOf[state].includes(word)) ?? 'unknown';
 }
 
+const maxLinkLetters = 2_000;
+/** Stands in for the id of a run that the body does not name. */
+const unnamed = '\u0000';
+
 type Fields = Readonly<Record<string, unknown>>;
 
-function fieldsOf(value: unknown): Fields {
+/** The fields of an object; of anything else none. */
+export function objectOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
@@ -84,7 +89,7 @@ function countOf(value: unknown): number | null {
 /** The list in an answer: the answer itself, or the first list under one of the names. null when there is none. */
 function listIn(body: unknown, names: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(body)) return body;
-  const fields = fieldsOf(body);
+  const fields = objectOf(body);
   const name = names.find((one) => Array.isArray(fields[one]));
   return name === undefined ? null : (fields[name] as readonly unknown[]);
 }
@@ -105,13 +110,13 @@ export function readRecipes(body: unknown): RecipePage | null {
 
 /** As our own service lists them: `{broken: [{file, problems: [...]}]}`. */
 function problemsIn(body: unknown): readonly string[] {
-  const broken = listIn(fieldsOf(body)['broken'], []) ?? [];
-  const said = broken.flatMap((one) => listIn(fieldsOf(one)['problems'], []) ?? []);
+  const broken = listIn(objectOf(body)['broken'], []) ?? [];
+  const said = broken.flatMap((one) => listIn(objectOf(one)['problems'], []) ?? []);
   return said.filter((sentence) => typeof sentence === 'string').map(quote);
 }
 
 function readRecipe(raw: unknown): RecipeEntry | null {
-  const fields = fieldsOf(raw);
+  const fields = objectOf(raw);
   const id = textOf(raw) ?? idOf(fields, ['id', 'recipe_id']);
   if (id === null) return null;
   const said = fields['operation'];
@@ -126,8 +131,8 @@ function readRecipe(raw: unknown): RecipeEntry | null {
 
 /** null when the answer names no run. The record may stand at the top, or inside `run` or `data`. */
 export function readRun(body: unknown): RunRecord | null {
-  const top = fieldsOf(body);
-  const inside = [top['run'], top['data']].map(fieldsOf).find((fields) => Object.keys(fields).length > 0) ?? {};
+  const top = objectOf(body);
+  const inside = [top['run'], top['data']].map(objectOf).find((fields) => Object.keys(fields).length > 0) ?? {};
   const fields: Fields = { ...top, ...inside };
   const run = top['run'];
   const id = idOf(inside, ['id', 'run_id']) ?? idOf(top, ['run_id', 'id']) ?? textOf(run);
@@ -148,11 +153,38 @@ export function readRun(body: unknown): RunRecord | null {
 
 function rowsIn(fields: Fields): readonly unknown[] | null {
   const names = ['rows', 'output_rows', 'output', 'results', 'data'];
-  return listIn(fields, names) ?? listIn(fieldsOf(fields['output'] ?? fields['result']), names);
+  return listIn(fields, names) ?? listIn(objectOf(fields['output'] ?? fields['result']), names);
 }
 
 function errorIn(error: unknown): string | null {
   if (error === null || error === undefined || error === false || error === '') return null;
-  const message = textOf(fieldsOf(error)['message']);
-  return quote(textOf(error) ?? message ?? JSON.stringify(error));
+  const message = textOf(objectOf(error)['message']);
+  return quote(textOf(error) ?? message ?? jsonText(error));
+}
+
+/** An error in disguise (FAULTS.md H4), quoted; null when there is none. */
+export function refusalIn(body: unknown): string | null {
+  const fields = objectOf(body);
+  const refused = Boolean(fields['error']) || fields['success'] === false;
+  return refused ? quote(typeof fields['error'] === 'string' ? fields['error'] : jsonText(body)) : null;
+}
+
+/** What `readRun` and `refusalIn` read of a body, without its rows: only whether there are any, and how many. */
+export function withoutRows(body: unknown): object {
+  const { next } = objectOf(body);
+  const page = typeof next === 'string' ? { next: next.slice(0, maxLinkLetters) } : {};
+  const refusal = refusalIn(body);
+  const run = readRun({ id: unnamed, ...objectOf(body) });
+  if (!run) return { ...page, ...(refusal === null ? {} : { error: refusal }) };
+  const { id, recipe, stateSaid, rows, rowCount, truncated, error } = run;
+  return {
+    ...page,
+    ...(id === unnamed ? {} : { id }),
+    recipe,
+    status: stateSaid,
+    ...(rows === null ? {} : { rows: rows.slice(0, 1).map(() => null) }),
+    row_count: rowCount ?? rows?.length ?? null,
+    truncated,
+    error,
+  };
 }

@@ -1,11 +1,21 @@
 // The HTTP client of any service that speaks the recipe API: list, trigger, read a run. Failures are values.
 // Source: api/recipe-run-interface.md. What it calls "not shown" is open: everything is tolerated, nothing is assumed.
 import type { Agent } from 'undici';
-import { type AnswerHeaders, createAgent, type Exchange, exchange, jsonOf } from '../http/exchange.ts';
-import { type Failure, failed, malformed, quote, type Result } from '../http/failure.ts';
+import { jsonOf, textOf } from '../http/body.ts';
+import { type AnswerHeaders, createAgent, type Exchange, exchange, isLarge, type Success } from '../http/exchange.ts';
+import { type Failure, failed, malformed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
 import type { World } from '../world.ts';
-import { type RecipeEntry, type RecipePage, type RunRecord, readRecipes, readRun } from './answers.ts';
+import {
+  objectOf,
+  type RecipeEntry,
+  type RecipePage,
+  type RunRecord,
+  readRecipes,
+  readRun,
+  refusalIn,
+} from './answers.ts';
+import { readCounting } from './large-answers.ts';
 
 /** A GET that found no service, or a server error, is asked again; a trigger never is. */
 const getTries = 3;
@@ -22,6 +32,11 @@ export interface RecipeApiOptions {
   readonly apiKey: string | null;
   /** Where `baseUrl` is answered instead of over TCP; a daemon's own socket. Default: none. */
   readonly socketPath?: string;
+  /**
+   * Of the rows in a large answer only the number is kept, and the answer is read in a thread: for a daemon, which shows no
+   * rows and has an event loop to keep free. Default: false.
+   */
+  readonly countsRows?: boolean;
 }
 
 export interface RecipeList {
@@ -64,12 +79,14 @@ export class RecipeApi {
   readonly #world: World;
   readonly #agent: Agent;
   readonly #redactor: Redactor;
+  readonly #countsRows: boolean;
 
   constructor(options: RecipeApiOptions, world: World) {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     this.#apiKey = options.apiKey;
     this.#world = world;
     this.#agent = createAgent(options.socketPath ?? null);
+    this.#countsRows = options.countsRows ?? false;
     this.#redactor = new Redactor(options.apiKey, world.secrets?.() ?? []);
   }
 
@@ -99,6 +116,9 @@ export class RecipeApi {
     const body = bodyOf(asked);
     const exchanged = await this.#exchange('POST', path, { body, signal });
     const { result, status, reached, headers, errorWord } = exchanged;
+    const run =
+      (result.ok ? readRun(result.value.body) : null) ?? (isSuccess(status) ? runFromLocation(headers) : null);
+    if (run) return { kind: 'started', run };
     if (!result.ok) {
       const { failure } = this.#failed('POST', path, result.failure);
       // 408 and 5xx may come from a proxy behind which the run goes on (FAULTS.md H7, H9); a refusal by name does not.
@@ -107,17 +127,13 @@ export class RecipeApi {
       if (saidNo || !reached) return { kind: 'not_started', failure };
       return { kind: 'may_have_started', detail: failure.detail };
     }
-    const parsed = jsonOf(result.value, this.#redactor);
-    const run = (parsed.ok ? readRun(parsed.value) : null) ?? runFromLocation(headers);
-    if (run) return { kind: 'started', run };
-    const refusal = parsed.ok ? refusalIn(parsed.value) : null;
+    const refusal = refusalIn(result.value.body);
     if (refusal !== null) {
-      const detail = `HTTP ${result.value.status}, but it says: ${refusal}`;
-      const failure: Failure = { kind: 'refused', status: result.value.status, detail, retryAfterMs: null };
+      const detail = `HTTP ${status}, but it says: ${refusal}`;
+      const failure: Failure = { kind: 'refused', status, detail, retryAfterMs: null };
       return { kind: 'not_started', failure: this.#failed('POST', path, failure).failure };
     }
-    const odd = parsed.ok ? `HTTP ${result.value.status}, but it names no run` : parsed.failure.detail;
-    return { kind: 'may_have_started', detail: this.#said('POST', path, odd) };
+    return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it names no run`) };
   }
 
   /** A run, with the first page of its rows or the one at `page`, which an earlier answer named. */
@@ -141,8 +157,7 @@ export class RecipeApi {
     const path = `/runs/${encodeURIComponent(id)}/cancel`;
     const { result } = await this.#exchange('POST', path, { body: null, signal: null });
     if (!result.ok) return this.#failed('POST', path, result.failure);
-    const parsed = jsonOf(result.value, this.#redactor);
-    const run = parsed.ok ? readRun(parsed.value) : null;
+    const run = readRun(result.value.body);
     if (run) return { ok: true, value: run };
     return this.#failed('POST', path, malformed(result.value.status, 'it says nothing of a run').failure);
   }
@@ -156,12 +171,8 @@ export class RecipeApi {
     const { clock, random } = this.#world;
     for (let attempt = 1; ; attempt += 1) {
       const begun = clock.monotonic();
-      const { result, headers } = await this.#exchange('GET', path, { body: null, signal });
-      if (result.ok) {
-        const parsed = jsonOf(result.value, this.#redactor);
-        if (!parsed.ok) return this.#failed('GET', path, parsed.failure);
-        return { ok: true, value: { status: result.value.status, body: parsed.value, headers } };
-      }
+      const { result } = await this.#exchange('GET', path, { body: null, signal });
+      if (result.ok) return result;
       const quick = clock.monotonic() - begun <= longestRetriedMs;
       const again = result.failure.kind === 'unavailable' && quick && attempt < getTries && !signal?.aborted;
       if (!again) return this.#failed('GET', path, result.failure);
@@ -173,7 +184,7 @@ export class RecipeApi {
     method: 'GET' | 'POST',
     path: string,
     { body, signal }: { readonly body: string | null; readonly signal: AbortSignal | null },
-  ): Promise<Exchange> {
+  ): Promise<Exchange<Read>> {
     const { clock } = this.#world;
     const headers = {
       ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
@@ -181,7 +192,23 @@ export class RecipeApi {
       ...(body === null ? {} : { 'content-type': 'application/json' }),
     };
     const ask = { method, baseUrl: this.#baseUrl, path, headers, body, signal, redactor: this.#redactor };
-    return clock.busy(() => exchange(this.#agent, ask, () => clock.now()));
+    return clock.busy(() =>
+      exchange(
+        this.#agent,
+        ask,
+        () => clock.now(),
+        (success) => this.#read(success),
+      ),
+    );
+  }
+
+  async #read(success: Success): Promise<Result<Read>> {
+    const { status, headers, body } = success;
+    const said =
+      this.#countsRows && isLarge(success)
+        ? await readCounting(status, body, this.#redactor)
+        : jsonOf({ status, text: textOf(body) }, this.#redactor);
+    return said.ok ? { ok: true, value: { status, headers, body: said.value } } : said;
   }
 
   /** Where the rest is, as a path behind our base address. An address anywhere else is not followed: the key stays here. */
@@ -203,14 +230,14 @@ export class RecipeApi {
   }
 }
 
+function isSuccess(status: number | null): boolean {
+  return status !== null && status < 300;
+}
+
 interface Read {
   readonly status: number;
   readonly body: unknown;
   readonly headers: AnswerHeaders;
-}
-
-function objectOf(body: unknown): Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {};
 }
 
 /** The document shows no body. Without anything asked beyond the path none is sent; ours reads `parameters` and `apply`. */
@@ -224,13 +251,6 @@ function saysMore(body: unknown): boolean {
   const fields = objectOf(body);
   const names = ['next', 'next_page', 'next_cursor', 'cursor'];
   return names.some((name) => Boolean(fields[name])) || fields['has_more'] === true;
-}
-
-/** An error in disguise (FAULTS.md H4), quoted; null when there is none. */
-function refusalIn(body: unknown): string | null {
-  const fields = objectOf(body);
-  const refused = Boolean(fields['error']) || fields['success'] === false;
-  return refused ? quote(typeof fields['error'] === 'string' ? fields['error'] : JSON.stringify(body)) : null;
 }
 
 /** A run that only the Location of an answer names. */

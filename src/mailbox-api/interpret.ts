@@ -1,0 +1,70 @@
+// What a 2xx answer says: JSON of the documented shape, about the mailbox that was asked for, and no error in disguise (H2, H4, H5).
+import { failed, jsonText, malformed, quote, type Result } from '../http/failure.ts';
+import { readBlacklist, readDetail, readDns, readHealth, readMailboxes, readStats, readWarmup } from './answers.ts';
+import { type Doubts, doubtsOf } from './doubts.ts';
+
+const readers = {
+  health: readHealth,
+  mailboxes: readMailboxes,
+  mailbox: readDetail,
+  warmup: readWarmup,
+  stats: readStats,
+  dns: readDns,
+  blacklist: readBlacklist,
+  /** ok only means that the API said yes: it is read back. */
+  warmup_write: (): true => true,
+} as const;
+
+/** What was asked for. */
+export type Asked = keyof typeof readers;
+export type AnswerTo<About extends Asked> = NonNullable<ReturnType<(typeof readers)[About]>>;
+
+export interface Expected<About extends Asked> {
+  readonly about: About;
+  /** The mailbox that the answer must be about, when it names one; null: none. */
+  readonly mailboxId: string | null;
+}
+
+/** A success. */
+export interface Said {
+  readonly status: number;
+  /** Its body, without secrets. */
+  readonly json: Result<unknown>;
+  /** Its head says that it goes on elsewhere. */
+  readonly nextPage: boolean;
+}
+
+export interface Interpreted<About extends Asked> {
+  readonly result: Result<AnswerTo<About>>;
+  readonly doubts: Doubts;
+}
+
+export function interpret<About extends Asked>(
+  { about, mailboxId }: Expected<About>,
+  { status, json, nextPage }: Said,
+): Interpreted<About> {
+  const without = (result: Result<AnswerTo<About>>): Interpreted<About> => ({ result, doubts: new Map() });
+  if (!json.ok) return without(json);
+  const body = json.value;
+  const quoted = () => quote(jsonText(body));
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return without(malformed(status, `the body is no JSON object: ${quoted()}`));
+  }
+  const fields = body as Readonly<Record<string, unknown>>;
+  if (fields['error'] || fields['success'] === false) {
+    const detail = `HTTP ${status}, but it says: ${quoted()}`;
+    return without(failed({ kind: 'refused', status, detail, retryAfterMs: null }));
+  }
+  if (!isAbout(fields[about === 'mailbox' ? 'id' : 'mailbox_id'], mailboxId)) {
+    return without(malformed(status, 'the answer is about another mailbox'));
+  }
+  const answer = readers[about](nextPage ? { ...body, has_more: true } : body) as AnswerTo<About> | null;
+  if (answer === null) return without(malformed(status, `the body is not what the document describes: ${quoted()}`));
+  return { result: { ok: true, value: answer }, doubts: doubtsOf(fields) };
+}
+
+/** An answer that names no mailbox may be about any. */
+function isAbout(named: unknown, mailboxId: string | null): boolean {
+  if (mailboxId === null || named === undefined || named === null) return true;
+  return (typeof named === 'string' || typeof named === 'number') && String(named) === mailboxId;
+}

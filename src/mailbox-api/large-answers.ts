@@ -1,0 +1,74 @@
+// Answers of the mailbox API as they are read: small ones at once, large ones in a thread that hands them over in pieces.
+import { Apart, threadFile } from '../http/apart.ts';
+import { jsonOf, textOf } from '../http/body.ts';
+import { isLarge, type Success } from '../http/exchange.ts';
+import { malformed, type Result } from '../http/failure.ts';
+import type { Redactor } from '../http/redactor.ts';
+import { type AnswerTo, type Asked, type Expected, type Interpreted, interpret } from './interpret.ts';
+
+/** What the thread is told besides the body. */
+export interface Order {
+  readonly expected: Expected<Asked>;
+  readonly status: number;
+  readonly nextPage: boolean;
+  /** What its redactor takes out. */
+  readonly secrets: { readonly own: string | null; readonly others: readonly string[] };
+}
+
+/** The answer with its long lists empty; then what they hold, so many items at a time. */
+export type Piece =
+  | { readonly answer: Interpreted<Asked> }
+  | { readonly list: string; readonly items: readonly unknown[] };
+
+const apart = new Apart<Order, Piece>(threadFile('large-answers-thread', import.meta.url));
+
+/** `doubt`: called with a field's name and a sentence about it. */
+export async function readAnswer<About extends Asked>(
+  expected: Expected<About>,
+  success: Success,
+  redactor: Redactor,
+  doubt: (field: string, sentence: string) => void,
+): Promise<Result<AnswerTo<About>>> {
+  const { status, headers, body } = success;
+  const told = ({ result, doubts }: Interpreted<Asked>) => {
+    for (const [field, sentence] of doubts) doubt(field, sentence);
+    return result as Result<AnswerTo<About>>;
+  };
+  // A Link header to a next page says the same as `has_more` in the body (FAULTS.md S8).
+  const nextPage = /rel="?next\b/i.test(String(headers['link'] ?? ''));
+  if (isLarge(success)) {
+    const secrets = { own: redactor.own, others: redactor.others };
+    return told(await readApart({ expected, status, nextPage, secrets }, body));
+  }
+  const text = textOf(body);
+  // The document does not show the body of a pause: a success without one is a success, for it is read back.
+  if (expected.about === 'warmup_write' && text.trim() === '') return { ok: true, value: true as AnswerTo<About> };
+  return told(interpret(expected, { status, json: jsonOf({ status, text }, redactor), nextPage }));
+}
+
+async function readApart(order: Order, body: Buffer): Promise<Interpreted<Asked>> {
+  let answer: Interpreted<Asked> | null = null;
+  const lists = new Map<string, unknown[]>();
+  const failure = await apart.carryOut(order, body, (piece) => {
+    if ('answer' in piece) {
+      answer = piece.answer;
+      return;
+    }
+    const list = lists.get(piece.list) ?? [];
+    lists.set(piece.list, list);
+    list.push(...piece.items);
+  });
+  if (failure !== null || !answer) {
+    return {
+      result: malformed(order.status, `it can't be read: ${failure ?? 'nothing came of it'}`),
+      doubts: new Map(),
+    };
+  }
+  return withLists(answer, lists);
+}
+
+function withLists(answer: Interpreted<Asked>, lists: ReadonlyMap<string, readonly unknown[]>): Interpreted<Asked> {
+  const { result } = answer;
+  if (!result.ok || result.value === true) return answer;
+  return { ...answer, result: { ok: true, value: { ...result.value, ...Object.fromEntries(lists) } } };
+}
