@@ -1,7 +1,6 @@
 // Operator commands: HTTP with JSON over a unix socket beside the store, for the owner of the process only.
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import { type CommandOutcome, type DaemonCommands, succeeded } from '../model/operator-command.ts';
 import { answerOperation } from './command-requests.ts';
@@ -77,11 +76,14 @@ function close(server: Server): Promise<void> {
 }
 
 async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promise<CommandOutcome> {
+  const pieces: Buffer[] = [];
   let bytes = 0;
-  asked.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) asked.destroy();
-  });
-  const body: unknown = JSON.parse(await text(asked));
+  // Not destroyed when it is too long: the answer would have no way out.
+  for await (const piece of asked.iterator({ destroyOnReturn: false })) {
+    bytes += piece.length;
+    if (bytes > maxBodyBytes) throw new Error(`The request is larger than ${maxBodyBytes / 1_024} KiB.`);
+    pieces.push(piece);
+  }
+  const body: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'));
   return answerOperation(asked.url?.slice(1) ?? '', body, commands);
 }

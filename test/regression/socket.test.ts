@@ -28,6 +28,7 @@ test('a path, a body or a span that makes no sense is refused', async () => {
     await ask(store, 'GET', '//'),
     await ask(store, 'POST', '/pause', '{"mailbox":'),
     await ask(store, 'POST', '/pause', '[]'),
+    await ask(store, 'POST', '/pause', `{"mailbox": "${'x'.repeat(1_000_000)}"}`),
     await ask(store, 'POST', '/__proto__', '{}'),
     await ask(store, 'POST', '/mode', JSON.stringify({ mailbox: oliver, mode: 'warp' })),
   ];
@@ -35,9 +36,11 @@ test('a path, a body or a span that makes no sense is refused', async () => {
     'failed',
     'failed',
     'invalid',
+    'failed',
     'invalid',
     'invalid',
   ]);
+  expect(JSON.parse(answers[3] ?? '')).toMatchObject({ messages: ['The request is larger than 64 KiB.'] });
   const asker = { by: 'a test', reason: 'odd' };
   const off = { ...asker, off: true, account: null, mailbox: null };
   for (const ms of [-5 * minuteMs, 1e300]) {
