@@ -43,7 +43,9 @@ export function largeJsonOf(status: number, body: Uint8Array, redactor: Redactor
 /** At most so many bytes; what stands inside texts counts as if it were structure. */
 function parsedBytes(body: Uint8Array): number {
   let [holders, items, quotationMarks, names] = [0, 0, 0, 0];
-  for (const byte of body) {
+  // By index: an iterator takes five times as long, and this is done for every large body.
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
     if (byte === comma) items += 1;
     else if (byte === quotationMark) quotationMarks += 1;
     else if (byte === colon) names += 1;
