@@ -1,8 +1,5 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
 import { isDeepStrictEqual } from 'node:util';
-import { step } from '../alert/engine.ts';
-import { configReloadFailed } from '../alert/reload-rule.ts';
-import { tune } from '../alert/tuning.ts';
 import type { AccountConfig, ChannelConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
@@ -17,6 +14,7 @@ import { createPacer } from '../world.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
 import { previewOf } from './preview.ts';
+import { ReloadAlert } from './reload-alert.ts';
 
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */
 const sliceMs = 25;
@@ -56,11 +54,13 @@ export class Reloader {
   #inForce: ValidConfig;
   #channels: readonly ConfiguredChannel[];
   #last: Promise<unknown> = Promise.resolve();
+  readonly #alert: ReloadAlert;
   #stopped = false;
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
     this.#inForce = parts.source.started;
+    this.#alert = new ReloadAlert(parts.rooms, () => parts.live.config.alerts.rules);
     const configs = this.#inForce.config.alerts.channels;
     this.#channels = parts.channels.flatMap((channel) => {
       const config = configs.find(({ name }) => name === channel.name);
@@ -70,7 +70,7 @@ export class Reloader {
 
   /** The configuration of the start is in force: what an earlier process refused is history. */
   begin(): Promise<void> {
-    return this.#alert([]);
+    return this.#alert.show([]);
   }
 
   /** Never rejects; what is refused changes nothing. */
@@ -91,6 +91,7 @@ export class Reloader {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#last;
+    await this.#alert.stop();
   }
 
   /** The files whose change means a reload. */
@@ -123,7 +124,7 @@ export class Reloader {
     const troubles = await this.#swap(loaded, impact);
     world.log.info({ file: source.file, by, ...impact, changes: said, troubles }, 'configuration reloaded');
     taken();
-    await this.#alert([]);
+    await this.#alert.show([]);
     return { result: 'done', messages: [...effect, ...troubles] };
   }
 
@@ -136,26 +137,9 @@ export class Reloader {
         'configuration refused: the one before stays in force',
       );
       refused();
-      await this.#alert(problems);
+      await this.#alert.show(problems);
     }
     return invalid(...problems, 'The configuration before stays in force.');
-  }
-
-  /** Fires or ends config_reload_failed. A store that can't be written must not undo a reload. */
-  async #alert(problems: readonly string[]): Promise<void> {
-    const { fleet, store, turns, world, onTransitions } = this.#parts.rooms;
-    try {
-      await turns.take(async () => {
-        const conditions = tune([configReloadFailed(problems, world.command)], this.#parts.live.config.alerts.rules);
-        const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
-        if (alerts.changed.length === 0) return;
-        await store.recordAlerts(alerts);
-        for (const alert of alerts.changed) fleet.putAlert(alert);
-        if (alerts.transitions.length > 0) onTransitions();
-      });
-    } catch (error) {
-      world.log.error({ err: error }, 'the outcome of a reload could not be recorded');
-    }
   }
 
   #describe(loaded: ValidConfig, impact: Impact): readonly string[] {

@@ -112,3 +112,24 @@ test('a reload that can not read the store changes nothing, is told as refused, 
   expect(stage.told('config_reload_failed')).toEqual(['firing']);
   expect(stage.simulator.requests.filter((one) => one.at > at).length).toBeGreaterThan(2);
 });
+
+test('a refused reload, and its end, that the store can not take at once are told when it can', async () => {
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  stage.expectErrors('The store is failing.', 'configuration refused', 'the outcome of a reload could not be recorded');
+  await stage.run(11 * minuteMs);
+  const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
+  const during = async (work: () => Promise<unknown>) => {
+    db.exec("CREATE TRIGGER full BEFORE INSERT ON alerts BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+    db.exec("CREATE TRIGGER gone BEFORE DELETE ON alerts BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+    await work();
+    await stage.run(minuteMs);
+    db.exec('DROP TRIGGER full; DROP TRIGGER gone');
+    await stage.run(2 * minuteMs);
+  };
+  await during(() => stage.reload((config) => Object.assign(config, { pol: {} })));
+  expect(stage.told('config_reload_failed')).toEqual(['firing']);
+  await during(() => stage.reload((config) => delete config['pol']));
+  await stage.run(5 * minuteMs);
+  expect(stage.told('config_reload_failed')).toEqual(['firing', 'resolved']);
+  db.close();
+});
