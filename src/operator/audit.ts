@@ -3,7 +3,7 @@
 
 import { operatorActedEvent } from '../alert/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
-import type { CommandRooms } from './commands.ts';
+import type { CommandRooms } from './command-rooms.ts';
 
 /** Carries out what a command does, between the two lines of the audit log. */
 export type Audited = (

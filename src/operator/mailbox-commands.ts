@@ -16,7 +16,7 @@ import type { PersonsChange } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
 import type { Audited } from './audit.ts';
-import type { CommandRooms } from './commands.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
 
 /** What is wanted of a mailbox, whoever asks. */

@@ -7,7 +7,7 @@ import type { CommandOutcome, MailboxName, OperatorCommands, OperatorRequest } f
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { counted } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
-import type { CommandRooms } from './commands.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { failed, invalid, noChange, type Plan, stopsAt } from './plan.ts';
 
 /** What the releases need of the accounts. */

@@ -7,7 +7,7 @@ import type { OperatorCommands } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
-import type { CommandRooms } from './commands.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { invalid, stopsAt } from './plan.ts';
 
 /** The two commands of silences. */

@@ -14,7 +14,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
 import { momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
-import type { CommandRooms } from './commands.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
 import { noChange, stopsAt } from './plan.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../model/write-scope.ts';
 import { listText, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
-import type { CommandRooms } from './commands.ts';
+import type { CommandRooms } from './command-rooms.ts';
 import { invalid, noChange, stopsAt } from './plan.ts';
 
 export interface WritesRooms extends CommandRooms {

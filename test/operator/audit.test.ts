@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { auditing, endInterrupted } from '../../src/operator/audit.ts';
-import type { CommandRooms } from '../../src/operator/commands.ts';
+import type { CommandRooms } from '../../src/operator/command-rooms.ts';
 import { historyAnswer } from '../../src/serve/history-answer.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';

@@ -2,7 +2,7 @@
 import type { Fleet } from '../../src/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import type { Audited } from '../../src/operator/audit.ts';
-import type { CommandRooms } from '../../src/operator/commands.ts';
+import type { CommandRooms } from '../../src/operator/command-rooms.ts';
 import { Turns } from '../../src/record/turns.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from '../../src/world.ts';

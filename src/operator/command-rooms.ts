@@ -1,0 +1,19 @@
+// What every operator command works with.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
+import type { Turns } from '../record/turns.ts';
+import type { Store } from '../store/store.ts';
+import type { World } from '../world.ts';
+
+export interface CommandRooms {
+  readonly fleet: Fleet;
+  readonly store: Store;
+  readonly world: World;
+  readonly turns: Turns;
+  /** Called after a commit that people may be told of. */
+  readonly onTransitions: () => void;
+  /** The settings of the alert rules in force. */
+  readonly rules: () => RuleSettings;
+  /** Base of the links in messages; null when there is no page. */
+  readonly pageUrl: string | null;
+}
