@@ -27,7 +27,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
   wording: only(['model']),
   alert: only(['model', 'wording']),
   fleet: only(['model', 'wording']),
-  config: only(['model', 'world', 'schedule'], ['yaml', 'zod', 'node:fs', 'node:path', 'node:util']),
+  config: only(
+    ['model', 'world', 'schedule', 'command-name'],
+    ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:path', 'node:util'],
+  ),
   http: only(['model'], ['undici', 'node:timers/promises', 'node:util', 'node:worker_threads', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),

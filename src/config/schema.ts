@@ -17,8 +17,9 @@ import {
   truth,
   whole,
 } from './scalars.ts';
-import { apiKey, baseUrl, channelUrl, recipeBaseUrl, recipeKey, secretHint, sha256, webhookSecret } from './secrets.ts';
+import { apiKey, baseUrl, channelUrl, recipeBaseUrl, recipeKey, secretHint, webhookSecret } from './secrets.ts';
 import { keyed, notOneOf, oneOf, optional, section } from './section.ts';
+import { tokenDigest } from './token-digest.ts';
 
 const plainHttp = () => keyed(truth(), false, 'Accept plain http to another machine.');
 const secretFile = (key: string) => optional(z.string(), undefined, `A file that holds ${key} instead.`);
@@ -213,7 +214,7 @@ function storeComplaint(url: string): string | null {
 
 const token = section({
   name: label().describe('Whose token it is.'),
-  sha256: sha256().describe('The SHA-256 of the token, in hex.'),
+  sha256: tokenDigest().describe('The SHA-256 of the token, in hex.'),
   role: oneOf(['viewer', 'operator', 'scraper']).describe('What it may do.'),
 });
 const server = section({
@@ -234,7 +235,7 @@ const server = section({
 
 const askersKey = section({
   name: label().describe('Whose key it is.'),
-  sha256: sha256().describe('The SHA-256 of the key, in hex: `warmwarden keys new` prints both.'),
+  sha256: tokenDigest().describe('The SHA-256 of the key, in hex: `warmwarden keys new` prints both.'),
   plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),
   role: oneOf(['viewer', 'operator']).describe('An operator may also apply recipes that change mailboxes.'),
 });

@@ -30,24 +30,6 @@ export function webhookSecret() {
   });
 }
 
-const digestHint = '`printf %s TOKEN | sha256sum` prints them';
-/** Of no text, and of a lone line break: what `sha256sum` prints where the token was an unset variable. */
-const emptyDigests: readonly string[] = [
-  'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-  '01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b',
-];
-
-/** The SHA-256 of a token, as hex in any case; of an empty one it is refused, because anybody has it. Output: lower case. */
-export function sha256() {
-  return z
-    .string()
-    .regex(/^[0-9A-Fa-f]{64}$/, `must be 64 hex digits: ${digestHint}`)
-    .refine((digits) => !emptyDigests.includes(digits.toLowerCase()), {
-      error: 'is the digest of an empty text, which anybody can send: make a token that nobody can guess',
-    })
-    .transform((digits) => digits.toLowerCase());
-}
-
 /** The mailbox API's base_url. Output: without a slash at its end. */
 export function baseUrl() {
   return z.string().transform((value, context) => {
