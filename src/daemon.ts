@@ -102,7 +102,7 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
     deliveries: (limit) => store.recentDeliveries(limit),
     reload: async (request) => later.commands?.reload(request) ?? reload(request),
     commands: () => later.commands,
-    recipes: { service: recipes.book, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
+    recipes: { service: recipes.runner, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
     version,
   });
   teardowns.add('server', () => server.close());
@@ -118,7 +118,7 @@ async function wire({ source, openStore }: Origins, world: World, teardowns: Tea
   const operating = { ...rooms, rules: () => live.config.alerts.rules, pageUrl };
   const commands = await takeCommands(operating, { duties, notifier, reload }, teardowns);
   later.commands = commands;
-  const commandSocket = await openCommandSocket(config.store.path, commands, picture, recipes.book);
+  const commandSocket = await openCommandSocket(config.store.path, commands, picture, recipes.runner);
   if (commandSocket) teardowns.add('operator commands', () => commandSocket.close());
   const rotation = new SecretRotation({ world, files: () => later.reloader?.secretFiles ?? [], reload });
   const taken = () => {

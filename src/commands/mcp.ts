@@ -16,7 +16,7 @@ import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { exitUsage } from './exit-codes.ts';
 import { findPlaces } from './loading.ts';
-import { openLoneBook } from './lone-book.ts';
+import { openOfflineRecipes } from './offline-recipes.ts';
 
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;
@@ -87,8 +87,8 @@ function openStore(file: string, world: World): Opened | null {
     { baseUrl: 'http://localhost/v1', apiKey: null, socketPath: socketPathOf(storePath) },
     world,
   );
-  const book = openLoneBook(places, world);
-  const alone = serviceSource(book.service, { by: userName(), role: 'operator' });
+  const runner = openOfflineRecipes(places, world);
+  const alone = serviceSource(runner.service, { by: userName(), role: 'operator' });
   const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon run with this configuration?`;
   const careful: ToolSource = {
     ...alone,
@@ -98,7 +98,7 @@ function openStore(file: string, world: World): Opened | null {
   return {
     source,
     lookEveryMs: lookAtStoreEveryMs,
-    close: async () => void (await Promise.all([api.close(), book.close()])),
+    close: async () => void (await Promise.all([api.close(), runner.close()])),
   };
 }
 

@@ -13,7 +13,7 @@ import { systemClock, worldOn } from '../world.ts';
 import { agrees, type ConfirmOptions, declined, mayAsk, needsYes, withConfirmOptions } from './confirm.ts';
 import { exitFailed } from './exit-codes.ts';
 import { findPlaces, findStore } from './loading.ts';
-import { openLoneBook } from './lone-book.ts';
+import { openOfflineRecipes } from './offline-recipes.ts';
 import { report } from './send-command.ts';
 
 const lookEveryMs = 250;
@@ -76,13 +76,13 @@ async function asking(file: string, work: (ask: Ask) => Promise<void>): Promise<
     return;
   }
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const book = openLoneBook(places, world);
+  const runner = openOfflineRecipes(places, world);
   const owner = { name: userName(), role: 'operator' as const, plan: null };
-  const app = createRecipeRoutes({ service: book.service, world, callerOf: () => owner }, null);
+  const app = createRecipeRoutes({ service: runner.service, world, callerOf: () => owner }, null);
   try {
     await work(async (path, init = {}) => textOf(await app.request(`/v1${path}`, init)));
   } finally {
-    await book.close();
+    await runner.close();
   }
 }
 

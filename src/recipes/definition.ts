@@ -11,7 +11,7 @@ import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
 
 /** What `do:` says: the operation, and what it is handed besides the row. */
-export interface Doing {
+export interface Step {
   readonly operation: (typeof operations)[number];
   readonly reason: string;
   readonly mode: (typeof warmupModes)[number] | null;
@@ -21,7 +21,7 @@ export interface Doing {
 export interface Definition {
   readonly recipe: Recipe;
   readonly select: string;
-  readonly doing: Doing | null;
+  readonly step: Step | null;
 }
 
 /** Names that HTTP, MCP or the SELECT itself give a meaning. */
@@ -128,27 +128,27 @@ function parameterFindings(name: string, written: WrittenParameter): readonly Fi
   return found;
 }
 
-function selectFindings({ select, parameters = {}, do: doing }: Written): readonly Finding[] {
-  const problems = checkSelect(select, Object.keys(parameters), doing !== undefined);
+function selectFindings({ select, parameters = {}, do: step }: Written): readonly Finding[] {
+  const problems = checkSelect(select, Object.keys(parameters), step !== undefined);
   return problems.map((message) => finding(['select'], message));
 }
 
 const operationKeys = { mode: 'mode', for: 'silence' } as const;
 
-function doFindings({ do: doing }: Written): readonly Finding[] {
-  if (!doing) return [];
+function doFindings({ do: step }: Written): readonly Finding[] {
+  if (!step) return [];
   const found: Finding[] = [];
   for (const [key, operation] of Object.entries(operationKeys) as [keyof typeof operationKeys, string][]) {
-    const there = doing[key] !== undefined;
-    if (there && doing.operation !== operation)
+    const there = step[key] !== undefined;
+    if (there && step.operation !== operation)
       found.push(finding(['do', key], `is for the operation ${operation} only`, 'key'));
-    if (!there && doing.operation === operation)
+    if (!there && step.operation === operation)
       found.push(finding(['do', key], `is missing: the operation ${operation} needs it`));
   }
   return found;
 }
 
-function scheduleFindings({ schedule, do: doing, parameters = {} }: Written): readonly Finding[] {
+function scheduleFindings({ schedule, do: step, parameters = {} }: Written): readonly Finding[] {
   if (!schedule) return [];
   const found: Finding[] = [];
   const wrong = cronComplaint(schedule.cron, schedule.time_zone);
@@ -156,10 +156,10 @@ function scheduleFindings({ schedule, do: doing, parameters = {} }: Written): re
   if (!isTimeZone(schedule.time_zone ?? 'UTC')) {
     found.push(finding(['schedule', 'time_zone'], 'is no time zone: write an IANA name, as Europe/Berlin'));
   }
-  if (doing?.operation === 'resume') {
+  if (step?.operation === 'resume') {
     found.push(finding(['schedule'], 'a recipe that resumes needs a person: take the schedule out', 'key'));
   }
-  if (schedule.apply && !doing) found.push(finding(['schedule', 'apply'], 'there is no do: to apply', 'key'));
+  if (schedule.apply && !step) found.push(finding(['schedule', 'apply'], 'there is no do: to apply', 'key'));
   for (const [name, one] of Object.entries(parameters)) {
     if (one.default === undefined && !one.optional) {
       found.push(finding(['parameters', name], 'needs a default: a schedule gives nothing', 'key'));
@@ -178,7 +178,7 @@ function isTimeZone(name: string): boolean {
 }
 
 function build(written: Written, builtIn: boolean): Definition {
-  const { id, title, description, select, do: doing } = written;
+  const { id, title, description, select, do: step } = written;
   const parameters = Object.entries(written.parameters ?? {}).map(([name, one]) => buildParameter(name, one));
   return {
     recipe: {
@@ -186,17 +186,17 @@ function build(written: Written, builtIn: boolean): Definition {
       title,
       description,
       parameters,
-      operation: doing?.operation ?? null,
+      operation: step?.operation ?? null,
       schedule: scheduleOf(written),
       builtIn,
     },
     select,
-    doing: doing
+    step: step
       ? {
-          operation: doing.operation,
-          reason: doing.reason,
-          mode: doing.mode ?? null,
-          forMs: doing.for ?? null,
+          operation: step.operation,
+          reason: step.reason,
+          mode: step.mode ?? null,
+          forMs: step.for ?? null,
         }
       : null,
   };

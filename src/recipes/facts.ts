@@ -1,9 +1,9 @@
-// What the views are told of the running program: the accounts as they are, and the policies' near limits.
+// What the views know of the running program: the accounts as they are, and the policies' near limits.
 import type { Fleet } from '../fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { defaultPolicy, type Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Facts } from './stage.ts';
+import type { Facts } from './sandbox.ts';
 
 /** The facts of a daemon at a moment. */
 export function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): Facts {

@@ -3,7 +3,7 @@ import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { RowChunk, StoredRuns } from '../store/runs.ts';
 
-/** Where a book writes its runs: the store, or nowhere that lasts. */
+/** Where a runner writes its runs: the store, or nowhere that lasts. */
 export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
 
 /** Of the rows of all runs. */

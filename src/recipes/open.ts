@@ -4,14 +4,14 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
-import { RecipeBook } from './book.ts';
-import { startClockwork } from './clockwork.ts';
-import type { Handling } from './doing.ts';
+import { RecipeCatalogue } from './catalogue.ts';
+import { usualLimits } from './execution.ts';
 import { factsOf } from './facts.ts';
-import { usualLimits } from './run.ts';
-import { Shelf } from './shelf.ts';
+import { RecipeRunner } from './runner.ts';
+import { startScheduler } from './scheduler.ts';
+import type { CommandAccess } from './step.ts';
 
-export interface RecipeRooms {
+export interface RecipeParts {
   readonly world: World;
   readonly store: Pick<Store, 'runs'>;
   readonly fleet: Fleet;
@@ -22,37 +22,37 @@ export interface RecipeRooms {
   readonly folder: () => string;
   readonly retentionMs: () => number;
   /** null until the daemon has them. */
-  readonly commands: () => Handling['commands'] | null;
+  readonly commands: () => CommandAccess['commands'] | null;
 }
 
 export interface OpenRecipes {
-  readonly book: RecipeBook;
+  readonly runner: RecipeRunner;
   stop(): Promise<void>;
 }
 
-export async function openRecipes(rooms: RecipeRooms): Promise<OpenRecipes> {
-  const { world, store, fleet, nearLimitPpmOf, storePath, folder, retentionMs, commands } = rooms;
+export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
+  const { world, store, fleet, nearLimitPpmOf, storePath, folder, retentionMs, commands } = parts;
   const { runs } = store;
-  const shelf = new Shelf(folder);
-  const book = new RecipeBook({
+  const catalogue = new RecipeCatalogue(folder);
+  const runner = new RecipeRunner({
     world,
-    shelf,
+    catalogue,
     runs,
     storePath,
     facts: () => factsOf(fleet, nearLimitPpmOf, world.clock.now()),
-    handling: () => {
+    commandAccess: () => {
       const there = commands();
       return there && { commands: there, mailbox: (account, id) => fleet.mailbox(account, id) };
     },
     limits: usualLimits,
   });
-  await book.open();
-  const clockwork = startClockwork({ world, book, shelf, runs, retentionMs });
+  await runner.open();
+  const scheduler = startScheduler({ world, runner, catalogue, runs, retentionMs });
   return {
-    book,
+    runner,
     async stop() {
-      await clockwork.stop();
-      await book.close();
+      await scheduler.stop();
+      await runner.close();
     },
   };
 }

@@ -1,8 +1,8 @@
 // Whether a SELECT is one, asks only the views, and fits its recipe: compiled over empty tables, never run.
-import { openStage } from './stage.ts';
+import { openSandbox } from './sandbox.ts';
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
-export const doColumns = ['operation', 'outcome', 'message'] as const;
+export const stepColumns = ['operation', 'outcome', 'message'] as const;
 /** What names the mailbox that an operation is about. */
 const subjectColumns = ['account', 'mailbox_id'] as const;
 
@@ -15,9 +15,9 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];
   const problems = parameterProblems(bare, parameters);
   let columns: readonly string[];
-  const stage = openStage(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
+  const sandbox = openSandbox(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
   try {
-    const statement = stage.prepare(select);
+    const statement = sandbox.prepare(select);
     // SQLite compiles the first statement and is silent about the rest.
     if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')
       problems.push('must be one SELECT, not several');
@@ -25,14 +25,14 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   } catch (error) {
     return [...problems, `SQLite says: ${sayable(error)}`];
   } finally {
-    stage.close();
+    sandbox.close();
   }
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
   if (twice !== undefined) problems.push(`two columns are called ${twice}: give one another name with AS`);
   if (does) {
-    const taken = doColumns.filter((name) => columns.includes(name));
+    const taken = stepColumns.filter((name) => columns.includes(name));
     if (taken.length > 0)
-      problems.push(`the columns ${doColumns.join(', ')} are added by do:, so ${taken[0]} is taken`);
+      problems.push(`the columns ${stepColumns.join(', ')} are added by do:, so ${taken[0]} is taken`);
     const missing = subjectColumns.filter((name) => !columns.includes(name));
     if (missing.length > 0)
       problems.push(`do: needs the columns account and mailbox_id; ${missing.join(' and ')} is missing`);
@@ -40,7 +40,7 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   return problems;
 }
 
-/** SQLite's words without the names that openStage makes up. */
+/** SQLite's words without the names that openSandbox makes up. */
 export function sayable(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
   return said.replaceAll(/store_[0-9a-f]{32}[._]?/g, '');

@@ -1,8 +1,8 @@
-// The child process that runs one SELECT: reads its order from stdin, writes rows to stdout, and may be killed at any time.
+// The child process that runs one SELECT: reads its job from stdin, writes rows to stdout, and may be killed at any time.
 import { readFileSync, writeSync } from 'node:fs';
-import type { SelectOrder } from './select.ts';
+import { openSandbox } from './sandbox.ts';
+import type { SelectJob } from './select.ts';
 import { sayable } from './select-check.ts';
-import { openStage } from './stage.ts';
 
 const rowsAChunk = 200;
 const chunkLetters = 64 * 1024;
@@ -31,9 +31,9 @@ function cell(value: unknown): string | number | null {
   return value as string | number | null;
 }
 
-function run({ path, select, parameters, facts, maxRows, maxBytes }: SelectOrder): void {
-  const stage = openStage(path, facts);
-  const statement = stage.prepare(select);
+function run({ path, select, parameters, facts, maxRows, maxBytes }: SelectJob): void {
+  const sandbox = openSandbox(path, facts);
+  const statement = sandbox.prepare(select);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   // `now` is always handed over, and seldom used.

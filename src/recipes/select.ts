@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { Cell } from '../model/recipe.ts';
 import type { RowChunk } from '../store/runs.ts';
 import { systemClock } from '../world.ts';
-import type { Facts } from './stage.ts';
+import type { Facts } from './sandbox.ts';
 
-/** What the child is told. */
-export interface SelectOrder {
+/** What the child process is to do. Travels as JSON. */
+export interface SelectJob {
   /** The store's file. */
   readonly path: string;
   readonly select: string;
@@ -19,7 +19,7 @@ export interface SelectOrder {
   readonly maxBytes: number;
 }
 
-export interface SelectRequest extends SelectOrder {
+export interface SelectRequest extends SelectJob {
   readonly timeLimitMs: number;
   readonly signal: AbortSignal;
   readonly onColumns: (columns: readonly string[]) => void;
@@ -46,7 +46,7 @@ const childFile = fileURLToPath(
 
 /** Never rejects for what the SELECT does; rejects with what `onRows` rejects with. The child is gone when it settles. */
 export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
-  const { timeLimitMs, signal, onColumns, onRows, ...order } = request;
+  const { timeLimitMs, signal, onColumns, onRows, ...job } = request;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
   const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning'];
   // No environment: secrets of the configuration stand there.
@@ -69,7 +69,7 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   child.stdin.on('error', () => {});
-  child.stdin.end(JSON.stringify(order));
+  child.stdin.end(JSON.stringify(job));
   try {
     const said = await readLines(createInterface({ input: child.stdout }), onColumns, onRows);
     const ended = await gone;

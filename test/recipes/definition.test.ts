@@ -1,7 +1,7 @@
 // A recipe's file with a mistake: the place, what was found and what is wanted; every mistake at once.
 import { describe, expect, test } from 'vitest';
+import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
-import { Shelf } from '../../src/recipes/shelf.ts';
 
 const file = 'r.yaml';
 const head = 'id: r\ntitle: R\ndescription: For a test.\n';
@@ -105,7 +105,7 @@ test('a SELECT may hold what looks like a parameter or a second statement inside
 });
 
 test('the fifteen built-in recipes are whole', async () => {
-  const { definitions, broken } = await new Shelf(() => '/nowhere').recipes();
+  const { definitions, broken } = await new RecipeCatalogue(() => '/nowhere').recipes();
   expect(broken).toEqual([]);
   expect(definitions.size).toBe(15);
 });

@@ -6,12 +6,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/recipe.ts';
-import { usualLimits } from '../../src/recipes/run.ts';
-import { Shelf } from '../../src/recipes/shelf.ts';
+import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { usualLimits } from '../../src/recipes/execution.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock, worldOn } from '../../src/world.ts';
 import { answers, memory, now, verdictOf } from '../store/records.ts';
-import { bookOf } from '../support/recipe-book.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 
 const mailboxes = 10_000;
 const daysEach = 30;
@@ -74,25 +74,31 @@ const parametersOf: Readonly<Record<string, object>> = {
 
 describe('over 10,000 mailboxes', () => {
   test('every built-in recipe answers; how long each takes is printed', async () => {
-    const { definitions } = await new Shelf(() => '/nowhere').recipes();
+    const { definitions } = await new RecipeCatalogue(() => '/nowhere').recipes();
     const done = async () => ({ result: 'done' as const, messages: [] });
     const commands = { pause: done, resume: done, mode: done, refresh: done, silenceAdd: done };
-    const book = bookOf(world, {
+    const runner = recipeRunner(world, {
       storePath: path,
       facts,
       runs: store.runs,
-      handling: () => ({ commands, mailbox: () => undefined }),
+      commandAccess: () => ({ commands, mailbox: () => undefined }),
     });
     for (const id of definitions.keys()) {
       const parameters = (parametersOf[id] ?? {}) as Record<string, unknown>;
       const began = performance.now();
-      const started = (await book.start({ recipe: id, parameters, apply: false, by: 'bench', role: 'viewer' })) as Run;
-      const run = (await book.ended(started.id, 60_000)) as Run;
+      const started = (await runner.start({
+        recipe: id,
+        parameters,
+        apply: false,
+        by: 'bench',
+        role: 'viewer',
+      })) as Run;
+      const run = (await runner.ended(started.id, 60_000)) as Run;
       const ms = Math.round(performance.now() - began);
       process.stdout.write(`${id}: ${ms} ms, ${run.rowCount} rows, ${run.status} ${run.error ?? ''}\n`);
-      if (definitions.get(id)?.doing === null) expect([id, run.status]).toEqual([id, 'succeeded']);
+      if (definitions.get(id)?.step === null) expect([id, run.status]).toEqual([id, 'succeeded']);
     }
-    await book.close();
+    await runner.close();
   }, 120_000);
 
   test('a hostile SELECT ends at its limit, and how long the event loop stood still is printed', async () => {

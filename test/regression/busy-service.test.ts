@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { apiSource } from '../../src/mcp/api-source.ts';
 import { RecipeApi } from '../../src/recipe-api/client.ts';
-import type { RecipeBook } from '../../src/recipes/book.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import type { RecipeRunner } from '../../src/recipes/runner.ts';
 import { systemClock, type World } from '../../src/world.ts';
 import { type Running, serve, stillWorld } from '../serve/running-server.ts';
-import { bookOf } from '../support/recipe-book.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 
 const world: World = {
@@ -19,7 +19,7 @@ const world: World = {
 };
 const caller = { name: 'bot', role: 'viewer' as const, plan: null };
 let release: () => void;
-let book: RecipeBook;
+let runner: RecipeRunner;
 let server: Running;
 
 /** No run gets further than its start. */
@@ -34,14 +34,14 @@ class StuckRuns extends MemoryRuns {
 }
 
 beforeAll(async () => {
-  book = bookOf(stillWorld(), { runs: new StuckRuns() });
-  server = await serve(new Fleet(), { recipes: { service: book, world, callerOf: () => caller } });
+  runner = recipeRunner(stillWorld(), { runs: new StuckRuns() });
+  server = await serve(new Fleet(), { recipes: { service: runner, world, callerOf: () => caller } });
   for (let runs = 0; runs < 102; runs += 1) {
-    await book.start({ recipe: 'at-risk', parameters: {}, apply: false, by: 'bot', role: 'viewer' });
+    await runner.start({ recipe: 'at-risk', parameters: {}, apply: false, by: 'bot', role: 'viewer' });
   }
 });
 afterAll(async () => {
-  const closed = book.close();
+  const closed = runner.close();
   release();
   await closed;
   await server[Symbol.asyncDispose]();

@@ -1,9 +1,9 @@
 // Runs of recipes that were carried out although they were refused, or waited although they were cancelled.
 import { describe, expect, test } from 'vitest';
-import type { RecipeBook } from '../../src/recipes/book.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import type { RecipeRunner } from '../../src/recipes/runner.ts';
 import { stillWorld } from '../serve/running-server.ts';
-import { bookOf } from '../support/recipe-book.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 
 const request = { recipe: 'at-risk', parameters: {}, apply: false, by: 'a test', role: 'viewer' as const };
 
@@ -20,8 +20,8 @@ class TroubledRuns extends MemoryRuns {
   }
 }
 
-async function started(book: RecipeBook) {
-  const run = await book.start(request);
+async function started(runner: RecipeRunner) {
+  const run = await runner.start(request);
   if ('refused' in run) throw new Error(run.said.join(' '));
   return run;
 }
@@ -29,13 +29,13 @@ async function started(book: RecipeBook) {
 describe('a run that could not be recorded', () => {
   test('is refused, and is not carried out when the next one is', async () => {
     const runs = new TroubledRuns();
-    const book = bookOf(stillWorld(), { runs });
+    const runner = recipeRunner(stillWorld(), { runs });
     runs.failing = true;
-    await expect(book.start(request)).rejects.toThrow('disk is full');
+    await expect(runner.start(request)).rejects.toThrow('disk is full');
     runs.failing = false;
-    const next = await started(book);
-    await book.ended(next.id, 30_000);
-    await book.close();
+    const next = await started(runner);
+    await runner.ended(next.id, 30_000);
+    await runner.close();
     expect((await runs.newest('at-risk', 10)).map(({ id }) => id)).toEqual([next.id]);
   });
 });
@@ -45,24 +45,24 @@ describe('a run that waits for its turn', () => {
     const runs = new TroubledRuns();
     const { promise, resolve: open } = Promise.withResolvers<void>();
     runs.gate = promise;
-    const book = bookOf(stillWorld(), { runs });
-    const running = [await started(book), await started(book)];
-    return { book, runs, running, waiting: await started(book), open };
+    const runner = recipeRunner(stillWorld(), { runs });
+    const running = [await started(runner), await started(runner)];
+    return { runner, runs, running, waiting: await started(runner), open };
   }
 
   test('ends at once when it is cancelled, and never begins', async () => {
-    const { book, runs, running, waiting, open } = await twoRunAndOneWaits();
-    expect(await book.cancel(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    const { runner, runs, running, waiting, open } = await twoRunAndOneWaits();
+    expect(await runner.cancel(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
     expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
     open();
-    for (const { id } of running) await book.ended(id, 30_000);
-    expect(await book.run(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    await book.close();
+    for (const { id } of running) await runner.ended(id, 30_000);
+    expect(await runner.run(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    await runner.close();
   });
 
   test('is cancelled when Warmwarden stops, without having begun', async () => {
-    const { book, runs, waiting, open } = await twoRunAndOneWaits();
-    const closed = book.close();
+    const { runner, runs, waiting, open } = await twoRunAndOneWaits();
+    const closed = runner.close();
     open();
     await closed;
     expect(await runs.read(waiting.id)).toMatchObject({ status: 'cancelled', startedAt: null });

@@ -11,7 +11,7 @@ import { migrate } from '../../src/store/migrations.ts';
 import { StoredRuns } from '../../src/store/runs.ts';
 import { stillWorld } from '../serve/running-server.ts';
 import { now } from '../store/records.ts';
-import { bookOf } from '../support/recipe-book.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-runs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -119,12 +119,12 @@ describe('without a daemon', () => {
     const select = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 5000) SELECT x FROM r';
     writeFileSync(join(recipes, 'many.yaml'), `id: many\ntitle: t\ndescription: d\nselect: ${select}\n`);
     const parts = { runs: new MemoryRuns(10 * kibibyte), storePath: join(folder, `${files}.db`), folder: recipes };
-    const book = bookOf(stillWorld(), parts);
-    const started = await book.start({ recipe: 'many', parameters: {}, apply: false, by: 'me', role: 'viewer' });
+    const runner = recipeRunner(stillWorld(), parts);
+    const started = await runner.start({ recipe: 'many', parameters: {}, apply: false, by: 'me', role: 'viewer' });
     if ('refused' in started) throw new Error(started.said.join(' '));
     const error =
       'its rows are too many: they fill all the room that runs have, and no run that has ended is left to delete';
-    expect(await book.ended(started.id, 50_000)).toMatchObject({ status: 'failed', error });
-    await book.close();
+    expect(await runner.ended(started.id, 50_000)).toMatchObject({ status: 'failed', error });
+    await runner.close();
   });
 });

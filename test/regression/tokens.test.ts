@@ -7,7 +7,7 @@ import { networkOf, WrongTokens } from '../../src/serve/wrong-tokens.ts';
 import type { World } from '../../src/world.ts';
 import { exampleFleet } from '../serve/example-fleet.ts';
 import { type Answer, ask, serve, stillWorld } from '../serve/running-server.ts';
-import { bookOf } from '../support/recipe-book.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const operator = (token: string) => {
@@ -79,7 +79,7 @@ describe('wrong tokens', () => {
   test('are slowed and logged as keys of the recipe API, too', async () => {
     const world = watchedWorld();
     const keys = [{ name: 'bot', sha256: sha256('right'), plan: 'agency' as const, role: 'viewer' as const }];
-    const recipes = { service: bookOf(world), world, callerOf: callersOf(() => keys) };
+    const recipes = { service: recipeRunner(world), world, callerOf: callersOf(() => keys) };
     await using server = await serve(exampleFleet(), { recipes, world });
     const url = `${server.url}/v1/recipes`;
     const statuses = (await guesses(url, 16, bearer)).map(({ status }) => status);

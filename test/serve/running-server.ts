@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
-import { bookOf } from '../support/recipe-book.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { explain, now } from './example-fleet.ts';
 
@@ -60,7 +60,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     reload: async () => ({ result: 'done', messages: [] }),
     commands: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
-    recipes: { service: bookOf(world), world, callerOf: () => null },
+    recipes: { service: recipeRunner(world), world, callerOf: () => null },
     version: '0.1.0',
     ...changes,
   });

@@ -1,11 +1,11 @@
 // docs/recipes.md: how to write and run recipes, the built-in ones, and the views, from the sources.
 import type { Recipe } from '../../src/model/recipe.ts';
-import { usualLimits } from '../../src/recipes/run.ts';
-import { Shelf } from '../../src/recipes/shelf.ts';
+import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { usualLimits } from '../../src/recipes/execution.ts';
 import { views } from '../../src/recipes/views.ts';
 import { usualRoom } from '../../src/store/runs.ts';
 
-const { definitions } = await new Shelf(() => '/nowhere').recipes();
+const { definitions } = await new RecipeCatalogue(() => '/nowhere').recipes();
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 

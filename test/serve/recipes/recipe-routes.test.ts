@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Fleet } from '../../../src/fleet/fleet.ts';
-import type { RecipeBook } from '../../../src/recipes/book.ts';
 import { MemoryRuns } from '../../../src/recipes/memory-runs.ts';
+import type { RecipeRunner } from '../../../src/recipes/runner.ts';
 import { callersOf, type RecipeKey } from '../../../src/serve/recipes/callers.ts';
 import { csvLine } from '../../../src/serve/recipes/csv.ts';
 import { RateLimit } from '../../../src/serve/recipes/rate-limit.ts';
 import { Store } from '../../../src/store/store.ts';
 import { arrivedMailbox, noAlerts, now } from '../../store/records.ts';
-import { bookOf } from '../../support/recipe-book.ts';
+import { recipeRunner } from '../../support/recipe-runner.ts';
 import { type Running, serve, stillWorld } from '../running-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recipes-'));
@@ -32,7 +32,7 @@ const hostile = [
 ];
 
 let store: Store;
-let book: RecipeBook;
+let runner: RecipeRunner;
 let server: Running;
 const runs = new MemoryRuns();
 
@@ -51,12 +51,12 @@ beforeAll(async () => {
   recipe('count', `parameters: {most: {type: integer, description: How far., default: 1234}}\nselect: ${counting}\n`);
   recipe('fails', "select: SELECT json('{') AS broken\n");
   const world = stillWorld();
-  book = bookOf(world, { folder, storePath: path, runs });
-  server = await serve(new Fleet(), { recipes: { service: book, world, callerOf: callersOf(() => keys) } });
+  runner = recipeRunner(world, { folder, storePath: path, runs });
+  server = await serve(new Fleet(), { recipes: { service: runner, world, callerOf: callersOf(() => keys) } });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await book.close();
+  await runner.close();
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -73,7 +73,7 @@ async function ran(recipe: string, body?: object): Promise<string> {
   expect(triggered.status).toBe(202);
   const run = (await triggered.json()) as { id: string };
   expect(triggered.headers.get('location')).toBe(`/v1/runs/${run.id}`);
-  await book.ended(run.id, 30_000);
+  await runner.ended(run.id, 30_000);
   return `/runs/${run.id}`;
 }
 

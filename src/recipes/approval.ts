@@ -20,8 +20,8 @@ function isSame(one: ParameterValues, other: ParameterValues): boolean {
 }
 
 /** The mailboxes that a dry run would have changed. */
-export async function agreedIn({ id, columns, rowCount }: Run, runs: RunLedger): Promise<ReadonlySet<string>> {
-  const agreed = new Set<string>();
+export async function approvedBy({ id, columns, rowCount }: Run, runs: RunLedger): Promise<ReadonlySet<string>> {
+  const approved = new Set<string>();
   for (let offset = 0; offset < rowCount; ) {
     const chunks = await runs.chunks(id, offset, chunksARead);
     if (chunks.length === 0) break;
@@ -29,11 +29,11 @@ export async function agreedIn({ id, columns, rowCount }: Run, runs: RunLedger):
       offset = firstRow + count;
       for (const cells of JSON.parse(rows) as Cell[][]) {
         const row = Object.fromEntries(cells.map((cell, index) => [columns[index] ?? '', cell]));
-        if (row['outcome'] === 'planned') agreed.add(subjectOf(row));
+        if (row['outcome'] === 'planned') approved.add(subjectOf(row));
       }
     }
   }
-  return agreed;
+  return approved;
 }
 
 /** Tells the mailbox of a row from every other. */

@@ -1,15 +1,15 @@
-// What recipes do by the clock: scheduled runs, and the pruning of old ones.
+// Starts scheduled runs of recipes, and deletes old runs.
 import { hourMs, minuteMs } from '../model/time.ts';
 import { cronSchedule } from '../schedule.ts';
 import type { World } from '../world.ts';
-import type { RecipeBook } from './book.ts';
+import type { RecipeCatalogue } from './catalogue.ts';
 import type { RunLedger } from './memory-runs.ts';
-import type { Shelf } from './shelf.ts';
+import type { RecipeRunner } from './runner.ts';
 
-export interface ClockworkParts {
+export interface SchedulerParts {
   readonly world: World;
-  readonly book: RecipeBook;
-  readonly shelf: Shelf;
+  readonly runner: RecipeRunner;
+  readonly catalogue: RecipeCatalogue;
   readonly runs: RunLedger;
   readonly retentionMs: () => number;
 }
@@ -23,7 +23,7 @@ const lookEveryMs = minuteMs;
 const pruneStepMs = 20;
 
 /** Starts the loops; `stop` resolves when they have ended. */
-export function startClockwork(parts: ClockworkParts): { stop(): Promise<void> } {
+export function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const loops = Promise.all([schedule(parts, stopping.signal), prune(parts, stopping.signal)]);
   return {
@@ -34,7 +34,7 @@ export function startClockwork(parts: ClockworkParts): { stop(): Promise<void> }
   };
 }
 
-async function schedule({ world, book, shelf, runs }: ClockworkParts, signal: AbortSignal): Promise<void> {
+async function schedule({ world, runner, catalogue, runs }: SchedulerParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = world;
   const begun = clock.now();
   /** By recipe: until when its schedule was looked at. */
@@ -43,7 +43,7 @@ async function schedule({ world, book, shelf, runs }: ClockworkParts, signal: Ab
     await clock.sleep(lookEveryMs - (clock.now() % lookEveryMs), signal);
     if (signal.aborted) return;
     try {
-      const { definitions } = await clock.busy(() => shelf.recipes());
+      const { definitions } = await clock.busy(() => catalogue.recipes());
       for (const { recipe } of definitions.values()) {
         if (!recipe.schedule) continue;
         // A run that fell into our absence is caught up once.
@@ -53,7 +53,7 @@ async function schedule({ world, book, shelf, runs }: ClockworkParts, signal: Ab
         const { cron, timeZone, apply } = recipe.schedule;
         if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
         const request = { recipe: recipe.id, parameters: {}, apply, by: scheduleName, role: 'operator' as const };
-        const run = await book.start(request);
+        const run = await runner.start(request);
         if ('refused' in run) log.warn({ recipe: recipe.id, said: run.said }, 'a scheduled run was not started');
       }
     } catch (error) {
@@ -69,7 +69,7 @@ async function lastScheduled(runs: RunLedger, recipe: string): Promise<number | 
   return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
 }
 
-async function prune({ world, runs, retentionMs }: ClockworkParts, signal: AbortSignal): Promise<void> {
+async function prune({ world, runs, retentionMs }: SchedulerParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = world;
   while (!signal.aborted) {
     try {

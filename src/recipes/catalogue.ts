@@ -1,4 +1,4 @@
-// The recipes that are there: those shipped with Warmwarden and the user's folder, read anew when a file changed.
+// The recipe catalogue: the definitions shipped with Warmwarden and those in the user's folder, read again when a file changes.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const builtInFolder = fileURLToPath(new URL('../../src/recipes/built-in/', impor
 const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
 
-export interface Shelved {
+export interface CatalogueContents {
   /** By id. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly broken: readonly BrokenRecipe[];
@@ -23,11 +23,11 @@ interface Seen {
   readonly read: ReturnType<typeof readDefinition>;
 }
 
-export class Shelf {
+export class RecipeCatalogue {
   readonly #folder: () => string;
   readonly #seen = new Map<string, Seen>();
   /** They do not change while the program runs. */
-  #builtIn: Promise<Shelved> | null = null;
+  #builtIn: Promise<CatalogueContents> | null = null;
 
   /** `folder`: the user's, asked anew each time; it need not be there. */
   constructor(folder: () => string) {
@@ -35,7 +35,7 @@ export class Shelf {
   }
 
   /** Every recipe. A user's takes the place of a built-in one of the same id; a file that is none hides no other. */
-  async recipes(): Promise<Shelved> {
+  async recipes(): Promise<CatalogueContents> {
     this.#builtIn ??= this.#readBuiltIn();
     const builtIn = await this.#builtIn;
     const definitions = new Map(builtIn.definitions);
@@ -64,7 +64,7 @@ export class Shelf {
     return { definitions, broken };
   }
 
-  async #readBuiltIn(): Promise<Shelved> {
+  async #readBuiltIn(): Promise<CatalogueContents> {
     const definitions = new Map<string, Definition>();
     const broken: BrokenRecipe[] = [];
     for (const path of await yamlFiles(builtInFolder)) {

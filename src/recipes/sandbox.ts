@@ -27,7 +27,7 @@ const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 }
  * The store at `path`, read-only, behind the views. Without a path: empty tables, to check a SELECT against.
  * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
  */
-export function openStage(path: string | null, facts: Facts): DatabaseSync {
+export function openSandbox(path: string | null, facts: Facts): DatabaseSync {
   const database = new DatabaseSync(':memory:', { limits, allowExtension: false });
   // Nobody can guess these names, so only the inner views reach the tables. A common table expression that is called
   // like a view would have the view's rights, if the view's name were all that the authorizer went by.
@@ -102,10 +102,10 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
     return guardStateOf(seen, others[key] ?? usual);
   });
   // Pairs of a time and a value: the newest value that is known; of two of one time, the first.
-  database.function('newest_known', { ...pure, varargs: true }, (...told) => {
-    let best: { at: number; value: (typeof told)[number] } | null = null;
-    for (let index = 0; index < told.length; index += 2) {
-      const [at, value] = [Number(told[index]), told[index + 1]];
+  database.function('newest_known', { ...pure, varargs: true }, (...pairs) => {
+    let best: { at: number; value: (typeof pairs)[number] } | null = null;
+    for (let index = 0; index < pairs.length; index += 2) {
+      const [at, value] = [Number(pairs[index]), pairs[index + 1]];
       if (value !== null && value !== undefined && (best === null || at > best.at)) best = { at, value };
     }
     return best?.value ?? null;

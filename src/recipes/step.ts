@@ -3,11 +3,11 @@
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { type CommandOutcome, type OperatorCommands, succeeded } from '../model/operator-command.ts';
 import type { Row } from '../model/recipe.ts';
-import { subjectOf } from './agreed.ts';
-import type { Doing } from './definition.ts';
+import { subjectOf } from './approval.ts';
+import type { Step } from './definition.ts';
 
 /** The operator commands that a recipe may use, and the mailbox of a row. Passed in by the daemon. */
-export interface Handling {
+export interface CommandAccess {
   readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silenceAdd'>;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
@@ -20,27 +20,28 @@ export interface RowOutcome {
   readonly message: string;
 }
 
-export interface Asked {
+export interface StepContext {
   readonly apply: boolean;
   readonly by: string;
   readonly recipe: string;
   /** The mailboxes that may be changed; null: any. */
-  readonly agreed: ReadonlySet<string> | null;
+  readonly approved: ReadonlySet<string> | null;
 }
 
-/** Does, or plans, what `doing` says with the mailbox of a row. Never rejects: an operation that throws has failed. */
-export async function doForRow(
-  doing: Doing,
+/** Does, or plans, what `do:` says with the mailbox of a row. Never rejects: an operation that throws has failed. */
+export async function performStep(
+  step: Step,
   row: Row,
-  { commands, mailbox }: Handling,
-  asked: Asked,
+  { commands, mailbox }: CommandAccess,
+  context: StepContext,
 ): Promise<RowOutcome> {
-  const operation = doing.mode === null ? doing.operation : `${doing.operation} ${doing.mode}`;
+  const operation = step.mode === null ? step.operation : `${step.operation} ${step.mode}`;
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
-  if (asked.agreed && !asked.agreed.has(subjectOf(row))) return { operation, outcome: 'skipped', message: notAgreed };
+  if (context.approved && !context.approved.has(subjectOf(row)))
+    return { operation, outcome: 'skipped', message: notAgreed };
   if (!found) return { operation, outcome: 'skipped', message: `${mailboxKey(account, id)} is not guarded.` };
-  if (doing.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
+  if (step.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
     return {
       operation,
       outcome: 'skipped',
@@ -48,8 +49,8 @@ export async function doForRow(
     };
   }
   try {
-    const outcome = await perform(doing, found, commands, asked);
-    const good = succeeded(outcome) ? (asked.apply ? 'done' : 'planned') : 'failed';
+    const outcome = await perform(step, found, commands, context);
+    const good = succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed';
     return { operation, outcome: good, message: outcome.messages.join(' ') };
   } catch (error) {
     return { operation, outcome: 'failed', message: error instanceof Error ? error.message : String(error) };
@@ -59,15 +60,15 @@ export async function doForRow(
 const notAgreed = 'It was not part of the dry run that was confirmed, so it is left alone.';
 
 async function perform(
-  doing: Doing,
+  step: Step,
   found: MailboxState,
-  commands: Handling['commands'],
-  { apply, by, recipe }: Asked,
+  commands: CommandAccess['commands'],
+  { apply, by, recipe }: StepContext,
 ): Promise<CommandOutcome> {
   const mailbox = mailboxKey(found.account, found.id);
-  const request = { mailbox, by, reason: `${doing.reason} (recipe ${recipe})`, dryRun: !apply };
+  const request = { mailbox, by, reason: `${step.reason} (recipe ${recipe})`, dryRun: !apply };
   const planned = (effect: string): CommandOutcome => ({ result: 'planned', messages: [`${found.email}: ${effect}`] });
-  switch (doing.operation) {
+  switch (step.operation) {
     case 'pause':
       return commands.pause(request);
     case 'resume': {
@@ -76,15 +77,15 @@ async function perform(
       return commands.resume({ ...request, ...(undoes !== undefined && { undoes }) });
     }
     case 'mode':
-      if (doing.mode === null) throw new Error('the operation mode has no mode');
-      return commands.mode({ ...request, mode: doing.mode });
+      if (step.mode === null) throw new Error('the operation mode has no mode');
+      return commands.mode({ ...request, mode: step.mode });
     case 'refresh':
       return apply ? commands.refresh(request) : planned('Warmwarden will read all its data again.');
     case 'silence': {
-      if (doing.forMs === null) throw new Error('the operation silence has no time');
+      if (step.forMs === null) throw new Error('the operation silence has no time');
       if (!apply) return planned('Warmwarden will mute its messages; it stays guarded.');
       const match = { account: [found.account], mailbox: [found.id] };
-      return commands.silenceAdd({ match, forMs: doing.forMs, by, reason: request.reason });
+      return commands.silenceAdd({ match, forMs: step.forMs, by, reason: request.reason });
     }
   }
 }

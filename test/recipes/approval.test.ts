@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { Run } from '../../src/model/recipe.ts';
-import { agreedIn, isPlanOf } from '../../src/recipes/agreed.ts';
-import { doForRow } from '../../src/recipes/doing.ts';
+import { approvedBy, isPlanOf } from '../../src/recipes/approval.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { performStep } from '../../src/recipes/step.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 
 const planned: Run = {
@@ -24,18 +24,18 @@ test('what a dry run would change is agreed to, across its chunks; what it would
     rows: JSON.stringify([['acme', ...cells]]),
   });
   await runs.write(planned, [chunk(0, 'm1', 'planned'), chunk(1, 'm2', 'skipped'), chunk(2, 'm3', 'planned')]);
-  const agreed = await agreedIn(planned, runs);
+  const approved = await approvedBy(planned, runs);
   const done: string[] = [];
   const pause = async ({ mailbox }: { readonly mailbox: string }) => {
     done.push(mailbox);
     return { result: 'done' as const, messages: ['Paused.'] };
   };
   const mailbox = (_account: string, id: string): MailboxState => arrivedMailbox(id, { account: 'acme' });
-  const doing = { operation: 'pause', reason: 'r', mode: null, forMs: null } as const;
-  const asked = { apply: true, by: 'ann', recipe: 'pause-domain', agreed };
+  const step = { operation: 'pause', reason: 'r', mode: null, forMs: null } as const;
+  const context = { apply: true, by: 'ann', recipe: 'pause-domain', approved };
   const outcomes = [];
   for (const id of ['m1', 'm2', 'm3', 'm4']) {
-    const { outcome } = await doForRow(doing, row(id), { commands: { pause } as never, mailbox }, asked);
+    const { outcome } = await performStep(step, row(id), { commands: { pause } as never, mailbox }, context);
     outcomes.push(outcome);
   }
   expect(outcomes).toEqual(['done', 'skipped', 'done', 'skipped']);

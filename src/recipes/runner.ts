@@ -1,4 +1,4 @@
-// The recipes and their runs over one store: takes requests, runs a few at a time, keeps rows as they come.
+// The recipe runner over one store: queues the runs that are requested, executes a few at a time, keeps rows as they come.
 import type {
   Cell,
   ParameterValues,
@@ -12,26 +12,14 @@ import type {
 } from '../model/recipe.ts';
 import { hasEnded } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { World } from '../world.ts';
-import { agreedIn, isPlanOf } from './agreed.ts';
+import { approvedBy, isPlanOf } from './approval.ts';
+import type { RecipeCatalogue } from './catalogue.ts';
 import type { Definition } from './definition.ts';
-import type { Handling } from './doing.ts';
-import type { RunLedger } from './memory-runs.ts';
+import { type ExecutionParts, executeRun, NoRoomError } from './execution.ts';
 import { checkParameters } from './parameters.ts';
-import { carryOut, type Limits, NoRoomError } from './run.ts';
-import type { Shelf } from './shelf.ts';
-import type { Facts } from './stage.ts';
 
-export interface BookParts {
-  readonly world: World;
-  readonly shelf: Shelf;
-  readonly runs: RunLedger;
-  /** The store's file, for the children that read it. */
-  readonly storePath: string;
-  readonly facts: () => Facts;
-  /** null: nothing can be done here (yet), only asked. */
-  readonly handling: () => Handling | null;
-  readonly limits: Limits;
+export interface RunnerParts extends ExecutionParts {
+  readonly catalogue: RecipeCatalogue;
 }
 
 const runsAtOnce = 2;
@@ -40,12 +28,12 @@ const chunksARead = 8;
 const randomLetters = 12;
 const lettersAPage = 256 * 1024;
 
-interface Under {
+interface ActiveRun {
   run: Run;
-  /** Whether the ledger has it: before that it is nobody's, and is not carried out. */
+  /** Whether the ledger has it: a run is executed only once it is recorded. */
   recorded: boolean;
   readonly definition: Definition;
-  readonly agreed: ReadonlySet<string> | null;
+  readonly approved: ReadonlySet<string> | null;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   readonly settle: () => void;
@@ -55,16 +43,16 @@ function refuse(refused: RecipeRefusal['refused'], ...said: string[]): RecipeRef
   return { refused, said };
 }
 
-export class RecipeBook implements RecipeService {
-  readonly #parts: BookParts;
+export class RecipeRunner implements RecipeService {
+  readonly #parts: RunnerParts;
   /** Runs that have not ended, in the order in which they were asked for. */
-  readonly #under = new Map<string, Under>();
+  readonly #active = new Map<string, ActiveRun>();
   #running = 0;
   /** Of runs that were taken: tells two of one moment apart. */
   #taken = 0;
   #stopping = false;
 
-  constructor(parts: BookParts) {
+  constructor(parts: RunnerParts) {
     this.#parts = parts;
   }
 
@@ -80,11 +68,11 @@ export class RecipeBook implements RecipeService {
   /** Cancels what is under way and waits for it. */
   async close(): Promise<void> {
     this.#stopping = true;
-    await Promise.all([...this.#under.values()].map((under) => this.#cancel(under)));
+    await Promise.all([...this.#active.values()].map((active) => this.#cancel(active)));
   }
 
   async list(): Promise<RecipeList> {
-    const { definitions, broken } = await this.#parts.shelf.recipes();
+    const { definitions, broken } = await this.#parts.catalogue.recipes();
     const recipes = [...definitions.values()].map(({ recipe }) => recipe);
     return { recipes: recipes.sort((a, b) => (a.id < b.id ? -1 : 1)), broken };
   }
@@ -96,9 +84,9 @@ export class RecipeBook implements RecipeService {
     if (forbidden) return forbidden;
     const checked = checkParameters(definition.recipe.parameters, request.parameters);
     if ('problems' in checked) return refuse('bad_parameters', ...checked.problems);
-    const agreed = await this.#agreed(request, checked.values);
-    if (agreed && 'refused' in agreed) return agreed;
-    const waiting = this.#under.size - this.#running;
+    const approved = await this.#approved(request, checked.values);
+    if (approved && 'refused' in approved) return approved;
+    const waiting = this.#active.size - this.#running;
     if (waiting >= maxWaiting || this.#stopping) {
       return refuse(
         'busy',
@@ -123,23 +111,31 @@ export class RecipeBook implements RecipeService {
       error: null,
     };
     const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
-    const under: Under = { run, recorded: false, definition, agreed, stop: new AbortController(), ended, settle };
-    this.#under.set(run.id, under);
+    const active: ActiveRun = {
+      run,
+      recorded: false,
+      definition,
+      approved,
+      stop: new AbortController(),
+      ended,
+      settle,
+    };
+    this.#active.set(run.id, active);
     try {
       await runs.write(run);
     } catch (error) {
-      this.#forget(under);
+      this.#forget(active);
       throw error;
     }
-    under.recorded = true;
-    if (under.stop.signal.aborted) await this.#cancel(under);
+    active.recorded = true;
+    if (active.stop.signal.aborted) await this.#cancel(active);
     else this.#next();
-    return under.run;
+    return active.run;
   }
 
   async run(id: string): Promise<Run | RecipeRefusal> {
-    const under = this.#under.get(id);
-    const found = under ? under.run : await this.#parts.runs.read(id);
+    const active = this.#active.get(id);
+    const found = active ? active.run : await this.#parts.runs.read(id);
     if (found === 'pruned')
       return refuse(
         'pruned',
@@ -149,13 +145,13 @@ export class RecipeBook implements RecipeService {
   }
 
   async ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal> {
-    const under = this.#under.get(id);
-    if (under) {
+    const active = this.#active.get(id);
+    if (active) {
       const waiting = new AbortController();
       const stop = () => waiting.abort();
       signal?.addEventListener('abort', stop, { once: true });
       if (signal?.aborted) stop();
-      await Promise.race([under.ended, this.#parts.world.clock.sleep(withinMs, waiting.signal)]);
+      await Promise.race([active.ended, this.#parts.world.clock.sleep(withinMs, waiting.signal)]);
       stop();
       signal?.removeEventListener('abort', stop);
     }
@@ -187,18 +183,18 @@ export class RecipeBook implements RecipeService {
       const definition = await this.#definition(recipe);
       if ('refused' in definition) return definition;
     }
-    return kept.map((run) => this.#under.get(run.id)?.run ?? run);
+    return kept.map((run) => this.#active.get(run.id)?.run ?? run);
   }
 
   async cancel(id: string): Promise<Run | RecipeRefusal> {
-    const under = this.#under.get(id);
-    if (!under) return this.run(id);
-    await this.#cancel(under);
-    return under.run;
+    const active = this.#active.get(id);
+    if (!active) return this.run(id);
+    await this.#cancel(active);
+    return active.run;
   }
 
   async #definition(id: string): Promise<Definition | RecipeRefusal> {
-    const { definitions, broken } = await this.#parts.shelf.recipes();
+    const { definitions, broken } = await this.#parts.catalogue.recipes();
     const found = definitions.get(id);
     if (found) return found;
     const hint =
@@ -212,22 +208,22 @@ export class RecipeBook implements RecipeService {
     if (apply && role !== 'operator') {
       return refuse('not_allowed', `To apply ${id} takes the role operator; this is a viewer.`);
     }
-    if (this.#parts.handling()) return null;
+    if (this.#parts.commandAccess()) return null;
     return refuse(
       'not_allowed',
       `${id} changes mailboxes, which takes the running daemon; none answers on this store.`,
     );
   }
 
-  /** null: nothing was agreed to beforehand. */
-  async #agreed(
+  /** The mailboxes of the dry run that the request names. null: it names none. */
+  async #approved(
     { recipe, apply, plan = null }: RunRequest,
     parameters: ParameterValues,
   ): Promise<ReadonlySet<string> | RecipeRefusal | null> {
     if (plan === null || !apply) return null;
     const planned = await this.run(plan);
     if ('refused' in planned) return planned;
-    if (isPlanOf(planned, recipe, parameters)) return agreedIn(planned, this.#parts.runs);
+    if (isPlanOf(planned, recipe, parameters)) return approvedBy(planned, this.#parts.runs);
     return refuse('bad_parameters', `${plan} is not a finished dry run of ${recipe} with these parameters.`);
   }
 
@@ -240,51 +236,52 @@ export class RecipeBook implements RecipeService {
   }
 
   #next(): void {
-    for (const under of this.#under.values()) {
+    for (const active of this.#active.values()) {
       if (this.#running >= runsAtOnce) return;
-      if (!under.recorded || under.run.status !== 'queued') continue;
+      if (!active.recorded || active.run.status !== 'queued') continue;
       this.#running += 1;
-      under.run = { ...under.run, status: 'running', startedAt: this.#parts.world.clock.now() };
-      void this.#carryOut(under);
+      active.run = { ...active.run, status: 'running', startedAt: this.#parts.world.clock.now() };
+      void this.#execute(active);
     }
   }
 
   /** Ends a run: at once when it waits, else as soon as what it is doing has ended. Resolves when it has. */
-  async #cancel(under: Under): Promise<void> {
-    under.stop.abort();
-    if (!under.recorded || under.run.status !== 'queued') return under.ended;
+  async #cancel(active: ActiveRun): Promise<void> {
+    active.stop.abort();
+    if (!active.recorded || active.run.status !== 'queued') return active.ended;
     const { world, runs } = this.#parts;
     // Not queued any more, and so not begun while this is written.
-    under.run = { ...under.run, status: 'cancelled', endedAt: world.clock.now() };
-    await runs.write(under.run).catch((error: unknown) => this.#unrecorded(under, error));
-    this.#forget(under);
+    active.run = { ...active.run, status: 'cancelled', endedAt: world.clock.now() };
+    await runs.write(active.run).catch((error: unknown) => this.#unrecorded(active, error));
+    this.#forget(active);
   }
 
-  async #carryOut(under: Under): Promise<void> {
+  async #execute(active: ActiveRun): Promise<void> {
     const { world, runs } = this.#parts;
     const onChange = (run: Run) => {
-      under.run = run;
+      active.run = run;
     };
     try {
-      const { run, definition, agreed, stop } = under;
-      await carryOut({ run, definition, agreed, signal: stop.signal, onChange }, this.#parts);
+      const { run, definition, approved, stop } = active;
+      await executeRun({ run, definition, approved, signal: stop.signal, onChange }, this.#parts);
     } catch (error) {
-      if (!(error instanceof NoRoomError)) this.#unrecorded(under, error);
+      if (!(error instanceof NoRoomError)) this.#unrecorded(active, error);
       const said = error instanceof Error ? error.message : String(error);
-      if (!hasEnded(under.run)) under.run = { ...under.run, status: 'failed', error: said, endedAt: world.clock.now() };
-      await runs.write(under.run).catch(() => {});
+      if (!hasEnded(active.run))
+        active.run = { ...active.run, status: 'failed', error: said, endedAt: world.clock.now() };
+      await runs.write(active.run).catch(() => {});
     }
     this.#running -= 1;
-    this.#forget(under);
+    this.#forget(active);
     this.#next();
   }
 
-  #unrecorded({ run }: Under, error: unknown): void {
+  #unrecorded({ run }: ActiveRun, error: unknown): void {
     this.#parts.world.log.error({ err: error, run: run.id, recipe: run.recipe }, 'a run could not be recorded');
   }
 
-  #forget(under: Under): void {
-    this.#under.delete(under.run.id);
-    under.settle();
+  #forget(active: ActiveRun): void {
+    this.#active.delete(active.run.id);
+    active.settle();
   }
 }

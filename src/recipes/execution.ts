@@ -1,11 +1,13 @@
 // One run from its start to its end: the SELECT's rows, and for a recipe with `do:` what was done, or would be, with each.
 import type { Cell, Run } from '../model/recipe.ts';
 import type { RowChunk } from '../store/runs.ts';
-import type { BookParts } from './book.ts';
-import type { Definition, Doing } from './definition.ts';
-import { doForRow } from './doing.ts';
+import type { World } from '../world.ts';
+import type { Definition, Step } from './definition.ts';
+import type { RunLedger } from './memory-runs.ts';
+import type { Facts } from './sandbox.ts';
 import { runSelect, type SelectEnd } from './select.ts';
-import { doColumns, nowParameter } from './select-check.ts';
+import { nowParameter, stepColumns } from './select-check.ts';
+import { type CommandAccess, performStep } from './step.ts';
 
 /** What a run may take and keep. */
 export interface Limits {
@@ -19,11 +21,24 @@ export interface Limits {
 
 export const usualLimits: Limits = { selectMs: 60_000, rows: 20_000, bytes: 16 * 1024 * 1024, operationRows: 1_000 };
 
-export interface Course {
+/** What every run shares. */
+export interface ExecutionParts {
+  readonly world: World;
+  readonly runs: RunLedger;
+  /** The store's file, for the children that read it. */
+  readonly storePath: string;
+  readonly facts: () => Facts;
+  /** null: nothing can be changed here (yet), only read. */
+  readonly commandAccess: () => CommandAccess | null;
+  readonly limits: Limits;
+}
+
+/** One run, and how it is watched and stopped. */
+export interface RunContext {
   readonly run: Run;
   readonly definition: Definition;
   /** The mailboxes that may be changed; null: all that the SELECT names. */
-  readonly agreed: ReadonlySet<string> | null;
+  readonly approved: ReadonlySet<string> | null;
   readonly signal: AbortSignal;
   /** The run as it is from now on. */
   readonly onChange: (run: Run) => void;
@@ -38,36 +53,36 @@ export class NoRoomError extends Error {
   }
 }
 
-/** Carries a run out. Rejects only when it can't be recorded; with NoRoomError when its rows can't. */
-export async function carryOut(course: Course, parts: BookParts): Promise<void> {
-  const { definition, signal } = course;
+/** Executes a run. Rejects only when it can't be recorded; with NoRoomError when its rows can't. */
+export async function executeRun(context: RunContext, parts: ExecutionParts): Promise<void> {
+  const { definition, signal } = context;
   const { world, runs } = parts;
-  let { run } = course;
+  let { run } = context;
   const change = async (changes: Partial<Run>, chunks: readonly RowChunk[] = []) => {
     const changed = { ...run, ...changes };
     if ((await runs.write(changed, chunks)) === 'no_room') throw new NoRoomError();
     run = changed;
-    course.onChange(run);
+    context.onChange(run);
   };
   await change({});
-  const { doing } = definition;
+  const { step } = definition;
   const rows: Cell[][] = [];
   let columns: readonly string[] = [];
   const end = await world.clock.busy(() =>
-    select(course, parts, {
+    select(context, parts, {
       onColumns: (names) => {
         columns = names;
       },
       onRows: async (chunk) => {
-        if (doing) rows.push(...JSON.parse(chunk.rows));
+        if (step) rows.push(...JSON.parse(chunk.rows));
         else await change({ columns, rowCount: run.rowCount + chunk.count }, [chunk]);
       },
     }),
   );
-  const failed = end.error ?? (doing && end.truncated ? tooMany(parts.limits) : null);
-  if (doing && failed === null && !signal.aborted) {
-    await change({ columns: [...columns, ...doColumns] });
-    await doForAll({ doing, columns, rows }, course, parts, (chunk) =>
+  const failed = end.error ?? (step && end.truncated ? tooMany(parts.limits) : null);
+  if (step && failed === null && !signal.aborted) {
+    await change({ columns: [...columns, ...stepColumns] });
+    await performSteps({ step, columns, rows }, context, parts, (chunk) =>
       change({ rowCount: run.rowCount + chunk.count }, [chunk]),
     );
   }
@@ -91,8 +106,8 @@ function tooMany({ operationRows }: Limits): string {
 }
 
 function select(
-  { run, definition, signal }: Course,
-  { storePath, facts, limits }: BookParts,
+  { run, definition, signal }: RunContext,
+  { storePath, facts, limits }: ExecutionParts,
   taking: Pick<Parameters<typeof runSelect>[0], 'onColumns' | 'onRows'>,
 ): Promise<SelectEnd> {
   const values = Object.entries(run.parameters).map(([name, value]) => [
@@ -107,29 +122,29 @@ function select(
     select: definition.select,
     parameters: { ...Object.fromEntries(values), [nowParameter]: new Date(known.now).toISOString() },
     facts: known,
-    maxRows: definition.doing ? limits.operationRows : limits.rows,
+    maxRows: definition.step ? limits.operationRows : limits.rows,
     maxBytes: limits.bytes,
     timeLimitMs: limits.selectMs,
   });
 }
 
 /** Row by row: what was done is kept before the next is begun. Plans are kept in larger steps. */
-async function doForAll(
-  { doing, columns, rows }: { doing: Doing; columns: readonly string[]; rows: readonly Cell[][] },
-  { run, agreed, signal }: Course,
-  parts: BookParts,
+async function performSteps(
+  { step, columns, rows }: { step: Step; columns: readonly string[]; rows: readonly Cell[][] },
+  { run, approved, signal }: RunContext,
+  parts: ExecutionParts,
   keep: (chunk: RowChunk) => Promise<void>,
 ): Promise<void> {
-  const handling = parts.handling();
-  if (!handling) throw new Error('a run with do: was started where nothing can be done');
-  const asked = { apply: run.apply, by: run.by, recipe: run.recipe, agreed };
+  const commandAccess = parts.commandAccess();
+  if (!commandAccess) throw new Error('a run with do: was started where nothing can be done');
+  const context = { apply: run.apply, by: run.by, recipe: run.recipe, approved };
   const rowsAStep = run.apply ? 1 : 100;
   for (let firstRow = 0; firstRow < rows.length; firstRow += rowsAStep) {
     const done: Cell[][] = [];
     for (const cells of rows.slice(firstRow, firstRow + rowsAStep)) {
       if (signal.aborted) break;
       const row = Object.fromEntries(cells.map((cell, index) => [columns[index] ?? '', cell]));
-      const { operation, outcome, message } = await doForRow(doing, row, handling, asked);
+      const { operation, outcome, message } = await performStep(step, row, commandAccess, context);
       done.push([...cells, operation, outcome, message]);
     }
     if (done.length > 0) await keep({ firstRow, count: done.length, rows: JSON.stringify(done) });

@@ -1,45 +1,45 @@
-// The recipes of a store beside which no daemon is needed: read-only, their runs kept in this process only.
+// Recipes over a store without its daemon: read-only, their runs kept in this process only.
 import type { Places } from '../config/places.ts';
 import { defaultPolicy } from '../model/policy.ts';
 import type { RecipeService } from '../model/recipe.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
-import { RecipeBook } from '../recipes/book.ts';
+import { RecipeCatalogue } from '../recipes/catalogue.ts';
+import { usualLimits } from '../recipes/execution.ts';
 import { MemoryRuns } from '../recipes/memory-runs.ts';
-import { usualLimits } from '../recipes/run.ts';
-import { Shelf } from '../recipes/shelf.ts';
+import { RecipeRunner } from '../recipes/runner.ts';
 import type { World } from '../world.ts';
 
 /** Runs that ended longer ago are forgotten: their rows are in memory. */
 const runsKeptMs = hourMs;
 
-export interface LoneBook {
+export interface OfflineRecipes {
   readonly service: RecipeService;
   /** Ends the runs that are under way. */
   close(): Promise<void>;
 }
 
 /** Asks and never acts. Keys and guard settings are not read, so `near the limit` is what the defaults say. */
-export function openLoneBook(places: Extract<Places, { ok: true }>, world: World): LoneBook {
+export function openOfflineRecipes(places: Extract<Places, { ok: true }>, world: World): OfflineRecipes {
   const { storePath, recipesFolder, accountNames } = places;
   const accounts = accountNames.map((name) => ({ name }));
   const nearLimitPpm = { usual: defaultPolicy.nearLimitPpm, others: {} };
   const runs = new MemoryRuns();
-  const book = new RecipeBook({
+  const runner = new RecipeRunner({
     world,
-    shelf: new Shelf(() => recipesFolder),
+    catalogue: new RecipeCatalogue(() => recipesFolder),
     runs,
     storePath,
     facts: () => ({ now: world.clock.now(), accounts, nearLimitPpm }),
-    handling: () => null,
+    commandAccess: () => null,
     limits: usualLimits,
   });
   const stopping = new AbortController();
   void forgetOldRuns(runs, world, stopping.signal);
   return {
-    service: book,
+    service: runner,
     close: () => {
       stopping.abort();
-      return book.close();
+      return runner.close();
     },
   };
 }
