@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkLayers, permissions, sourceFiles, violationsOf } from './layers.ts';
+import { checkLayers, importCycles, permissions, sourceFiles, sourceTexts, violationsOf } from './layers.ts';
 
 const root = join(import.meta.dirname, '../src');
 
@@ -30,6 +30,36 @@ describe('the layers', () => {
     const rooms = new Set(readdirSync(root).map((name) => name.replace(/\.(ts|js)$/, '')));
     rooms.delete('bin');
     expect(Object.keys(permissions).sort()).toEqual([...rooms].sort());
+  });
+});
+
+describe('the files', () => {
+  const sources = sourceTexts(join(root, '..'), ['src', 'tools', 'test']);
+
+  it('import one another in no cycle', () => {
+    expect(importCycles(sources)).toEqual([]);
+    expect(sources.length).toBeGreaterThan(400);
+  });
+
+  it('of a planted cycle are named, one behind the other', () => {
+    const planted = [
+      { file: 'src/a/one.ts', text: "import type { Two } from './two.ts';\nimport { hono } from 'hono';" },
+      { file: 'src/a/two.ts', text: "export * from '../b/three.ts';" },
+      { file: 'src/b/three.ts', text: "const late = await import('../a/one.ts');" },
+      { file: 'src/b/four.ts', text: "import { two } from '../a/two.ts';" },
+      { file: 'src/b/itself.ts', text: "import { again } from './itself.ts';" },
+    ];
+    expect(importCycles(planted)).toEqual([
+      'src/a/one.ts -> src/a/two.ts -> src/b/three.ts -> src/a/one.ts',
+      'src/b/itself.ts -> src/b/itself.ts',
+    ]);
+  });
+
+  it('that were a cycle once are named when the import comes back', () => {
+    const back = { file: 'src/recipes/execution.ts', text: "import type { RunnerParts } from './runner.ts';" };
+    const others = sources.filter(({ file }) => file !== back.file);
+    expect(others).toHaveLength(sources.length - 1);
+    expect(importCycles([...others, back])).toEqual([expect.stringContaining(`${back.file} -> src/recipes/runner.ts`)]);
   });
 });
 

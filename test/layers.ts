@@ -1,4 +1,5 @@
-// Who may import whom: the table of docs/ARCHITECTURE.md, executable. A room is a folder of src, or a file beside them.
+// Who may import whom: the table of docs/ARCHITECTURE.md, executable, and cycles between files. A room is a folder of src,
+// or a file beside them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
@@ -118,4 +119,47 @@ export function checkLayers(root: string): { readonly files: number; readonly vi
   const files = sourceFiles(root);
   const violations = files.flatMap((file) => violationsOf(root, file, readFileSync(join(root, file), 'utf8')));
   return { files: files.length, violations };
+}
+
+export interface SourceText {
+  /** Relative to the folder that all of them stand in. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Every TypeScript file below the named folders of `root`. */
+export function sourceTexts(root: string, folders: readonly string[]): readonly SourceText[] {
+  return folders.flatMap((folder) =>
+    sourceFiles(join(root, folder)).map((name) => {
+      const file = join(folder, name);
+      return { file, text: readFileSync(join(root, file), 'utf8') };
+    }),
+  );
+}
+
+/** Which of the files each of them imports, `import type` included. */
+function importGraph(sources: readonly SourceText[]): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(sources.map(({ file }) => file));
+  const imported = ({ file, text }: SourceText) =>
+    [...text.matchAll(importPattern)]
+      .filter(([, specifier = '']) => specifier.startsWith('.'))
+      .map(([, specifier = '']) => join(dirname(file), specifier))
+      .filter((target) => known.has(target));
+  return new Map(sources.map((source) => [source.file, imported(source)]));
+}
+
+/** One cycle for each place where a search in depth comes back to a file that it stands on: `a.ts -> b.ts -> a.ts`. */
+export function importCycles(sources: readonly SourceText[]): readonly string[] {
+  const graph = importGraph(sources);
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]) => {
+    const begins = path.indexOf(file);
+    if (begins >= 0) cycles.push([...path.slice(begins), file].join(' -> '));
+    if (begins >= 0 || done.has(file)) return;
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const { file } of sources) visit(file, []);
+  return cycles;
 }
