@@ -5,6 +5,8 @@ import type { ValidConfig } from '../config/load.ts';
 import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
 import { daemonListens } from '../operator/daemon-client.ts';
+import { RecipeCatalogue } from '../recipes/catalogue.ts';
+import { oldWordsIn } from '../recipes/old-words.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
 import { askOnline, onlineText } from './check/online.ts';
@@ -40,11 +42,15 @@ async function check(options: CheckOptions): Promise<void> {
   if (!loaded || !isKnown(options.mailbox, loaded)) return;
   for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
   const { config } = loaded;
+  const oldWords = oldWordsIn(
+    (await new RecipeCatalogue(() => config.recipes.directory).recipes()).definitions.values(),
+  );
+  for (const warning of oldWords) process.stderr.write(`warning: ${warning}\n`);
   const beside = options.online === true && (await daemonListens(config.store.path));
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const online = options.online ? await askOnline(config, world, beside) : null;
   const said = options.json
-    ? `${JSON.stringify({ ...inJson(loaded, options), ...(online && { online }) }, null, 2)}\n`
+    ? `${JSON.stringify({ ...inJson(loaded, options), recipe_warnings: oldWords, ...(online && { online }) }, null, 2)}\n`
     : `${inWords(loaded, options)}${online ? onlineText(online, beside) : ''}`;
   process.stdout.write(said);
   if (online?.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;

@@ -24,7 +24,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   status: [
     'warmwarden status',
     'warmwarden status --watch',
-    'warmwarden status --json | jq \'.mailboxes[] | select(.state != "watching") | .email\'',
+    'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\'',
   ],
   explain: ['warmwarden explain a@b.example', 'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z'],
   history: [

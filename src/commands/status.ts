@@ -100,7 +100,7 @@ async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAns
     const page = (number: number) => fleetAnswer(parts, { page: String(number) });
     return {
       ...(all ? await joined(page(1), page) : page(1)),
-      tone: 'blind',
+      tone: 'unknown',
       headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
       advice: `Start it: ${commandName} run --config FILE`,
     };

@@ -268,7 +268,7 @@ export const configSchema = section({
   metrics: keyed(
     section({
       mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'What the label mailbox holds.'),
-      series_limit: keyed(whole(1_000, 100_000_000), 5_000_000, 'The most series of mailboxes, up to 44 each.'),
+      series_limit: keyed(whole(1_000, 100_000_000), 5_000_000, 'The most series of mailboxes, up to 45 each.'),
     }),
     {},
     'What GET /metrics shows.',

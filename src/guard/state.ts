@@ -3,19 +3,19 @@ import type { GuardState, MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 
-/** The state of a mailbox. Before the first verdict it is blind: nothing can be said yet. */
+/** The state of a mailbox. Before the first verdict it is not judged. */
 export function guardStateOf(mailbox: Pick<MailboxState, 'verdict' | 'memory'>, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
-  if (!verdict) return 'blind';
+  if (!verdict) return 'not_judged';
   if (verdict.reason === 'already_paused')
-    return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_us' : 'not_running';
+    return mailbox.memory?.claim?.kind === 'pause' ? 'paused_by_guard' : 'paused_by_others';
   if (verdict.reason === 'not_running') return 'not_running';
   if (verdict.action === 'hold') {
-    return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'blind';
+    return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
   }
   if (verdict.action !== 'none') return 'held';
   if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
-  return isNearLimit(verdict, nearLimitPpm) ? 'near_limit' : 'watching';
+  return isNearLimit(verdict, nearLimitPpm) ? 'near_limit' : 'ok';
 }
 
 /** rate >= nearLimitPpm of the limit; one bounce in a handful of mails counts too (insufficient evidence). */

@@ -26,7 +26,7 @@ const helps = {
   mailbox_info: `Always 1; labels describe the mailbox. ${cached}`,
   mailbox_status: `1 for the status of the mailbox, 0 for the others. ${cached}`,
   warmup_mode: `1 for the warm-up mode, 0 for the others; unknown is a word that the guard has no limit for. ${cached}`,
-  guard_state: 'What the guard makes of the mailbox: 1 for its state, 0 for the others. It rests on cached values.',
+  guard_state: 'The state of the guard for the mailbox: 1 for its state, 0 for the others. Based on cached values.',
   mailbox_health_score: `Health score, 0 to 100 points, as the API gives it. ${cached}`,
   mailbox_daily_limit: `Daily sending limit, mails a day. ${cached}`,
   mailbox_warmup_day: `Day of the warm-up, counted in days. ${cached}`,
@@ -58,7 +58,7 @@ export const mailboxMetrics = Object.fromEntries(
 ) as Readonly<Record<MailboxMetric, Gauge>>;
 
 /** What a mailbox of which everything is known has. */
-export const maxSeriesOfMailbox = 44;
+export const maxSeriesOfMailbox = 45;
 
 export interface SeriesContext {
   readonly state: GuardState;

@@ -78,15 +78,16 @@ export interface MailboxState {
   readonly changes: readonly Change[];
 }
 
-/** One word for what the guard makes of a mailbox; also a metric's label. */
+/** One word for the state of a mailbox: the same in metrics, JSON, recipes, the terminal and on the page. */
 export const guardStates = [
-  'watching',
+  'ok',
   'near_limit',
   'held',
   'recovering',
-  'paused_by_us',
+  'paused_by_guard',
+  'paused_by_others',
   'not_running',
-  'blind',
+  'not_judged',
 ] as const;
 export type GuardState = (typeof guardStates)[number];
 

@@ -40,12 +40,13 @@ interface DnsSummary {
 /** Worst first: what waits for a person, what can't be judged, what was contained, what comes near, what is fine. */
 const stateOrder: readonly GuardState[] = [
   'held',
-  'blind',
-  'paused_by_us',
+  'not_judged',
+  'paused_by_guard',
   'recovering',
   'near_limit',
+  'paused_by_others',
   'not_running',
-  'watching',
+  'ok',
 ];
 const severityOrder: readonly Severity[] = ['info', 'warning', 'critical'];
 

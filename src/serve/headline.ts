@@ -28,8 +28,8 @@ export interface HeadlineFacts {
   readonly command: string;
 }
 
-/** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. blind: we can't tell. */
-export type Tone = 'calm' | 'acted' | 'alarm' | 'blind';
+/** calm: nothing to see. acted: the guard did something, all is contained. alarm: somebody should look. unknown: nothing can be said. */
+export type Tone = 'calm' | 'acted' | 'alarm' | 'unknown';
 
 export interface Headline {
   readonly tone: Tone;
@@ -42,7 +42,7 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   return (
     unguardedHeadline(facts) ??
     startingHeadline(facts) ??
-    blindHeadline(facts) ??
+    unknownHeadline(facts) ??
     writesOffHeadline(facts) ??
     fleetHeadline(facts)
   );
@@ -67,7 +67,7 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
   if (accounts.length > 0 && accounts.some((account) => account.listed)) return null;
   if (accounts.some((account) => account.failingSince !== null)) return null;
   return {
-    tone: 'blind',
+    tone: 'unknown',
     sentence: 'Starting: no mailbox list was read yet.',
     advice:
       ready.reasons.length > 0 ? `Waiting for: ${ready.reasons.join('; ')}.` : 'Nothing to do but to wait a moment.',
@@ -75,14 +75,14 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
 }
 
 /** Every account fails, or nothing can be judged: whatever the numbers below say, they are old. */
-function blindHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headline | null {
+function unknownHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headline | null {
   const failing = accounts.filter((account) => account.failingSince !== null);
   if (accounts.length > 0 && failing.length === accounts.length) {
     const since = Math.min(...failing.map((account) => account.failingSince ?? now));
     const who = failing.length === 1 ? `of ${failing[0]?.name}` : `of any of ${failing.length} accounts`;
     const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
     return {
-      tone: 'blind',
+      tone: 'unknown',
       sentence: `Blind: no request ${who} has succeeded for ${duration(now - since)}.`,
       advice: failing.some((account) => account.keyRejected)
         ? 'The API rejects the key: put a valid one into the configuration and reload.'
@@ -90,9 +90,9 @@ function blindHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Headli
     };
   }
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total > 0 && counts.blind === total && judgingOf(sweeps).length === 0) {
+  if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
     return {
-      tone: 'blind',
+      tone: 'unknown',
       sentence:
         total === 1 ? 'Blind: the one mailbox can’t be judged.' : `Blind: none of ${mailboxes(total)} can be judged.`,
       advice:
@@ -137,14 +137,14 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) {
     return {
-      tone: 'blind',
+      tone: 'unknown',
       sentence: 'There is no mailbox to guard.',
       advice: 'Check the accounts and their include lists.',
     };
   }
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
-  const allFine = total === 1 ? 'The one mailbox is fine.' : `All ${mailboxes(total)} are fine.`;
-  const states = sweepSentence(facts) ?? (counts.watching === total ? allFine : stateSentence(counts));
+  const allFine = total === 1 ? 'The one mailbox is OK.' : `All ${mailboxes(total)} are OK.`;
+  const states = sweepSentence(facts) ?? (counts.ok === total ? allFine : stateSentence(counts));
   const sentence =
     critical === 0 ? states : `${critical === 1 ? '1 critical alert' : `${critical} critical alerts`}. ${states}`;
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
@@ -154,8 +154,8 @@ function toneOf(facts: HeadlineFacts, critical: number): Tone {
   const { counts, accounts } = facts;
   const failed = stuckActions(facts).length > 0;
   if (critical > 0 || counts.held > 0 || failed || accounts.some((account) => !account.writable)) return 'alarm';
-  if (counts.blind > 0 || accounts.some((account) => account.failingSince !== null)) return 'blind';
-  return counts.paused_by_us + counts.recovering > 0 ? 'acted' : 'calm';
+  if (counts.not_judged > 0 || accounts.some((account) => account.failingSince !== null)) return 'unknown';
+  return counts.paused_by_guard + counts.recovering > 0 ? 'acted' : 'calm';
 }
 
 /** How long an action that failed for good colours the page; its alert stays as long as it is true. */
@@ -189,7 +189,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (counts.held > 0) return 'Look at the mailboxes over the limit: the guard decided, but has not acted yet.';
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
-  if (counts.paused_by_us > 0)
+  if (counts.paused_by_guard > 0)
     return 'Nothing burns any more. Clean the paused mailbox’s list, then resume it by hand; it never resumes by itself.';
   if (counts.recovering > 0) return 'Nothing is needed now: the guard has acted and keeps watching.';
   if (judgingOf(sweeps).length > 0)
@@ -207,28 +207,29 @@ function sweepSentence({ counts, sweeps, now }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
   if (judging.length === 0) return null;
   const unread = judging.reduce((sum, { mailboxes, read }) => sum + mailboxes - read, 0);
-  const known = { ...counts, blind: Math.max(0, counts.blind - unread) };
+  const known = { ...counts, not_judged: Math.max(0, counts.not_judged - unread) };
   const isAnyKnown = Object.values(known).some((count) => count > 0);
   return `${sweepsText(judging, now)}.${isAnyKnown ? ` ${stateSentence(known)}` : ''}`;
 }
 
-/** "1 mailbox paused by the guard, 2 in recovery, 9 fine": the first part names what is counted. */
+/** "1 mailbox paused by the guard, 2 in recovery, 9 OK": the first part names what is counted. */
 function stateSentence(counts: StateCounts): string {
   const parts = stateParts.filter(([state]) => counts[state] > 0);
   const words = parts.map(([state, what], index) =>
     index === 0 ? `${mailboxes(counts[state])} ${what}` : `${counts[state]} ${what}`,
   );
-  const fine = words.length === 0 ? mailboxes(counts.watching) : counts.watching;
-  return `${join([...words, `${fine} fine`])}.`;
+  const ok = words.length === 0 ? mailboxes(counts.ok) : counts.ok;
+  return `${join([...words, `${ok} OK`])}.`;
 }
 
 const stateParts: readonly (readonly [GuardState, string])[] = [
-  ['held', 'over the limit'],
-  ['paused_by_us', 'paused by the guard'],
-  ['recovering', 'in recovery'],
-  ['blind', 'can’t be judged'],
+  ['held', 'over the limit and held'],
+  ['paused_by_guard', 'paused by the guard'],
+  ['recovering', 'recovering'],
+  ['not_judged', 'not judged'],
   ['near_limit', 'near the limit'],
-  ['not_running', 'not warming up'],
+  ['paused_by_others', 'paused by others'],
+  ['not_running', 'not running'],
 ];
 
 function join(parts: readonly string[]): string {

@@ -144,7 +144,7 @@ describe('status', () => {
     };
     const shown = await until('both judged', async () => {
       const answer = await ask();
-      return answer.text.includes("can't judge") && answer.text.includes('fine ') && answer;
+      return answer.text.includes('not judged') && answer.text.includes('ok ') && answer;
     });
     const rows = shown.lines.filter((line) => line.includes('@a.example'));
     expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual([burning.email, 'fine@a.example']);
@@ -162,9 +162,9 @@ describe('status', () => {
     const sweep = (name: string, text: string) => ({ ...withoutTrouble, name, first_sweep: { ...sweepFacts, text } });
     const answer = {
       at: '2026-03-10T10:12:00.000Z',
-      headline: 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC). 3 mailboxes fine.',
+      headline: 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC). 3 mailboxes OK.',
       advice: 'Wait until the first sweep is done.',
-      tone: 'blind',
+      tone: 'unknown',
       accounts: [
         sweep('acme', 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC)'),
         sweep(

@@ -73,7 +73,7 @@ describe('the series of a mailbox', () => {
     expect(sampleOf(series, 'dns_pass', { ...of, record: 'spf' })).toBe(1);
     expect(sampleOf(series, 'blacklists_checked', of)).toBe(40);
     expect(sampleOf(series, 'guard_state', { ...of, state: 'near_limit' })).toBe(1);
-    expect(sampleOf(series, 'guard_state', { ...of, state: 'watching' })).toBe(0);
+    expect(sampleOf(series, 'guard_state', { ...of, state: 'ok' })).toBe(0);
     expect(sampleOf(series, 'warmup_mode', { ...of, mode: 'balanced' })).toBe(1);
     expect(sampleOf(series, 'observation_timestamp_seconds', { ...of, route: 'stats' })).toBe((now - 240_000) / 1_000);
     expect(sampleOf(series, 'mailbox_info', of)).toBe(1);
@@ -183,8 +183,8 @@ describe('the series of the daemon', () => {
     expect(sampleOf(series, 'api_up', { account: 'acme' })).toBe(0);
     expect(sampleOf(series, 'api_up', { account: 'northwind' })).toBe(1);
     expect(sampleOf(series, 'api_up', { account: 'unasked' })).toBeUndefined();
-    expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'watching' })).toBeUndefined();
-    expect(sampleOf(series, 'mailboxes', { account: 'acme', state: 'watching' })).toBe(8);
+    expect(sampleOf(series, 'mailboxes', { account: 'unasked', state: 'ok' })).toBeUndefined();
+    expect(sampleOf(series, 'mailboxes', { account: 'acme', state: 'ok' })).toBe(8);
     expect(sampleOf(series, 'account_writable', { account: 'acme' })).toBe(0);
     expect(sampleOf(series, 'guard_enforcing', { account: 'acme' })).toBe(1);
     expect(sampleOf(series, 'guard_enforcing', { account: 'northwind' })).toBe(0);

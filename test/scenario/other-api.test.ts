@@ -195,10 +195,10 @@ describe('a mixed fleet on an API of somebody else', () => {
     expect(metrics.value('warmup_mode', { ...of('breach'), mode: 'recovery' })).toBe(1);
     expect(metrics.value('warmup_mode', { ...of('breach'), mode: 'balanced' })).toBe(0);
     expect(metrics.value('guard_state', { ...of('breach'), state: 'recovering' })).toBe(1);
-    expect(metrics.value('guard_state', { ...of('burst'), state: 'paused_by_us' })).toBe(1);
-    expect(metrics.value('guard_state', { ...of('clean'), state: 'watching' })).toBe(1);
-    expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'not_running' })).toBe(1);
-    expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'paused_by_us' })).toBe(0);
+    expect(metrics.value('guard_state', { ...of('burst'), state: 'paused_by_guard' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('clean'), state: 'ok' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'paused_by_others' })).toBe(1);
+    expect(metrics.value('guard_state', { ...of('paused-by-a-person'), state: 'paused_by_guard' })).toBe(0);
     expect(metrics.value('window_sent', of('within'))).toBe(280);
     expect(metrics.value('window_bounced', of('within'))).toBe(2);
     expect(metrics.value('bounce_ratio', of('within'))).toBeCloseTo(2 / 280, 6);
@@ -213,12 +213,21 @@ describe('a mixed fleet on an API of somebody else', () => {
   });
 
   it.each([['unknown-mode'], ['not-an-array'], ['count-in-words'], ['more-bounced-than-sent']])(
-    'shows no bounce ratio that it can’t know: %s is blind or held',
+    'shows no bounce ratio that it can’t know: %s is not judged or held',
     (name) => {
       const of = { account: 'acme', mailbox: mailbox(name).email };
-      const states = ['watching', 'near_limit', 'held', 'recovering', 'paused_by_us', 'not_running', 'blind'];
+      const states = [
+        'ok',
+        'near_limit',
+        'held',
+        'recovering',
+        'paused_by_guard',
+        'paused_by_others',
+        'not_running',
+        'not_judged',
+      ];
       const state = states.find((one) => metrics.value('guard_state', { ...of, state: one }) === 1);
-      expect(['blind', 'held']).toContain(state);
+      expect(['not_judged', 'held']).toContain(state);
     },
   );
 });

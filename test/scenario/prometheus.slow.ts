@@ -91,7 +91,7 @@ const never = [
   'mailbox-alerts.yaml: WarmwardenActionFailed',
   'mailbox-alerts.yaml: WarmwardenBreakerOpen',
   'mailbox-alerts.yaml: WarmwardenInboxRateLow',
-  'mailbox-alerts.yaml: WarmwardenMailboxBlind',
+  'mailbox-alerts.yaml: WarmwardenMailboxNotJudged',
   'mailbox-alerts.yaml: WarmwardenMailboxStale',
 ];
 
@@ -126,7 +126,7 @@ test.skipIf(!isInstalled('prometheus'))(
 
     // What befell the mailboxes.
     await sees('warmwarden_guard_state{mailbox=~"drifts@.*", state="recovering"} == 1');
-    await sees('warmwarden_guard_state{mailbox=~"burns@.*", state="paused_by_us"} == 1');
+    await sees('warmwarden_guard_state{mailbox=~"burns@.*", state="paused_by_guard"} == 1');
     for (const alert of ['MailboxOverLimit', 'MailboxPaused', 'MailboxInRecovery', 'MailboxDisconnected'])
       await fires(`Warmwarden${alert}`);
     for (const alert of ['DnsFailing', 'Blacklisted', 'OutboxStuck']) await fires(`Warmwarden${alert}`);

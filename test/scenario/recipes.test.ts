@@ -133,7 +133,7 @@ describe('the rows of a built-in recipe are what the API says', () => {
       page.decisions.slice(0, 20).map((decision) => [decision['reason'], decision['explanation']]),
     );
     expect(rows.map((row) => row['reason'])).toContain('emergency');
-    expect(rows[0]).toMatchObject({ state: 'paused_by_us', claim: 'pause' });
+    expect(rows[0]).toMatchObject({ state: 'paused_by_guard', claim: 'pause' });
   });
 
   test('dns-problems, blacklisted and disconnected: the incidents of the scenario', async () => {

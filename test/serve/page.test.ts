@@ -42,23 +42,23 @@ function calmFleet(): Fleet {
 describe('the headline', () => {
   test('is calm when all is fine', async () => {
     const body = await read(calmFleet());
-    expect(headline(body)).toBe('All 3 mailboxes are fine.');
+    expect(headline(body)).toBe('All 3 mailboxes are OK.');
     expect(body).toContain('class="headline calm"');
     expect(body).toContain('Nothing to do.');
   });
 
   test('counts what the guard did', async () => {
     expect(headline(await read(exampleFleet()))).toBe(
-      '1 critical alert. 1 mailbox paused by the guard, 1 in recovery, 1 can’t be judged, 1 near the limit, 8 fine.',
+      '1 critical alert. 1 mailbox paused by the guard, 1 recovering, 1 not judged, 1 near the limit, 8 OK.',
     );
   });
 
-  test('says blind, and for how long, when no account answers', async () => {
+  test('says that nothing is known, and for how long, when no account answers', async () => {
     const fleet = calmFleet();
     fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs, lastFailure: 'connection refused' }));
     const body = await read(fleet);
     expect(headline(body)).toBe('Blind: no request of acme has succeeded for 12\u00a0min.');
-    expect(body).toContain('class="headline blind"');
+    expect(body).toContain('class="headline unknown"');
     expect(body).toContain('connection refused');
   });
 
@@ -85,7 +85,7 @@ describe('the headline', () => {
       fleet.putSweep({ ...sweep, mailboxes: 7, read: 3, doneAt });
       const body = await read(fleet);
       const text = 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (03:23 UTC).';
-      expect(headline(body)).toBe(`${text} 3 mailboxes fine.`);
+      expect(headline(body)).toBe(`${text} 3 mailboxes OK.`);
       expect(body).toContain('Wait until the first sweep is done');
       expect(body).toContain(`<p>${text}</p>`);
       const [json] = JSON.parse((await read(fleet, '/api/fleet')).toString()).accounts;
@@ -104,7 +104,7 @@ describe('the headline', () => {
       fleet.putSweep({ ...sweep, mailboxes: 14, read: 10, doneAt });
       fleet.putSweep({ ...sweep, account: 'northwind', mailboxes: 2, read: 1, doneAt: doneAt + minuteMs });
       expect(headline(await read(fleet))).toBe(
-        '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 1 mailbox paused by the guard, 1 in recovery, 1 near the limit, 8 fine.',
+        '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 1 mailbox paused by the guard, 1 recovering, 1 near the limit, 8 OK.',
       );
     });
 
@@ -112,7 +112,7 @@ describe('the headline', () => {
       const fleet = calmFleet();
       fleet.putSweep({ ...sweep, part: 'details', mailboxes: 3, read: 1, doneAt });
       const body = await read(fleet);
-      expect(headline(body)).toBe('All 3 mailboxes are fine.');
+      expect(headline(body)).toBe('All 3 mailboxes are OK.');
       expect(body).toContain('First sweep of acme: 1 of 3 mailboxes read for connection, DNS and blacklists, done in');
     });
   });
@@ -147,7 +147,7 @@ describe('the headline', () => {
     }
     const narrow = await read(fleet);
     expect(headline(narrow)).toBe(
-      'Writes are OFF for mailbox box1@acme.example (account acme). All 3 mailboxes are fine.',
+      'Writes are OFF for mailbox box1@acme.example (account acme). All 3 mailboxes are OK.',
     );
     expect(narrow).toContain('By bob: a look first.');
     expect(narrow).toContain('`warmwarden writes on --mailbox acme/box1@acme.example`');
@@ -197,7 +197,7 @@ describe('the table', () => {
     const fleet = new Fleet();
     fleet.putAccount(account('acme'));
     for (let index = 0; index < 230; index += 1) fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
-    const rowsOf = (body: string) => body.split('<tr role="row" class="watching">').length - 1;
+    const rowsOf = (body: string) => body.split('<tr role="row" class="ok">').length - 1;
     expect(rowsOf(await read(fleet))).toBe(100);
     const last = await read(fleet, '/?page=99');
     expect(rowsOf(last)).toBe(30);
@@ -310,11 +310,11 @@ describe('JSON', () => {
     };
     await using server = await serve(exampleFleet(), { deliveries: async () => [sent] });
     const get = async (path: string) => JSON.parse((await ask(server.url + path)).body.toString());
-    const fleet = await get('/api/fleet?state=paused_by_us');
-    expect(fleet).toMatchObject({ tone: 'alarm', total: 1, states: { watching: 8, paused_by_us: 1 } });
+    const fleet = await get('/api/fleet?state=paused_by_guard');
+    expect(fleet).toMatchObject({ tone: 'alarm', total: 1, states: { ok: 8, paused_by_guard: 1 } });
     expect(fleet.mailboxes[0]).toMatchObject({
       email: 'sales@acme.example',
-      state: 'paused_by_us',
+      state: 'paused_by_guard',
       verdict: { bounced: 10 },
     });
     expect(await get('/api/mailboxes/acme/m1')).toMatchObject({ action: { kind: 'pause', state: 'confirmed' } });

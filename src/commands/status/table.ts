@@ -34,19 +34,20 @@ export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advic
 type Style = Parameters<typeof styleText>[0];
 
 const states: Readonly<Record<GuardState, { readonly word: string; readonly style: Style }>> = {
-  held: { word: 'OVER LIMIT', style: ['bold', 'red'] },
-  blind: { word: "can't judge", style: 'magenta' },
-  paused_by_us: { word: 'paused by us', style: 'yellow' },
-  recovering: { word: 'in recovery', style: 'yellow' },
+  held: { word: 'HELD', style: ['bold', 'red'] },
+  not_judged: { word: 'not judged', style: 'magenta' },
+  paused_by_guard: { word: 'paused by guard', style: 'yellow' },
+  recovering: { word: 'recovering', style: 'yellow' },
   near_limit: { word: 'near limit', style: 'cyan' },
+  paused_by_others: { word: 'paused by others', style: 'dim' },
   not_running: { word: 'not running', style: 'dim' },
-  watching: { word: 'fine', style: 'green' },
+  ok: { word: 'ok', style: 'green' },
 };
 const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
   calm: 'green',
   acted: 'yellow',
   alarm: ['bold', 'red'],
-  blind: ['bold', 'magenta'],
+  unknown: ['bold', 'magenta'],
 };
 
 /** More alerts than this are counted. */
@@ -129,11 +130,11 @@ function tableLines(rows: readonly Row[], { at }: StatusView, { columns, style }
   return [style('bold', format(title).join(gap).trimEnd()), ...written];
 }
 
-/** Its bounces are fine, but something else about it is not. */
-const alerted = { word: 'has an alert', style: 'yellow' } as const;
+/** Its bounces are ok, but something else about it is not: the last column names it. */
+const alerted = { word: 'ok', style: 'yellow' } as const;
 
 function lookOf({ state, alerts }: Row): (typeof states)[GuardState] {
-  return state === 'watching' && alerts.length > 0 ? alerted : states[state];
+  return state === 'ok' && alerts.length > 0 ? alerted : states[state];
 }
 
 /** Takes from the alerts first, then from the names, until the line fits. */

@@ -11,24 +11,26 @@ export type Markup = ReturnType<typeof html>;
 
 /** The words people read for the guard's states. */
 export const stateWords: Readonly<Record<GuardState, string>> = {
-  watching: 'Fine',
+  ok: 'OK',
   near_limit: 'Near limit',
-  held: 'Over limit',
-  recovering: 'In recovery',
-  paused_by_us: 'Paused by guard',
+  held: 'Held',
+  recovering: 'Recovering',
+  paused_by_guard: 'Paused by guard',
+  paused_by_others: 'Paused by others',
   not_running: 'Not running',
-  blind: 'Blind',
+  not_judged: 'Not judged',
 };
 
 /** What each state means, for those who ask. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {
-  watching: 'watched, and below its limit',
-  near_limit: 'close to its limit; nothing was done yet',
-  held: 'over its limit, and not yet acted on',
+  ok: 'below its limit',
+  near_limit: 'close to its limit; the guard has not acted',
+  held: 'over its limit; the guard has not acted yet',
   recovering: 'the guard switched it to recovery mode',
-  paused_by_us: 'the guard paused its warm-up',
-  not_running: 'its warm-up is paused by a person, finished or not started',
-  blind: 'it can’t be judged: data are missing, old or not understood',
+  paused_by_guard: 'the guard paused its warm-up',
+  paused_by_others: 'somebody else paused its warm-up',
+  not_running: 'its warm-up is finished or has not started',
+  not_judged: 'the guard can’t judge it: data is missing, old or not understood',
 };
 
 /** Text that others wrote, for between tags and in attributes: html escapes it, this shows what hides. */

@@ -32,7 +32,7 @@ main{padding-bottom:4rem!important}
 .headline{--tone:var(--green);padding:1.4rem 1.5rem 1.3rem;border-color:color-mix(in srgb,var(--tone) 35%,var(--line));
 background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)),color-mix(in srgb,var(--tone) 3%,var(--card)));position:relative;overflow:hidden}
 .headline::before{content:"";position:absolute;inset:0 auto 0 0;width:5px;background:var(--tone)}
-.headline.acted{--tone:var(--amber)}.headline.alarm{--tone:var(--red)}.headline.blind{--tone:var(--violet)}
+.headline.acted{--tone:var(--amber)}.headline.alarm{--tone:var(--red)}.headline.unknown{--tone:var(--violet)}
 .advice{font-size:1.05rem}
 .address{font-size:1.45rem}
 .columns{display:grid;grid-template-columns:minmax(0,1.9fr) minmax(0,1fr);gap:1rem;align-items:start}
@@ -42,13 +42,13 @@ background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)
 color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transparent)}
 .badge::before{content:"";width:.5em;height:.5em;border-radius:50%;background:currentColor}
 .critical,.held,.pause{--tone:var(--red)!important}
-.warning,.near_limit,.paused_by_us{--tone:var(--amber)!important}
+.warning,.near_limit,.paused_by_guard{--tone:var(--amber)!important}
 .recovering,.recovery,.waiting{--tone:var(--blue)!important}
-.watching,.confirmed{--tone:var(--green)!important}
-.blind,.hold{--tone:var(--violet)!important}
-.info,.not_running,.none{--tone:var(--grey)!important}
-.paused_by_us.badge::before{border-radius:1px}.held.badge::before,.critical.badge::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%);width:.6em;height:.55em}
-.blind.badge::before,.not_running.badge::before{background:none;border:1.5px solid currentColor}
+.ok,.confirmed{--tone:var(--green)!important}
+.not_judged,.hold{--tone:var(--violet)!important}
+.info,.not_running,.paused_by_others,.none{--tone:var(--grey)!important}
+.paused_by_guard.badge::before{border-radius:1px}.held.badge::before,.critical.badge::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%);width:.6em;height:.55em}
+.not_judged.badge::before,.not_running.badge::before{background:none;border:1.5px solid currentColor}
 .events,.plain,.chips{list-style:none;margin:0;padding:0}
 .events>li{--tone:var(--line);padding:.15rem 0 .15rem .9rem;border-left:3px solid var(--tone)}
 .events>li+li{margin-top:.9rem}

@@ -53,7 +53,7 @@ async function promClient(): Promise<Side> {
   }
   const put = (mailbox: MailboxState) => {
     const identity = { account: mailbox.account, mailbox: mailbox.email };
-    for (const { gauge, labels, value } of mailboxSamples(mailbox, { state: 'watching', now: now }))
+    for (const { gauge, labels, value } of mailboxSamples(mailbox, { state: 'ok', now: now }))
       gauges.get(gauge)?.set({ ...identity, ...labels } as Record<string, string>, value);
   };
   for (const mailbox of fleet.mailboxes()) put(mailbox);
