@@ -7,30 +7,45 @@ const stopDeadlineMs = 12_000;
 
 export class Teardowns {
   readonly #log: Log;
-  readonly #parts: { readonly name: string; readonly stop: () => Promise<void> }[] = [];
+  readonly #parts: (() => Promise<void>)[] = [];
 
   constructor(log: Log) {
     this.#log = log;
   }
 
   add(name: string, stop: () => Promise<void>): void {
-    this.#parts.push({ name, stop });
+    this.#parts.push(() => this.#end(name, stop));
+  }
+
+  /** Starts what ends as one. When its start fails, what it had started by then has ended when this rejects. */
+  async scope<Value>(start: (teardowns: Teardowns) => Promise<Value>): Promise<Value> {
+    const own = new Teardowns(this.#log);
+    try {
+      const value = await start(own);
+      this.#parts.push(() => own.takeDown());
+      return value;
+    } catch (error) {
+      await own.takeDown();
+      throw error;
+    }
   }
 
   /** Ends all that was added and not ended yet. Never rejects. */
   async takeDown(): Promise<void> {
-    for (let part = this.#parts.pop(); part; part = this.#parts.pop()) {
-      const waiting = new AbortController();
-      const late = systemClock()
-        .sleep(stopDeadlineMs, waiting.signal)
-        .then(() => 'late');
-      const ended = part.stop().then(
-        () => 'ended',
-        (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      const outcome = await Promise.race([ended, late]);
-      waiting.abort();
-      if (outcome !== 'ended') this.#log.warn({ part: part.name, outcome }, 'a part did not stop as it should');
-    }
+    for (let end = this.#parts.pop(); end; end = this.#parts.pop()) await end();
+  }
+
+  async #end(part: string, stop: () => Promise<void>): Promise<void> {
+    const waiting = new AbortController();
+    const late = systemClock()
+      .sleep(stopDeadlineMs, waiting.signal)
+      .then(() => 'late');
+    const ended = stop().then(
+      () => 'ended',
+      (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    const outcome = await Promise.race([ended, late]);
+    waiting.abort();
+    if (outcome !== 'ended') this.#log.warn({ part, outcome }, 'a part did not stop as it should');
   }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-import { type Daemon, startDaemon } from '../daemon.ts';
+import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import type { ConfigSource } from '../reload/reloader.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { scenarioStart } from '../simulator/scenarios.ts';

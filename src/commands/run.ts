@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-import { type Daemon, startDaemon } from '../daemon.ts';
+import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { NewerStoreError } from '../store/migrations.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { exitFailed, exitNewerStore } from './exit-codes.ts';

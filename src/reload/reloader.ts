@@ -37,8 +37,8 @@ export interface ReloadParts {
   /** Makes a channel as the configuration says. */
   readonly channelOf: (config: ChannelConfig) => Channel;
   readonly rooms: RecorderRooms;
-  /** Another configuration is in force. */
-  readonly taken: () => void;
+  /** This configuration is in force from now on. */
+  readonly taken: (inForce: ValidConfig) => void;
   /** A configuration was refused. */
   readonly refused: () => void;
 }
@@ -123,7 +123,7 @@ export class Reloader {
     if (stopped) return stopped;
     const troubles = await this.#swap(loaded, impact);
     world.log.info({ file: source.file, by, ...impact, changes: said, troubles }, 'configuration reloaded');
-    taken();
+    taken(loaded);
     await this.#alert.show([]);
     return { result: 'done', messages: [...effect, ...troubles] };
   }

@@ -3,21 +3,16 @@ import { readFiles, watchFolders } from '../config/secret-files.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { type Bell, createBell, type World } from '../world.ts';
 
+type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;
+
 /** A rotation takes several steps in the folder; what is read in the midst of it is half a secret. */
 const quietMs = 2_000;
 /** Where a folder can't be watched (a network share, say), the files are looked at this often. */
 const lookEveryMs = 60_000;
 
-export interface RotationParts {
-  readonly world: World;
-  /** The files of the configuration in force. */
-  readonly files: () => readonly string[];
-  readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
-}
-
-/** Looks after the secrets from `follow` until `stop`. */
+/** Watches the files of the configuration in force, from `start` until `stop`. */
 export class SecretRotation {
-  readonly #parts: RotationParts;
+  readonly #world: World;
   readonly #bell: Bell;
   readonly #stop = new AbortController();
   #files: readonly string[] = [];
@@ -25,26 +20,26 @@ export class SecretRotation {
   #endWatch: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: RotationParts) {
-    this.#parts = parts;
-    this.#bell = createBell(parts.world.clock);
+  constructor(world: World) {
+    this.#world = world;
+    this.#bell = createBell(world.clock);
   }
 
-  start(): void {
-    this.follow();
-    this.#running = this.#run();
+  start(files: readonly string[], reload: Reload): void {
+    this.follow(files);
+    this.#running = this.#run(reload);
   }
 
-  /** Another configuration is in force: its secrets are the known ones from now on. */
-  follow(): void {
-    const { files, world } = this.#parts;
-    this.#files = files();
+  /** Another configuration is in force: the secrets in its files are the known ones from now on. */
+  follow(files: readonly string[]): void {
+    this.#files = files;
     this.#known = readFiles(this.#files);
     this.#endWatch();
     this.#endWatch = watchFolders(
       this.#files,
       () => this.#bell.ring(),
-      (folder) => world.log.warn({ folder }, 'the folder of a secret is not watched: it is looked at every minute'),
+      (folder) =>
+        this.#world.log.warn({ folder }, 'the folder of a secret is not watched: it is looked at every minute'),
     );
   }
 
@@ -54,16 +49,16 @@ export class SecretRotation {
     await this.#running;
   }
 
-  async #run(): Promise<void> {
+  async #run(reload: Reload): Promise<void> {
     const { signal } = this.#stop;
-    const { clock } = this.#parts.world;
+    const { clock } = this.#world;
     while (!signal.aborted) {
       await this.#bell.sleep(lookEveryMs, signal);
       if (signal.aborted || !this.#rotated()) continue;
       await clock.sleep(quietMs, signal);
       if (signal.aborted) return;
       const contents = readFiles(this.#files);
-      const outcome = await this.#parts.reload({
+      const outcome = await reload({
         by: 'a secret that changed in its file',
         force: false,
         dryRun: false,

@@ -20,8 +20,8 @@ async function reloadsOf(...outcomes: readonly CommandOutcome[]): Promise<number
   let reloads = 0;
   const reload = async () => outcomes[reloads++] ?? done;
   const world = worldOn(clock, { level: 'silent', format: 'json' });
-  const rotation = new SecretRotation({ world, files: () => [file], reload });
-  rotation.start();
+  const rotation = new SecretRotation(world);
+  rotation.start([file], reload);
   writeFileSync(file, 'the second');
   await clock.advance(10 * minuteMs);
   await rotation.stop();
@@ -51,11 +51,11 @@ test('a secret that is replaced again while the reload goes on is not missed', a
   const reload = async () => {
     reloads += 1;
     if (reloads === 1) writeFileSync(file, 'the third');
-    rotation.follow();
+    rotation.follow([file]);
     return done;
   };
-  const rotation = new SecretRotation({ world, files: () => [file], reload });
-  rotation.start();
+  const rotation = new SecretRotation(world);
+  rotation.start([file], reload);
   writeFileSync(file, 'the second');
   await clock.advance(10 * minuteMs);
   await rotation.stop();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import { dayMs, hourMs } from '../../src/model/time.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';

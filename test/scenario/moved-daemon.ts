@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { CommandOutcome } from '../../src/model/operator-command.ts';
 import { secondMs } from '../../src/model/time.ts';

@@ -1,0 +1,43 @@
+// Guards every configured account, restarts the loops that stop, and notifies people.
+import type { ChannelConfig } from '../config/config.ts';
+import type { Channel } from '../notify/channel.ts';
+import { createChannel } from '../notify/channels.ts';
+import { createNotifier, type Notifier } from '../notify/notifier.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
+import { Turns } from '../record/turns.ts';
+import { Duties } from '../reload/duties.ts';
+import { Supervisor } from '../reload/supervisor.ts';
+import type { Teardowns } from '../teardowns.ts';
+import type { Opened } from './open.ts';
+
+export interface Guarded {
+  readonly rooms: RecorderRooms;
+  readonly duties: Duties;
+  readonly notifier: Notifier;
+  /** Those that the notifier began with. */
+  readonly channels: readonly Channel[];
+  /** Makes a channel as the configuration says. */
+  readonly channelOf: (config: ChannelConfig) => Channel;
+}
+
+export async function guard(opened: Opened, pageUrl: string, teardowns: Teardowns): Promise<Guarded> {
+  const { world, live, store, fleet, metrics } = opened;
+  const { tally } = metrics;
+  const { accounts, alerts } = live.config;
+  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl });
+  const channels = alerts.channels.map(channelOf);
+  const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl });
+  notifier.start();
+  teardowns.add('notifier', () => notifier.stop());
+  const rooms = { world, store, fleet, tally, turns: new Turns(world.clock), onTransitions: () => notifier.wake() };
+  const duties = new Duties(live, rooms, pageUrl);
+  teardowns.add('accounts', () => duties.stop());
+  await duties.withdrawUnguarded().catch((error: unknown) => {
+    world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
+  });
+  for (const account of accounts) duties.begin(account);
+  const supervisor = new Supervisor({ live, duties, rooms });
+  supervisor.start();
+  teardowns.add('supervisor', () => supervisor.stop());
+  return { rooms, duties, notifier, channels, channelOf };
+}

@@ -1,0 +1,77 @@
+// Opens what the other parts work on: the store, the picture as the last process left it, the metrics, the recipes.
+import type { Config } from '../config/config.ts';
+import { LiveConfig } from '../config/live.ts';
+import { policyOf } from '../config/mailbox-rules.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { MetricsSettings } from '../metrics/fleet-series.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Ppm } from '../model/policy.ts';
+import type { RecipeService } from '../model/recipe.ts';
+import { openRecipes } from '../recipes/open.ts';
+import { endForgotten, fleetOf } from '../reload/duties.ts';
+import type { Store } from '../store/store.ts';
+import type { Teardowns } from '../teardowns.ts';
+import { version } from '../version.ts';
+import type { World } from '../world.ts';
+import type { Startup } from './startup.ts';
+
+export interface Opened {
+  readonly world: World;
+  /** The configuration in force. */
+  readonly live: LiveConfig;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly metrics: Metrics;
+  /** What the configuration in force says of the metrics. */
+  readonly metricsSettings: () => MetricsSettings;
+  readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
+  readonly recipes: RecipeService;
+}
+
+export interface Origins {
+  readonly world: World;
+  readonly startup: Startup;
+  readonly openStore: typeof Store.open;
+}
+
+/** Rejects with one sentence when the store can't be had. */
+export async function open(config: Config, origins: Origins, teardowns: Teardowns): Promise<Opened> {
+  const { world, startup, openStore } = origins;
+  const live = new LiveConfig(config);
+  const store = await openStore(config.store.path, world.clock.now());
+  teardowns.add('store', () => store.close());
+  for (const warning of store.warnings) world.log.warn(warning);
+  const fleet = await loadFleet(store, config, world);
+  const metricsSettings = () => metricsSettingsOf(live, fleet, world);
+  const metrics = createMetrics({ fleet, version, world, settings: metricsSettings() });
+  const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
+  const recipes = await openRecipes({
+    world,
+    store,
+    fleet,
+    nearLimitPpmOf,
+    storePath: config.store.path,
+    folder: () => live.config.recipes.directory,
+    retentionMs: () => live.config.retention.runsMs,
+    commands: () => startup.commands,
+  });
+  teardowns.add('recipes', () => recipes.stop());
+  return { world, live, store, fleet, metrics, metricsSettings, nearLimitPpmOf, recipes: recipes.runner };
+}
+
+/** The picture as the last process left it; alerts of accounts that are no longer configured end. */
+async function loadFleet(store: Store, { accounts }: Config, { clock }: World): Promise<Fleet> {
+  const left = await store.loadPicture();
+  await endForgotten(store, left, { accounts, now: clock.now() });
+  return fleetOf(left, accounts);
+}
+
+function metricsSettingsOf(live: LiveConfig, fleet: Fleet, { clock }: World): MetricsSettings {
+  return {
+    nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
+    ...live.config.metrics,
+    enforcing: (name) =>
+      policyOf(live.account(name)?.guard ?? {}).enforce && fleet.writesAllowed(name, null, clock.now()),
+  };
+}

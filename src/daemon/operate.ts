@@ -1,0 +1,92 @@
+// Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
+import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
+import { auditing, endInterrupted } from '../operator/audit.ts';
+import { createOperatorCommands, writesRooms } from '../operator/commands.ts';
+import { reloadCommand } from '../operator/reload.ts';
+import { resendCommand } from '../operator/resend.ts';
+import { type CommandSocket, startCommandSocket } from '../operator/socket.ts';
+import { userName } from '../operator/user-name.ts';
+import { WritesWatch } from '../operator/writes-watch.ts';
+import { type ConfigSource, Reloader } from '../reload/reloader.ts';
+import { SecretRotation } from '../reload/secret-rotation.ts';
+import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
+import { jsonAnswer } from '../serve/routes.ts';
+import type { Teardowns } from '../teardowns.ts';
+import type { Guarded } from './guard.ts';
+import type { Opened } from './open.ts';
+import type { Served } from './serve.ts';
+import type { Startup } from './startup.ts';
+
+interface OperateParts {
+  readonly opened: Opened;
+  readonly served: Served;
+  readonly guarded: Guarded;
+  readonly startup: Startup;
+}
+
+/** Resolves when the start is over. Commands that an earlier process began and did not end are ended first. */
+export async function operate(source: ConfigSource, parts: OperateParts, teardowns: Teardowns): Promise<Reloader> {
+  const { opened, guarded, startup } = parts;
+  const { world, live, metrics, metricsSettings } = opened;
+  const rotation = new SecretRotation(world);
+  const reloader = new Reloader({
+    ...guarded,
+    source,
+    live,
+    taken: ({ secretFiles }) => {
+      metrics.configured(metricsSettings());
+      rotation.follow(secretFiles);
+    },
+    refused: () => metrics.configRefused(),
+  });
+  const reload = (request: ReloadRequest) => reloader.reload(request);
+  const commands = await startCommands(parts, reload, teardowns);
+  const socket = await openSocket(source.started.config.store.path, commands, parts);
+  if (socket) teardowns.add('operator commands', () => socket.close());
+  startup.finish(commands);
+  rotation.start(reloader.secretFiles, reload);
+  teardowns.add('secrets', () => rotation.stop());
+  teardowns.add('reloads', () => reloader.stop());
+  await reloader.begin();
+  return reloader;
+}
+
+async function startCommands(
+  { opened, served, guarded }: OperateParts,
+  reload: DaemonCommands['reload'],
+  teardowns: Teardowns,
+): Promise<DaemonCommands> {
+  const { duties, notifier } = guarded;
+  const rooms = { ...guarded.rooms, rules: () => opened.live.config.alerts.rules, pageUrl: served.pageUrl };
+  await endInterrupted(rooms);
+  const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms));
+  writesWatch.start();
+  teardowns.add('emergency stop', () => writesWatch.stop());
+  const audited = auditing(rooms);
+  return {
+    ...createOperatorCommands(duties.watches, rooms),
+    reload: reloadCommand(reload, audited),
+    channelsResend: resendCommand(notifier.undelivered, audited),
+  };
+}
+
+/** A daemon without its command socket still guards: the log says why there is none. */
+async function openSocket(
+  storePath: string,
+  commands: DaemonCommands,
+  { opened, served }: OperateParts,
+): Promise<CommandSocket | null> {
+  const { world, recipes } = opened;
+  // Who reaches the socket is the owner of the process, and may do what the process may.
+  const owner = { name: userName(), role: 'operator' as const, plan: null };
+  const questions = {
+    json: (name: string, query: Readonly<Record<string, string>>) => jsonAnswer(name, query, served.answers),
+    recipes: createRecipeRoutes({ service: recipes, world, callerOf: () => owner }, null).fetch,
+  };
+  try {
+    return await startCommandSocket(storePath, commands, questions);
+  } catch (error) {
+    world.log.warn(error instanceof Error ? error.message : String(error));
+    return null;
+  }
+}

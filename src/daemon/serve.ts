@@ -1,0 +1,64 @@
+// Serves the page, the metrics, the probes and the recipes over HTTP.
+import type { Config } from '../config/config.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { callersOf } from '../serve/recipes/callers.ts';
+import type { AnswerParts, Readiness } from '../serve/routes.ts';
+import { startServer } from '../serve/server.ts';
+import type { Teardowns } from '../teardowns.ts';
+import { version } from '../version.ts';
+import { explainVerdict } from '../wording/explain.ts';
+import { momentText } from '../wording/phrases.ts';
+import type { Opened } from './open.ts';
+import type { Startup } from './startup.ts';
+
+export interface Served {
+  /** Where the server listens. */
+  readonly url: string;
+  /** Base of the links in messages. */
+  readonly pageUrl: string;
+  /** What GET routes answer from. */
+  readonly answers: AnswerParts;
+}
+
+interface ServeParts {
+  readonly opened: Opened;
+  readonly startup: Startup;
+}
+
+/** Rejects with one sentence when the address can't be had. */
+export async function serve(
+  { host, port, publicUrl }: Config['server'],
+  { opened, startup }: ServeParts,
+  teardowns: Teardowns,
+): Promise<Served> {
+  const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
+  const ready = () => readinessOf(fleet, startup);
+  const answers = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf, history: store };
+  const server = await startServer({
+    ...answers,
+    host,
+    port,
+    auth: () => live.config.server.auth,
+    metrics,
+    decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
+    deliveries: (limit) => store.recentDeliveries(limit),
+    reload: (request) => startup.reload(request),
+    commands: () => startup.commands,
+    recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },
+    version,
+  });
+  teardowns.add('server', () => server.close());
+  return { url: server.url, pageUrl: publicUrl ?? server.url, answers };
+}
+
+function readinessOf(fleet: Fleet, { commands }: Startup): Readiness {
+  const reasons = [
+    ...(commands ? [] : ['the first sweep has not begun']),
+    ...(fleet.storeFailure ? ['the store is failing'] : []),
+    ...fleet.guarding().flatMap(({ account, unguarded }) => {
+      if (unguarded === null) return [];
+      return [`account ${account} is not guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
+    }),
+  ];
+  return { ready: reasons.length === 0, reasons };
+}
