@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Failure } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
-import type { Action } from '../model/action.ts';
+import type { Action, OpenAction } from '../model/action.ts';
 import { type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
@@ -263,8 +263,8 @@ export class Actor {
    * The turn of an open intent may come long after it, with a 429 in between: by then what was seen is old, somebody may
    * have said stop, or an answer that was under way may have changed the verdict.
    */
-  #stillStands(open: Action): boolean {
-    const age = this.#rooms.world.clock.now() - (open.openedAt ?? 0);
+  #stillStands(open: OpenAction): boolean {
+    const age = this.#rooms.world.clock.now() - open.openedAt;
     if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) return false;
     return open.by ? !this.#isSoAlready(open) && this.#isStillOurs(open) : this.#isWanted(open);
   }
@@ -281,11 +281,11 @@ export class Actor {
     return verdict !== undefined && this.#isCurrent(action) && actionKind(verdict) === action.kind;
   }
 
-  async #post(open: Action, signal: AbortSignal): Promise<Settlement | null> {
+  async #post(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
     await this.#rooms.lane.actionSlot(signal, 'post');
     // Nothing was sent: the open intent is looked at after the restart. Or the mailbox has left.
     if (signal.aborted || !this.#isCurrent(open)) return null;
-    if (!this.#stillStands(open)) return { kind: 'throttled', detail: notSent };
+    if (!this.#stillStands(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#send(open);
     if (sent.ok) {
       this.#options.onWritable(true);

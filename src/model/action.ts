@@ -14,13 +14,6 @@ export function isGuardActionKind(kind: string): kind is GuardActionKind {
 /** resume and mode (another warm-up mode) are a person's alone. */
 export type ActionKind = GuardActionKind | 'resume' | 'mode';
 
-/**
- * planned: wanted, nothing sent. open: the intent is recorded, a POST may be under way.
- * confirmed: read back. refused: the API said no. unconfirmed: not (yet) visible.
- * dropped: before any POST the mailbox had changed, or the verdict no longer stood.
- */
-export type ActionState = 'planned' | 'open' | 'confirmed' | 'refused' | 'unconfirmed' | 'dropped';
-
 /** The outcomes that an action that was sent can have; also the metric's label. */
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -38,8 +31,8 @@ export interface Person {
   readonly reason: string;
 }
 
-/** A change at the mailbox API, the guard's or a person's. */
-export interface Action {
+/** What every action has, in whatever state it is. */
+interface Change {
   /** Unique for ever; sorts by time. */
   readonly id: string;
   readonly account: string;
@@ -50,16 +43,11 @@ export interface Action {
   readonly by: Person | null;
   /** The mode that it sets; null for a pause or a resume. */
   readonly targetMode: WarmupMode | null;
-  readonly state: ActionState;
   readonly verdict: Verdict;
   readonly before: Before;
   /** POSTs sent or about to be sent. All tries are one intervention. */
   readonly attempts: number;
   readonly plannedAt: EpochMs;
-  readonly openedAt: EpochMs | null;
-  readonly settledAt: EpochMs | null;
-  /** When the next try is due; null when there is none. */
-  readonly nextTryAt: EpochMs | null;
   /** What came back, in a sentence. */
   readonly detail: string | null;
   /** What may explain the bounces that it is about, in sentences. */
@@ -67,3 +55,51 @@ export interface Action {
   /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
   readonly undoes?: string;
 }
+
+/** Wanted, and nothing was sent. */
+export interface PlannedAction extends Change {
+  readonly state: 'planned';
+  readonly attempts: 0;
+  /** When an intent was recorded that did not get through. */
+  readonly openedAt: EpochMs | null;
+  readonly settledAt: null;
+  readonly nextTryAt: EpochMs | null;
+}
+
+/** The intent is recorded; a POST may be under way. */
+export interface OpenAction extends Change {
+  readonly state: 'open';
+  readonly openedAt: EpochMs;
+  /** When the outcome of the try before this one was known. */
+  readonly settledAt: EpochMs | null;
+  readonly nextTryAt: null;
+}
+
+/** Read back. */
+export interface ConfirmedAction extends Change {
+  readonly state: 'confirmed';
+  readonly openedAt: EpochMs;
+  readonly settledAt: EpochMs;
+  readonly nextTryAt: null;
+}
+
+/** refused: the API said no. unconfirmed: the change is not (yet) to be seen. */
+export interface FailedAction extends Change {
+  readonly state: 'refused' | 'unconfirmed';
+  readonly openedAt: EpochMs;
+  readonly settledAt: EpochMs;
+  /** When the next try is due; null when there is none. */
+  readonly nextTryAt: EpochMs | null;
+}
+
+/** Given up before a POST, the first or a further one: the mailbox had changed, or the verdict no longer stood. */
+export interface DroppedAction extends Change {
+  readonly state: 'dropped';
+  readonly openedAt: EpochMs | null;
+  readonly settledAt: EpochMs;
+  readonly nextTryAt: null;
+}
+
+/** A change at the mailbox API, the guard's or a person's. `actionAfter` alone brings it from one state into another. */
+export type Action = PlannedAction | OpenAction | ConfirmedAction | FailedAction | DroppedAction;
+export type ActionState = Action['state'];

@@ -1,10 +1,11 @@
 // A person's change of a mailbox: planned beside the guard, carried out by the same actor, in the ledger with the name.
 import type { Action, Person } from '../model/action.ts';
+import { actionAfter } from '../model/action-transition.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import type { RecorderRooms } from './guarded-account.ts';
-import { actionId, dropped, isActive, plannedAction, type WantedChange } from './plan.ts';
+import { actionId, isActive, plannedAction, type WantedChange } from './plan.ts';
 
 /** What a person wants changed, and who they are. */
 export type PersonsChange = WantedChange & { readonly by: Person };
@@ -41,7 +42,8 @@ export function planForPerson(
       return `Another change of ${email} is under way. Try again in a minute.`;
     }
     if (change.undoes !== undefined && !isClaimed(change.undoes, mailbox)) return `${email}: ${changedByOthers}.`;
-    const displaced = isActive(current) ? [dropped(current, `${change.by.name} asked for something else`, now)] : [];
+    const detail = `${change.by.name} asked for something else`;
+    const displaced = isActive(current) ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
     const planned = plannedAction(mailbox, change, { verdict, now, newId: () => actionId(now, world.random()) });
     await store.recordActions([...displaced, planned]);

@@ -1,29 +1,16 @@
 // What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure. POLICY.md, "Acting".
 import { type StatusWords, wordState } from '../guard/run-state.ts';
-import type { Action, GuardActionKind, Outcome } from '../model/action.ts';
+import type { Action, GuardActionKind, Outcome, PlannedAction } from '../model/action.ts';
+import { actionAfter, type Unsuccessful } from '../model/action-transition.ts';
 import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WarmupMode } from '../model/policy.ts';
-import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { type EpochMs, hourMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { AskedAt } from './answer-order.ts';
 
-/** Waits before the second to fifth try of an action that could not be confirmed. */
-const retryAfterMs: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * minuteMs);
-/** A refusal (a key without write permission, say) is tried again hourly while the breach stands. */
-const retryRefusedAfterMs = hourMs;
 /** A change that shows up later than this after our POST is somebody else's. */
 const ownsLateChangeMs = hourMs;
-
-/** When to try again after `attempts` tries that could not be confirmed; null after the last. */
-export function nextTryAfterUnconfirmed(attempts: number, now: EpochMs): EpochMs | null {
-  const wait = retryAfterMs[attempts - 1];
-  return wait === undefined ? null : now + wait;
-}
-
-function nextTryAfterRefusal(now: EpochMs): EpochMs {
-  return now + retryRefusedAfterMs;
-}
 
 /** Wanted, under way, or failed and not taken back: no second action of the kind may be planned beside it. */
 export function isActive(action: Action | null): action is Action {
@@ -89,7 +76,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
   const why = enforce ? `no longer wanted: ${verdict.reason}` : notEnforced;
-  if (isActive(current)) changes.push(dropped(current, why, now));
+  if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
   if (wanted && enforce && writable) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
     changes.push(plannedAction(mailbox, change, { verdict, now, newId }));
@@ -111,7 +98,7 @@ export function plannedAction(
   mailbox: MailboxState,
   change: WantedChange,
   { verdict, now, newId }: Pick<Planning, 'verdict' | 'now' | 'newId'>,
-): Action {
+): PlannedAction {
   return {
     id: newId(),
     account: mailbox.account,
@@ -136,52 +123,12 @@ function targetMode(kind: GuardActionKind, verdict: Verdict): WarmupMode | null 
   return kind === 'recovery' ? 'recovery' : (verdict.restore?.mode ?? null);
 }
 
-export function dropped(action: Action, detail: string, now: EpochMs): Action {
-  return { ...action, state: 'dropped', settledAt: now, nextTryAt: null, detail };
-}
-
 /** What came of a POST and its read-back. */
 export type Settlement =
   | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
-  | { readonly kind: 'refused'; readonly detail: string }
-  | { readonly kind: 'unconfirmed'; readonly detail: string }
-  /** Found open after a restart and not to be seen within the deadline: perhaps it was never sent. */
-  | { readonly kind: 'unseen'; readonly detail: string }
-  /** The API said 429 and a look showed that nothing was changed, or nothing was sent: the try does not count. */
-  | { readonly kind: 'throttled'; readonly detail: string };
+  | Unsuccessful;
 
 /** Whether the API answered in some way that people are told of and that counts as an outcome. */
 export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {
-  return settlement.kind !== 'throttled' && settlement.kind !== 'unseen';
-}
-
-/** The action after a POST that was not read back, with its next try. */
-export function unsuccessful(
-  open: Action,
-  settlement: Exclude<Settlement, { kind: 'confirmed' }>,
-  now: EpochMs,
-): Action {
-  const { detail } = settlement;
-  // A person was told what came of it; nothing is sent again behind their back.
-  if (open.by && settlement.kind !== 'throttled') {
-    const state = settlement.kind === 'refused' ? 'refused' : 'unconfirmed';
-    return { ...open, state, settledAt: now, nextTryAt: null, detail };
-  }
-  switch (settlement.kind) {
-    case 'refused':
-      return { ...open, state: 'refused', settledAt: now, nextTryAt: nextTryAfterRefusal(now), detail };
-    case 'unconfirmed': {
-      const nextTryAt = nextTryAfterUnconfirmed(open.attempts, now);
-      return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
-    }
-    case 'unseen': {
-      // The first one may go out at once; later ones keep to the waits, so that a crash loop is no loop of POSTs.
-      const nextTryAt = open.attempts === 1 ? now : nextTryAfterUnconfirmed(open.attempts, now);
-      return { ...open, state: 'unconfirmed', settledAt: now, nextTryAt, detail };
-    }
-    case 'throttled': {
-      const attempts = open.attempts - 1;
-      return { ...open, state: attempts === 0 ? 'planned' : 'unconfirmed', attempts, nextTryAt: now, detail };
-    }
-  }
+  return settlement.kind === 'confirmed' || settlement.kind === 'refused' || settlement.kind === 'unconfirmed';
 }

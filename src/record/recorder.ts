@@ -1,7 +1,8 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
 
 import { withdraw } from '../guard/breaker.ts';
-import { type Action, isGuardActionKind, type Outcome } from '../model/action.ts';
+import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../model/action.ts';
+import { actionAfter } from '../model/action-transition.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
@@ -15,7 +16,7 @@ import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
-import { actionId, dropped, isActive, isOutcome, notEnforced, type Settlement, unsuccessful } from './plan.ts';
+import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { withHistory } from './returning.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
@@ -102,7 +103,7 @@ export class Recorder {
   }
 
   /** Records the intent to POST. null when the action is no longer the one to be done. */
-  opened(mailboxId: string, actionId: string): Promise<Action | null> {
+  opened(mailboxId: string, actionId: string): Promise<OpenAction | null> {
     return this.#inTurn(null, async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
       const action = mailbox?.action;
@@ -115,14 +116,7 @@ export class Recorder {
         await this.#drop(mailbox, action, notEnforced);
         return null;
       }
-      const open: Action = {
-        ...action,
-        before,
-        state: 'open',
-        openedAt: now,
-        nextTryAt: null,
-        attempts: action.attempts + 1,
-      };
+      const open = actionAfter(action, { kind: 'opened', before, at: now });
       await this.#rooms.store.openIntent(open);
       this.#order.wrote(mailboxId);
       this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
@@ -151,7 +145,7 @@ export class Recorder {
       const mailbox =
         settlement.kind === 'confirmed'
           ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
-          : { ...before, action: unsuccessful(open, settlement, now) };
+          : { ...before, action: actionAfter(open, { ...settlement, at: now }) };
       const action = mailbox.action ?? open;
       const told =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
@@ -180,7 +174,7 @@ export class Recorder {
   /** What was told of an action that failed ends with it: a person's may have taken its place. */
   async #drop(before: MailboxState, planned: Action, why: string): Promise<void> {
     const now = this.#rooms.world.clock.now();
-    const action = dropped(planned, why, now);
+    const action = actionAfter(planned, { kind: 'dropped', detail: why, at: now });
     const mailbox = { ...before, action };
     const policy = this.#options.policyFor(mailbox);
     const actions = [action];

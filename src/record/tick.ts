@@ -4,6 +4,7 @@
 import { afterConfirmed, afterOperatorChange, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind } from '../model/action.ts';
+import { actionAfter } from '../model/action-transition.ts';
 import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type Change, changesAtHand } from '../model/change.ts';
@@ -121,7 +122,7 @@ export function confirm(
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
   const { kind, by, targetMode } = before.action;
   const detail = targetMode === null ? `read back: status ${status}` : `read back: mode ${mode}`;
-  const action: Action = { ...before.action, state: 'confirmed', settledAt: now, nextTryAt: null, detail };
+  const action = actionAfter(before.action, { kind: 'confirmed', detail, at: now });
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);

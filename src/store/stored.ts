@@ -5,10 +5,13 @@ import { everything, type WriteScope, type WritesOff } from '../model/write-scop
 import type { RowKey } from './failure.ts';
 import { parsed } from './parsed.ts';
 
+type StoredAction<One = Action> = One extends Action
+  ? Partial<Pick<One, 'by' | 'causes'>> & Omit<One, 'by' | 'causes'>
+  : never;
+
 /** Before persons could ask for a change, every action was the guard's, and nothing was said of causes. */
 export function storedAction({ id, action }: { readonly id: string; readonly action: string }): Action {
-  type Stored = Partial<Pick<Action, 'by' | 'causes'>> & Omit<Action, 'by' | 'causes'>;
-  const stored = parsed<Stored>(action, 'actions', { id });
+  const stored = parsed<StoredAction>(action, 'actions', { id });
   return { ...stored, by: stored.by ?? null, causes: stored.causes ?? [] };
 }
 

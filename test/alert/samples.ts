@@ -1,11 +1,12 @@
 // Mailboxes, verdicts and actions that the tests of alerts and messages begin with.
 import type { MailboxContext } from '../../src/alert/condition.ts';
-import type { Action } from '../../src/model/action.ts';
+import type { Action, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, fingerprintOf, type Subject, type Transition } from '../../src/model/alert.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
+import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const start = Date.parse('2026-03-20T10:02:00Z');
 
@@ -39,8 +40,8 @@ export const breach = sampleVerdict({
   bouncesUntilBreach: 0,
 });
 
-export function sampleAction(change: Partial<Action> = {}): Action {
-  return {
+export function sampleAction(change: ActionChange = {}): Action {
+  const planned: PlannedAction = {
     id: 'a1',
     account: 'acme',
     mailboxId: 'm1',
@@ -48,18 +49,18 @@ export function sampleAction(change: Partial<Action> = {}): Action {
     kind: 'recovery',
     by: null,
     targetMode: change.kind === 'pause' ? null : 'recovery',
-    state: 'confirmed',
+    state: 'planned',
     verdict: breach,
     before: { mode: 'balanced', status: 'active', run: 'running' },
-    attempts: 1,
+    attempts: 0,
     plannedAt: start,
-    openedAt: start,
-    settledAt: start + 400,
+    openedAt: null,
+    settledAt: null,
     nextTryAt: null,
     detail: null,
     causes: [],
-    ...change,
   };
+  return actionWith(planned, { state: 'confirmed', ...change }, { openedAt: start, settledAt: start + 400 });
 }
 
 export function sampleMailbox(change: Partial<MailboxState> = {}): MailboxState {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { afterRelease, isContested } from '../../src/guard/memory.ts';
 import type { StatusWords } from '../../src/guard/run-state.ts';
+import { actionAfter } from '../../src/model/action-transition.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
@@ -81,7 +82,7 @@ function onDuty(mode = 'balanced') {
       if (action.kind === 'pause') warmup.status = 'paused';
       else warmup.mode = action.targetMode ?? '';
       at += secondMs;
-      mailbox = { ...mailbox, action: { ...action, state: 'open', openedAt: at, attempts: 1 } };
+      mailbox = { ...mailbox, action: actionAfter(action, { kind: 'opened', before: action.before, at }) };
       mailbox = confirm(mailbox, { at, answer: answer() }, { policy: defaultPolicy, words, now: at });
       look();
       return action.kind;

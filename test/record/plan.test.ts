@@ -2,22 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import type { StatusWords } from '../../src/guard/run-state.ts';
 import { judge } from '../../src/guard/verdict.ts';
-import type { Action, ActionState, GuardActionKind } from '../../src/model/action.ts';
+import type { Action, ActionState, GuardActionKind, PlannedAction } from '../../src/model/action.ts';
+import { actionAfter, nextTryAfterUnconfirmed } from '../../src/model/action-transition.ts';
 import type { WarmupAnswer } from '../../src/model/answers.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';
-import {
-  dropped,
-  isActive,
-  isOurs,
-  nextTryAfterUnconfirmed,
-  planAfter,
-  showsChange,
-  unsuccessful,
-} from '../../src/record/plan.ts';
+import { isActive, isOurs, planAfter, showsChange } from '../../src/record/plan.ts';
 import { now, situation } from '../guard/samples.ts';
+import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning: ['suspended'] };
 const quiet = judge(defaultPolicy, situation());
@@ -26,9 +20,8 @@ function verdict(action: Verdict['action']): Verdict {
   return { ...quiet, action, wanted: action, reason: action === 'none' ? 'ok' : 'bounce_rate_over_limit' };
 }
 
-function action(state: ActionState, kind: GuardActionKind = 'recovery', change: Partial<Action> = {}): Action {
-  const wasSent = state !== 'planned';
-  return {
+function action(state: ActionState, kind: GuardActionKind = 'recovery', change: ActionChange = {}): Action {
+  const planned: PlannedAction = {
     id: 'old',
     account: 'acme',
     mailboxId: 'm1',
@@ -36,18 +29,18 @@ function action(state: ActionState, kind: GuardActionKind = 'recovery', change: 
     kind,
     by: null,
     targetMode: kind === 'pause' ? null : kind === 'recovery' ? 'recovery' : 'balanced',
-    state,
+    state: 'planned',
     verdict: verdict(kind),
     before: { mode: 'balanced', status: 'active', run: 'running' },
-    attempts: wasSent ? 1 : 0,
+    attempts: 0,
     plannedAt: now,
-    openedAt: wasSent ? now : null,
+    openedAt: null,
     settledAt: null,
     nextTryAt: null,
     detail: null,
     causes: [],
-    ...change,
   };
+  return actionWith(planned, { state, ...change }, { openedAt: now, settledAt: now });
 }
 
 function plan(wanted: Verdict['action'], current: Action | null, writable = true, enforce = true) {
@@ -108,7 +101,7 @@ describe('a new verdict', () => {
 
   test('a dropped action says why and is never tried again', () => {
     const waiting = action('unconfirmed', 'recovery', { nextTryAt: now + minuteMs });
-    const [gone] = [dropped(waiting, 'no longer wanted: ok', now)];
+    const gone = actionAfter(waiting, { kind: 'dropped', detail: 'no longer wanted: ok', at: now });
     expect(gone).toMatchObject({ state: 'dropped', settledAt: now, nextTryAt: null, detail: 'no longer wanted: ok' });
     expect(isActive(gone)).toBe(false);
   });
@@ -183,7 +176,7 @@ describe("a person's change", () => {
   });
 
   test('that failed binds nobody: the guard acts as before, and nothing is sent again for the person', () => {
-    const failed = unsuccessful(action('open', 'pause', { by }), { kind: 'unconfirmed', detail: 'not seen' }, now);
+    const failed = actionAfter(action('open', 'pause', { by }), { kind: 'unconfirmed', detail: 'not seen', at: now });
     expect(failed).toMatchObject({ state: 'unconfirmed', nextTryAt: null });
     expect(plan('recovery', failed)).toEqual(['new recovery planned']);
   });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../src/model/action.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
+import { plannedAction } from '../../src/record/plan.ts';
 import { worldOn } from '../../src/world.ts';
 import { commandRooms } from '../operator/rooms.ts';
 import { amelia, type Duty, goOnDuty, oliver, rarePoll, stormOf } from '../watch/duty.ts';
@@ -181,9 +182,11 @@ describe('a command', () => {
     fleet.putAction = (action: Action) => {
       put(action);
       const mailbox = known(duty, oliver);
-      const next = { ...action, id: `${action.id}-next`, by: null, kind: 'pause', targetMode: null } as const;
-      if (action.by && action.state === 'confirmed')
-        fleet.putMailbox({ ...mailbox, action: { ...next, state: 'planned' } });
+      if (!action.by || action.state !== 'confirmed') return;
+      const { verdict, settledAt } = action;
+      const planning = { verdict, now: settledAt, newId: () => `${action.id}-next` };
+      const next = plannedAction(mailbox, { by: null, kind: 'pause', targetMode: null }, planning);
+      fleet.putMailbox({ ...mailbox, action: next });
     };
     const asked = duty.watch().carryOut(known(duty, oliver), { kind: 'mode', targetMode: 'slow', by });
     await duty.run(minuteMs);

@@ -1,11 +1,12 @@
 // A fleet filled by hand, for tests of pages and metrics: small makers, and one fleet that has a bit of everything.
 import { Fleet } from '../../src/fleet/fleet.ts';
-import type { Action } from '../../src/model/action.ts';
+import type { Action, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, fingerprintOf } from '../../src/model/alert.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/model/time.ts';
 import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.parse('2026-03-12T03:12:07Z');
 export const today = utcDate(now);
@@ -158,8 +159,8 @@ export function mailbox(id: string, email: string, changes: Partial<MailboxState
   };
 }
 
-export function action(id: string, of: MailboxState, changes: Partial<Action> = {}): Action {
-  return {
+export function action(id: string, of: MailboxState, changes: ActionChange = {}): Action {
+  const planned: PlannedAction = {
     id,
     account: of.account,
     mailboxId: of.id,
@@ -167,18 +168,19 @@ export function action(id: string, of: MailboxState, changes: Partial<Action> = 
     kind: 'recovery',
     by: null,
     targetMode: changes.kind === 'pause' ? null : 'recovery',
-    state: 'confirmed',
+    state: 'planned',
     verdict: verdict({ action: 'recovery', reason: 'bounce_rate_over_limit', sent: 210, bounced: 4 }),
     before: { mode: 'balanced', status: 'active', run: 'running' },
-    attempts: 1,
+    attempts: 0,
     plannedAt: now - 7 * minuteMs,
-    openedAt: now - 7 * minuteMs,
-    settledAt: now - 6 * minuteMs,
+    openedAt: null,
+    settledAt: null,
     nextTryAt: null,
     detail: null,
     causes: [],
-    ...changes,
   };
+  const moments = { openedAt: now - 7 * minuteMs, settledAt: now - 6 * minuteMs };
+  return actionWith(planned, { state: 'confirmed', ...changes }, moments);
 }
 
 export function alert(changes: Partial<Alert> & Pick<Alert, 'rule'>): Alert {

@@ -1,5 +1,6 @@
 // What every store promises, as one suite: run it on each kind of store there is.
 import { describe, expect, test } from 'vitest';
+import { actionAfter } from '../../src/model/action-transition.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { TellingChanges } from '../../src/model/outbox.ts';
@@ -155,7 +156,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await opened.store.openIntent(intent);
       let store = await opened.reopen();
       expect((await store.loadPicture()).mailboxes[0]?.action).toEqual(intent);
-      const action = { ...intent, state: 'confirmed' as const, settledAt: now + 9, detail: 'read back' };
+      const action = actionAfter(intent, { kind: 'confirmed', detail: 'read back', at: now + 9 });
       const told = transitionOf(alertOf('m1'), 'event');
       await store.settleIntent({
         action,

@@ -1,8 +1,9 @@
 // Mailboxes, verdicts, actions and alerts for tests of the store, each with every field that can be there.
-import type { Action } from '../../src/model/action.ts';
+import type { Action, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.UTC(2026, 2, 10, 8, 30);
 export const noAlerts: AlertChanges = { changed: [], dropped: [], transitions: [] };
@@ -146,8 +147,8 @@ export const answers = {
   },
 } as const satisfies Partial<MailboxState>;
 
-export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Action {
-  return {
+export function actionOf(mailboxId: string, changes: ActionChange = {}): Action {
+  const planned: PlannedAction = {
     id: 'a1',
     account: 'acme',
     mailboxId,
@@ -165,8 +166,8 @@ export function actionOf(mailboxId: string, changes: Partial<Action> = {}): Acti
     nextTryAt: null,
     detail: null,
     causes: [],
-    ...changes,
   };
+  return actionWith(planned, changes, { openedAt: now, settledAt: now });
 }
 
 export function alertOf(mailboxId: string, changes: Partial<Alert> = {}): Alert {
