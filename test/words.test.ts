@@ -1,0 +1,127 @@
+// Words that must not come back into what users read: each names what to write instead.
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type Literal, literalsOf } from './support/literals.ts';
+
+interface Stopped {
+  readonly word: RegExp;
+  readonly write: string;
+}
+
+const stopped: readonly Stopped[] = [
+  { word: /\bhands?\b/i, write: 'operator command; by hand: yourself' },
+  { word: /\bwish(es|ed)?\b/i, write: 'request, reason' },
+  { word: /\bred button\b/i, write: 'emergency stop' },
+  { word: /\btold\b/i, write: 'notified, sent, reported' },
+  { word: /\bnobody\b/i, write: 'name what: "no mailbox", "no operator"' },
+  { word: /\banew\b/i, write: 'again; reload the configuration' },
+  { word: /\bstand(s|ing)?\b/i, write: 'is, remains, holds, applies' },
+  { word: /\bthe other side\b/i, write: 'the receiver, the API' },
+  { word: /\bto be done\b/i, write: 'say who does what' },
+  { word: /\bit is so already\b/i, write: 'No change needed' },
+  { word: /\bmay it act\b/i, write: 'Enforcement' },
+  { word: /\b(hold still|keep refreshing)\b/i, write: 'Pause, resume live updates' },
+  { word: /\bwho are you\b/i, write: 'Unauthorized: send a token as Bearer or basic password' },
+  { word: /\btaken for\b/i, write: 'treated as' },
+  { word: /\bfor want of\b/i, write: 'because ... is missing' },
+  { word: /\bmend(s|ed|ing)?\b/i, write: 'fix, repair' },
+  { word: /\bwants? action\b/i, write: 'breach, need an action' },
+  { word: /\b(opens? the way|way back)\b/i, write: 'allow; restore' },
+  { word: /\b(burns any more|stepped in)\b/i, write: 'say what Warmwarden did' },
+  { word: /\bnot whole\b/i, write: 'incomplete' },
+  { word: /\bat hand\b/i, write: 'available, recent' },
+  { word: /(?<!\bthere )\b(is|are|was) no (?!longer\b|more\b|other\b|change\b)[a-z]/i, write: 'is not a ...' },
+  {
+    word: /\b(DESIGN|POLICY|FAULTS|STYLE|PERFORMANCE|REPLICAS)\b(\.md)?/,
+    write: 'a document that is in the repository',
+  },
+];
+
+/** Places where a stopped word is right. `file`: how the path begins. `text`: what is around it. */
+const exceptions: readonly { readonly file: string; readonly text: RegExp; readonly reason: string }[] = [
+  { file: 'CHANGELOG.md', text: /hands?\b.*`/, reason: 'it names the old words' },
+  ...['README.md', 'CHANGELOG.md', 'config.example.yaml', 'docs/', 'grafana/', 'src/'].map((file) => ({
+    file,
+    text: /./,
+    reason: 'being rewritten, room by room',
+  })),
+];
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+const root = new URL('../', import.meta.url);
+const files = (folder: string, ending: RegExp): readonly string[] =>
+  readdirSync(new URL(folder, root), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
+    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(root.pathname.length).replace(/^\/+/, ''));
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+
+function lines(file: string): readonly Place[] {
+  return read(file)
+    .split('\n')
+    .map((text, index) => ({ file, line: index + 1, text }));
+}
+
+/** Paths of imports and words of a type (one word, no space) are not sentences. */
+function sentences(file: string): readonly Place[] {
+  const isText = ({ text }: Literal) => /\s/.test(text.trim());
+  return literalsOf(read(file))
+    .filter(isText)
+    .flatMap(({ line, text }) => text.split('\n').map((one, index) => ({ file, line: line + index, text: one })));
+}
+
+function everythingUsersRead(): readonly Place[] {
+  return [
+    ...['README.md', 'CHANGELOG.md', 'config.example.yaml'].flatMap(lines),
+    ...files('docs', /\.md$/)
+      .filter((file) => !file.startsWith('docs/decisions/'))
+      .flatMap(lines),
+    ...files('grafana', /\.(ya?ml|json|md)$/).flatMap(lines),
+    ...files('src/recipes/built-in', /\.yaml$/).flatMap(lines),
+    ...files('src', /\.ts$/).flatMap(sentences),
+  ];
+}
+
+/** Every word at once: most lines hold none. */
+const anyStopped = new RegExp(stopped.map(({ word }) => word.source).join('|'), 'i');
+
+function foundIn(places: readonly Place[], excepted = exceptions): readonly string[] {
+  return places
+    .filter(({ text }) => anyStopped.test(text))
+    .filter(({ file, text }) => !excepted.some((one) => file.startsWith(one.file) && one.text.test(text)))
+    .flatMap(({ file, line, text }) =>
+      stopped.flatMap(({ word, write }) => {
+        const match = word.exec(text);
+        return match ? [`${file}:${line}: "${match[0]}" (${write}): ${text.trim().slice(0, 120)}`] : [];
+      }),
+    );
+}
+
+describe('the words that users read', () => {
+  test('none of those that must not come back', () => {
+    const places = everythingUsersRead();
+    expect(places.length).toBeGreaterThan(4_000);
+    expect(foundIn(places)).toEqual([]);
+  });
+
+  test('a planted one is found, with its line', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code.
+    const source = "const a = /['`]/;\nconst b = `Nobody is ${c ? 'told it' : ''} of ${d / 2 / e}.`; // 'f'";
+    const literals = literalsOf(source);
+    expect(literals).toEqual([
+      { line: 2, text: 'Nobody is … of ….' },
+      { line: 2, text: 'told it' },
+      { line: 2, text: '' },
+    ]);
+    expect(
+      foundIn(
+        literals.map((one) => ({ file: 'src/a.ts', ...one })),
+        [],
+      ),
+    ).toHaveLength(2);
+  });
+});
