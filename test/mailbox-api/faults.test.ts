@@ -19,13 +19,17 @@ const questions: Record<Route, (api: MailboxApi, id: string) => Promise<unknown>
   blacklist: (api, id) => api.blacklist(id),
 };
 
-const deadlines = { headersMs: 400, idleMs: 400, totalMs: 1_500 };
+const hasty = { headersMs: 400, idleMs: 400, totalMs: 1_500 };
 
-/** A simulator with the rules in force, by its scenario or by its admin route, and a client of it. */
+/**
+ * A simulator with the rules in force, by its scenario or by its admin route, and a client of it. A fault that stalls
+ * meets hasty deadlines; every other one has those of production, which no busy machine meets.
+ */
 async function facing(rules: readonly FaultRule[], by: 'scenario' | 'admin' = 'scenario') {
   const scenario = { ...scenarioOf([ann]), ...(by === 'scenario' && { faults: rules }) };
   const served = await serve({ scenario });
-  const asked = clientOf(served.simulator.url, { apiKey: demoKey, deadlines }, systemClock());
+  const stalls = rules.some(({ fault }) => fault === 'drip' || `${fault}`.startsWith('stall-'));
+  const asked = clientOf(served.simulator.url, { apiKey: demoKey, ...(stalls && { deadlines: hasty }) }, systemClock());
   if (by === 'admin') for (const rule of rules) await served.ask('/admin/faults', { body: rule });
   const end = async () => {
     await asked.api.close();
