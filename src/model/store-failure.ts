@@ -1,4 +1,5 @@
 // Why the store did not do what it was asked to.
+import type { Alert } from './alert.ts';
 
 export interface StoreFailure {
   /** What was said, for people; no full stop. */
@@ -14,4 +15,12 @@ export interface StoreTrouble {
   /** Reads and writes. */
   readonly failures: number;
   readonly newest: StoreFailure | null;
+}
+
+/** That people were told that the store fails. */
+export interface ToldOutage {
+  /** As it was told. When it began to fire names the outage. */
+  readonly alert: Alert;
+  /** The channels that took it. */
+  readonly told: readonly string[];
 }

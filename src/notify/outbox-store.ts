@@ -2,7 +2,7 @@
 import type { AlertChanges } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { DeliveryRecord, DeliverySettlement, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
-import type { StoreTrouble } from '../model/store-failure.ts';
+import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 
 export interface OutboxStore {
@@ -27,6 +27,12 @@ export interface OutboxStore {
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
   /** Alerts about telling itself. */
   recordAlerts(changes: AlertChanges): Promise<void>;
+  /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
+  keepOutage(outage: ToldOutage): Promise<boolean>;
+  /** What an earlier process kept, and nobody ended; null when there is nothing. */
+  outage(): Promise<ToldOutage | null>;
+  /** One transaction: the alert's end, and that the outage of that beginning is over. */
+  endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
   /** Until when the newest digest reached; null: there was none. */
   digestedUntil(): Promise<EpochMs | null>;
   /** What happened since then. */

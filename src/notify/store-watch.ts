@@ -1,5 +1,6 @@
 // Watches the store itself, by what its reads and writes came to. While it fails a message can't be relied on to be
-// recorded, so this one alert goes out without: to each channel until it took it. Its end is told as everything else is.
+// recorded, so this one alert goes out without: to each channel until it took it. Its end is told as everything else is, by
+// the next process too: a note beside the store says that people were told.
 import { createHash } from 'node:crypto';
 import { step } from '../alert/engine.ts';
 import { messageOf } from '../alert/grouping.ts';
@@ -45,8 +46,14 @@ export class StoreWatch {
   /** On the monotonic scale. */
   #failedAt = Number.NEGATIVE_INFINITY;
   #soundAfterMs = soundAfterMs;
-  /** The alert stands in the store: should the process end, its successor tells its end. */
+  /** The alert stands in the store, for its views. */
   #recorded = false;
+  /** What the note beside the store says; null: that can't be written, or there is nothing to say. */
+  #kept: string | null = null;
+  /** What an earlier process left was looked at. */
+  #tookOver = false;
+  /** On the monotonic scale: so long an outage that an earlier process told may still go on. */
+  #unprovenUntil = Number.NEGATIVE_INFINITY;
   /** That it fails, while channels are still to be told; null when it does not. */
   #begun: Transition | null = null;
   /** Names of channels that took it. */
@@ -70,19 +77,46 @@ export class StoreWatch {
     const now = world.clock.now();
     // Its failure is counted by the store, like that of every write.
     await store.proveWritable(now).catch(() => {});
+    await this.#takeOver();
     const failure = this.#failure();
     this.#show(failure);
+    const unprovenMs = this.#unprovenUntil - world.clock.monotonic();
+    if (!failure && unprovenMs > 0) return Math.min(everyMs, unprovenMs);
     const conditions = tune([storeFailing(failure)], settings().rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
     const [begun] = changes.transitions.filter(({ kind }) => kind === 'firing');
     const [ended] = changes.transitions.filter(({ kind }) => kind === 'resolved');
-    if (ended) await store.recordAlerts(withBeginning(changes, ended.alert.firingAt ?? ended.alert.since));
+    if (ended) {
+      const begunAt = ended.alert.firingAt ?? ended.alert.since;
+      await store.endOutage(withBeginning(changes, begunAt), begunAt);
+    }
     for (const alert of changes.changed) fleet.putAlert(alert);
     for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
     if (begun || ended) this.#begin(begun ?? null);
     if (ended) recorded();
-    if (this.#begun) await Promise.all([this.#tell(this.#begun), this.#record(this.#begun.alert)]);
+    if (this.#begun) {
+      await this.#keep(this.#begun.alert);
+      await Promise.all([this.#tell(this.#begun), this.#record(this.#begun.alert)]);
+      await this.#keep(this.#begun.alert);
+    }
     return everyMs;
+  }
+
+  /** What an earlier process told goes on, until the store has worked for a while: then its end is told. */
+  async #takeOver(): Promise<void> {
+    if (this.#tookOver) return;
+    const { store, fleet, world } = this.#parts;
+    const outage = await store.outage().catch(() => 'unknown' as const);
+    if (outage === 'unknown') return;
+    this.#tookOver = true;
+    if (outage) {
+      const { alert, told } = outage;
+      fleet.putAlert(alert);
+      this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
+      for (const channel of told) this.#told.add(channel);
+    }
+    const goesOn = [...fleet.alerts()].some(({ rule, status }) => rule === 'store_failing' && status === 'firing');
+    if (goesOn) this.#unprovenUntil = world.clock.monotonic() + soundAfterMs;
   }
 
   /** What is wrong with the store; null when nothing has failed for a while. */
@@ -113,6 +147,7 @@ export class StoreWatch {
   #begin(begun: Transition | null): void {
     this.#begun = begun;
     this.#recorded = false;
+    this.#kept = null;
     this.#told.clear();
     this.#settled.clear();
     this.#refusals.clear();
@@ -126,6 +161,20 @@ export class StoreWatch {
       () => true,
       () => false,
     );
+  }
+
+  /** Before anyone is told, and after: should the process end, its successor knows. */
+  async #keep(alert: Alert): Promise<void> {
+    const told = [...this.#told].sort();
+    const { store, world } = this.#parts;
+    if (this.#kept === told.join()) return;
+    const kept = await store.keepOutage({ alert, told });
+    if (!kept && this.#kept === null) {
+      world.log.warn(
+        'A restart may end this outage without a message: the note beside the store could not be written.',
+      );
+    }
+    this.#kept = told.join();
   }
 
   /** One attempt for each channel that has not taken it. */

@@ -50,8 +50,13 @@ export async function migrate(db: Db): Promise<void> {
 
 /** The schema that a store has; 0: none yet. */
 export async function schemaOf(db: Db): Promise<number> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', 'schema_version').executeTakeFirst();
-  return Number(row?.value ?? 0);
+  return Number((await metaOf(db, 'schema_version')) ?? 0);
+}
+
+/** null: never set. */
+export async function metaOf(db: Db, key: string): Promise<string | null> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
+  return row?.value ?? null;
 }
 
 export async function setMeta(db: Db, key: string, value: string): Promise<void> {

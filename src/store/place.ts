@@ -19,9 +19,13 @@ const folderMode = 0o700;
 const others = 0o077;
 
 export const lockOf = (file: string) => `${file}.lock`;
+export const noteOf = (file: string) => `${file}.failing`;
 
 /** What stands beside the file: SQLite's own, and ours. */
-const companionsOf = (file: string) => [`${file}-wal`, `${file}-shm`, lockOf(file), `${lockOf(file)}-journal`];
+const companionsOf = (file: string) => [
+  ...[`${file}-wal`, `${file}-shm`],
+  ...[lockOf(file), `${lockOf(file)}-journal`, noteOf(file)],
+];
 
 /**
  * Makes folder, file and lock where they are missing. Returns the file itself, where the path is a link. Opens nothing that

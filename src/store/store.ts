@@ -6,14 +6,15 @@ import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '
 import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import type { DeliveryRecord, DeliverySettlement, OutboxCount, TellingMemory } from '../model/outbox.ts';
-import type { StoreTrouble } from '../model/store-failure.ts';
+import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import * as audit from './audit.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
-import { migrate, setMeta } from './migrations.ts';
+import { metaOf, migrate, setMeta } from './migrations.ts';
+import { OutageNote } from './outage-note.ts';
 import * as outbox from './outbox.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WritesRecord } from './records.ts';
@@ -32,10 +33,14 @@ import {
   writeObservation,
 } from './writes.ts';
 
+/** In `meta`: when the outage began that was ended last. */
+const outageEnded = 'outage_ended';
+
 export class Store {
   readonly #path: string;
   readonly #connection: Connection;
   readonly #gate: Gate;
+  readonly #note: OutageNote;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
 
@@ -44,6 +49,7 @@ export class Store {
     this.#path = path;
     this.#connection = connection;
     this.#gate = gate;
+    this.#note = new OutageNote(connection.file);
     this.runs = new StoredRuns(gate);
   }
 
@@ -262,6 +268,30 @@ export class Store {
   /** Puts given-up messages into the outbox again, with their ids and bytes. How many, by channel. */
   resendDeliveries(ids: readonly string[], now: EpochMs) {
     return this.#gate.write((trx) => outbox.resendDeliveries(trx, ids, now));
+  }
+
+  /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
+  async keepOutage(outage: ToldOutage): Promise<boolean> {
+    return this.#note.write(outage);
+  }
+
+  /** What an earlier process kept, and nobody ended; null when there is nothing. */
+  async outage(): Promise<ToldOutage | null> {
+    const outage = this.#note.read();
+    if (!outage) return null;
+    const ended = await this.#gate.read((db) => metaOf(db, outageEnded));
+    if (ended !== String(outage.alert.firingAt)) return outage;
+    this.#note.remove();
+    return null;
+  }
+
+  /** The alert's end, and that the outage of that beginning is over: should the note stay, nobody is told again. */
+  async endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void> {
+    await this.#gate.write(async (trx) => {
+      await writeAlerts(trx, changes);
+      await setMeta(trx, outageEnded, String(begunAt));
+    });
+    this.#note.remove();
   }
 
   /** Until when the newest digest reached; null: there was none. */

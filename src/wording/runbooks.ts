@@ -166,7 +166,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   store_failing: {
     means:
-      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. It ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until Warmwarden is restarted.',
+      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. It ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until Warmwarden is restarted. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
     done: 'Warmwarden took no action that it could not record, and retries every few seconds. This alert is sent without the store, to each channel until the channel accepts it; `/readyz` fails. Other alerts are sent when the store works again.',
     todo: 'Follow the advice in the message, which depends on the cause; the log has it too.',
   },

@@ -2,7 +2,7 @@
 import type { Announcement, Transition } from '../../src/model/alert.ts';
 import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
 import type { DigestFacts } from '../../src/model/outbox.ts';
-import type { StoreTrouble } from '../../src/model/store-failure.ts';
+import type { StoreTrouble, ToldOutage } from '../../src/model/store-failure.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
 
 export interface MemoryOutbox extends OutboxStore {
@@ -17,15 +17,21 @@ export interface MemoryOutbox extends OutboxStore {
   looks: number;
   /** One read found the file damaged; everything else works. */
   damage(said: string): void;
+  /** What lies beside the store, whatever becomes of it. */
+  outageNote: ToldOutage | null;
+  /** Another process opens it. */
+  restart(): void;
 }
 
-export function memoryOutbox(): MemoryOutbox {
+/** `outageNote`: what another store left beside it. */
+export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox {
   const transitions: (StoredTransition & { told: boolean })[] = [];
   const deliveries = new Map<string, Delivery>();
   const announcements = new Map<string, Announcement>();
   const groups = new Map<string, number>();
   let sequence = 0;
   let digested: number | null = null;
+  let outageEnded: number | null = null;
   const pending = () => [...deliveries.values()].filter(({ state }) => state === 'pending');
   let trouble: StoreTrouble = { failures: 0, newest: null };
   let noticed = () => {};
@@ -40,6 +46,23 @@ export function memoryOutbox(): MemoryOutbox {
   };
   const outbox: MemoryOutbox = {
     broken: null,
+    outageNote,
+    restart: () => {
+      outbox.broken = null;
+      trouble = { failures: 0, newest: null };
+    },
+    // A full disk is read all the same.
+    outage: async () => (outbox.outageNote?.alert.firingAt === outageEnded ? null : outbox.outageNote),
+    keepOutage: async (outage) => {
+      outbox.outageNote = outage;
+      return true;
+    },
+    endOutage: async ({ transitions: added }, begunAt) => {
+      check();
+      outbox.commit(added);
+      outageEnded = begunAt;
+      outbox.outageNote = null;
+    },
     facts: { actions: [], givenUp: [] },
     looks: 0,
     damage: (said) => fail(said, true),

@@ -1,8 +1,10 @@
 // A store that fails: said at once without it, shown, and its end told with its beginning when it works again.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { webhookChannel } from '../../src/notify/webhook.ts';
 import type { MovedClock } from '../../src/world.ts';
+import { start } from '../alert/samples.ts';
+import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
 import { startReceiver, status } from './receiver.ts';
 import { hookTo, rigWith, secret } from './rig.ts';
 
@@ -99,4 +101,72 @@ test('what fails now and then is one alert before long, and one relapse a day is
   expect(rig.fleet.storeFailure).not.toBe(null);
   await rig.clock.advance(3 * hourMs);
   expect(await failEvery(24 * hourMs, 3)).toBe(6);
+});
+
+/** A process on that store for a while; what the webhook received meanwhile. */
+async function processOn(store: MemoryOutbox, at: number, forMs: number, meanwhile = (_: MemoryOutbox) => {}) {
+  await using receiver = await startReceiver(() => 0);
+  receiver.answer = status(204);
+  await using rig = rigWith(hookTo(receiver.url), {}, { store, at });
+  await rig.clock.advance(45 * secondMs);
+  meanwhile(store);
+  await rig.clock.advance(forMs);
+  return receiver.received.map(({ body }) => `${JSON.parse(body).type} ${JSON.parse(body).data.rule}`);
+}
+
+describe('when the repair is a restart', () => {
+  const told = 'alerts.firing store_failing';
+  const ended = 'alerts.resolved store_failing';
+  const breaks = (store: MemoryOutbox) => void Object.assign(store, { broken: full() });
+  const begun = async () => {
+    const store = memoryOutbox();
+    expect(await processOn(store, start, 5 * minuteMs, breaks)).toEqual([told]);
+    store.restart();
+    return store;
+  };
+
+  test('the process that finds the store working tells the end, once', async () => {
+    const store = await begun();
+    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    store.restart();
+    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  });
+
+  test('so does one that finds another, empty store, and no later one', async () => {
+    const store = memoryOutbox((await begun()).outageNote);
+    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    store.restart();
+    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  });
+
+  test('an end that was recorded is not told again when the note of its beginning is still there', async () => {
+    const store = await begun();
+    const note = store.outageNote;
+    expect(await processOn(store, start + hourMs, 5 * minuteMs)).toEqual([ended]);
+    store.restart();
+    store.outageNote = note;
+    expect(await processOn(store, start + 2 * hourMs, hourMs)).toEqual([]);
+  });
+
+  test('a store that fails again within the minute is told neither as working nor as failing again', async () => {
+    const store = await begun();
+    expect(await processOn(store, start + hourMs, 10 * minuteMs, breaks)).toEqual([]);
+    store.restart();
+    expect(await processOn(store, start + 2 * hourMs, 5 * minuteMs)).toEqual([ended]);
+  });
+
+  test('a channel that has not taken it is told by the next process while the store fails, under the same id', async () => {
+    const store = memoryOutbox();
+    await using down = await startReceiver(() => 0);
+    down.answer = status(503);
+    const ids = () => new Set(down.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`));
+    for (const at of [start, start + hourMs]) {
+      await using rig = rigWith(hookTo(down.url), {}, { store, at });
+      breaks(store);
+      await rig.clock.advance(5 * minuteMs);
+      down.answer = status(204);
+      store.restart();
+    }
+    expect([ids().size, JSON.parse(down.received.at(-1)?.body ?? '').type]).toEqual([1, 'alerts.firing']);
+  });
 });

@@ -95,6 +95,21 @@ describe('a store that fails while the daemon runs', () => {
     expect([await ready(), told('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
   });
 
+  test('is ended by a restart: the process that finds it working tells so, once', async () => {
+    const { stage, path, run, told } = await begin();
+    await using _ = stage;
+    const disk = { full: true };
+    using _writes = failWrites(() => disk.full);
+    await stage.until('it is told', () => told('store_failing').length === 1, 10 * minuteMs);
+    await run(secondMs);
+    expect(mode(`${path}.failing`)).toBe('600');
+    await stage.restart(() => Object.assign(disk, { full: false }));
+    await run(2 * minuteMs);
+    await stage.restart();
+    await run(10 * minuteMs);
+    expect(told('store_failing')).toEqual(['firing', 'resolved']);
+  });
+
   test('is told at its first failed write', async () => {
     const { stage, run, told } = await begin();
     await using _ = stage;
