@@ -39,7 +39,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   poll: only(['model', 'world', 'schedule', 'mailbox-api']),
   record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll']),
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
-  watch: only(['model', 'fleet', 'http', 'mailbox-api', 'world', 'schedule', 'poll', 'record', 'act']),
+  watch: only(['model', 'wording', 'fleet', 'http', 'mailbox-api', 'world', 'schedule', 'poll', 'record', 'act']),
   operator: only(
     ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch', 'command-name'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os', 'node:stream/consumers'],

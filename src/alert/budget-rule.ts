@@ -1,7 +1,9 @@
 // budget_too_small: the cadence asks for more requests than the budget has, so that data gets older than it should.
-import { ageText, mendText, sumText } from '../model/forecast.ts';
+
 import type { AccountState } from '../model/mailbox.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
+import { mendText, sumText } from '../wording/forecast.ts';
+import { spanText } from '../wording/phrases.ts';
 import type { Condition } from './condition.ts';
 
 /** The time that a fleet which is being moved in, or a 429 that is made up for, may take. */
@@ -22,7 +24,7 @@ export function budgetTooSmall({ name, forecast }: AccountState): Condition {
       sentences: small
         ? [
             `${sumText(forecast)}.`,
-            `Warm-up data will be up to ${ageText(forecast.oldestMs.warmup)} old.`,
+            `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`,
             'A breach is acted upon later than the cadence says. Nothing is left out, and the riskiest mailboxes are read first.',
             mendText(forecast),
           ]

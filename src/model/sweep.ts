@@ -1,6 +1,5 @@
-// The first sweep of an account: how far it is and when it will be done, as values and in a sentence.
-import { ageText } from './forecast.ts';
-import { dayMs, type EpochMs } from './time.ts';
+// The first sweep of an account: how far it is and when it will be done.
+import type { EpochMs } from './time.ts';
 
 /**
  * judging: warm-up and statistics are read, by which the guard judges. details: then connection, DNS and blacklists are,
@@ -21,39 +20,4 @@ export interface SweepProgress {
   readonly doneAt: EpochMs | null;
   /** What is found after this moment is told when the part is over. */
   readonly keptFrom: EpochMs;
-}
-
-/** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)`. Without a full stop. */
-export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, now: EpochMs): string {
-  const what = part === 'judging' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
-  const counts = `${grouped(read)} of ${grouped(mailboxes)} ${what}`;
-  return `First sweep of ${account}: ${counts}, ${doneText(doneAt, now)}`;
-}
-
-/** Several that go on at once, as one sentence: `First sweep of 3 accounts: ...`. */
-export function sweepsText(sweeps: readonly SweepProgress[], now: EpochMs): string {
-  const [first] = sweeps;
-  if (!first) return '';
-  const ends = sweeps.flatMap(({ doneAt }) => doneAt ?? []);
-  const all = {
-    ...first,
-    account: sweeps.length === 1 ? first.account : `${sweeps.length} accounts`,
-    mailboxes: sweeps.reduce((sum, { mailboxes }) => sum + mailboxes, 0),
-    read: sweeps.reduce((sum, { read }) => sum + read, 0),
-    doneAt: ends.length === 0 ? null : Math.max(...ends),
-  };
-  return sweepText(all, now);
-}
-
-/** `done in about 11 min (23:41 UTC)`, with the date where it is not today's or tonight's. */
-function doneText(doneAt: EpochMs | null, now: EpochMs): string {
-  if (doneAt === null) return 'waiting for answers of the API';
-  const leftMs = Math.max(0, doneAt - now);
-  const written = new Date(doneAt).toISOString();
-  const time = `${leftMs < dayMs ? '' : `${written.slice(0, 10)} `}${written.slice(11, 16)} UTC`;
-  return `done in about ${ageText(leftMs)} (${time})`;
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -87,7 +87,7 @@ function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery)
 }
 
 function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {
-  return `${name}: ${pending === 1 ? '1 message waits' : `${pending} messages wait`}`;
+  return `${name}: ${counted(pending, 'message waits', 'messages wait')}`;
 }
 
 function shortened(lines: readonly string[], none: string): readonly string[] {

@@ -5,6 +5,7 @@ import { minuteMs, secondMs } from '../model/time.ts';
 import type { RunRecord } from '../recipe-api/answers.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
 import { hasEnded } from '../recipe-api/follow.ts';
+import { counted } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
 import type { Channel, SendOutcome } from './channel.ts';
 import { messageTitle } from './message-title.ts';
@@ -111,6 +112,5 @@ function endOf({ id, state, error, rows, rowCount }: RunRecord): SendOutcome {
 }
 
 function rowsText(count: number | undefined): string {
-  if (count === undefined) return '';
-  return count === 1 ? ' with 1 row' : ` with ${count} rows`;
+  return count === undefined ? '' : ` with ${counted(count, 'row')}`;
 }

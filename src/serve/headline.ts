@@ -4,11 +4,12 @@ import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Guarding } from '../model/guarding.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
-import { type SweepProgress, sweepsText } from '../model/sweep.ts';
+import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { sentence as sentenceOf } from '../wording/explain.ts';
-import { momentText } from '../wording/phrases.ts';
+import { counted, momentText } from '../wording/phrases.ts';
+import { sweepsText } from '../wording/sweep.ts';
 import type { StateCounts } from './fleet-view.ts';
 import { duration } from './wording.ts';
 
@@ -145,8 +146,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
   const allFine = total === 1 ? 'The one mailbox is OK.' : `All ${mailboxes(total)} are OK.`;
   const states = sweepSentence(facts) ?? (counts.ok === total ? allFine : stateSentence(counts));
-  const sentence =
-    critical === 0 ? states : `${critical === 1 ? '1 critical alert' : `${critical} critical alerts`}. ${states}`;
+  const sentence = critical === 0 ? states : `${counted(critical, 'critical alert')}. ${states}`;
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
 }
 
@@ -237,5 +237,5 @@ function join(parts: readonly string[]): string {
 }
 
 function mailboxes(count: number): string {
-  return count === 1 ? '1 mailbox' : `${count} mailboxes`;
+  return counted(count, 'mailbox', 'mailboxes');
 }

@@ -5,10 +5,11 @@ import { type Alert, accountsOf, type Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
-import { type SweepProgress, sweepText } from '../model/sweep.ts';
+import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
+import { sweepText } from '../wording/sweep.ts';
 import type { MailboxRow, Page, StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
 

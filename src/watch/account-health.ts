@@ -3,9 +3,10 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
 import type { Route } from '../model/answers.ts';
-import { type Forecast, mendText, sumText } from '../model/forecast.ts';
+import type { Forecast } from '../model/forecast.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
+import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
 
 /** A key without write permission is tried again after this. */

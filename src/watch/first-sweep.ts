@@ -2,11 +2,12 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { type SweepPart, type SweepProgress, sweepText } from '../model/sweep.ts';
+import type { SweepPart, SweepProgress } from '../model/sweep.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll } from '../poll/poll.ts';
 import { partOf } from '../poll/sweep.ts';
 import { isUnsettled } from '../record/first-findings.ts';
+import { sweepText } from '../wording/sweep.ts';
 import type { World } from '../world.ts';
 import { SweepPace } from './sweep-pace.ts';
 import { Unread } from './unread.ts';

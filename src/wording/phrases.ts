@@ -20,10 +20,17 @@ const monthNames = [
 /** Digits behind the point that a percentage gets at most. */
 const maxPercentDigits = 4;
 
+const withSeparators = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+/** `12,345`. */
+export function numberText(value: number): string {
+  return withSeparators.format(value);
+}
+
 /** `1 bounce`, `2 bounces`, `no bounces`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   if (count === 0) return `no ${many}`;
-  return `${count} ${count === 1 ? one : many}`;
+  return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
 /** Parts per million as `1.54 %`. Two digits, or as many as it takes not to look like `unlike`, a limit beside it. */
@@ -73,6 +80,15 @@ export function spanText(ms: number): string {
     return minutes === 0 ? `${Math.round(span / hourMs)} h` : `${Math.floor(span / hourMs)} h ${minutes} min`;
   }
   return `${Math.floor(span / dayMs)} days`;
+}
+
+/** A span in one unit, for a column or an estimate: `40 s`, `7 min`, `3 h`, `12 days`. */
+export function roughSpanText(ms: number): string {
+  const span = Math.max(0, ms);
+  if (span < minuteMs) return `${Math.round(span / secondMs)} s`;
+  if (span < 2 * hourMs) return `${Math.round(span / minuteMs)} min`;
+  if (span < 2 * dayMs) return `${Math.round(span / hourMs)} h`;
+  return `${Math.round(span / dayMs)} days`;
 }
 
 /** `spf`, `spf and dkim`, `spf, dkim and dmarc`. */

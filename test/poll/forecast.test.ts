@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { routes } from '../../src/model/answers.ts';
-import { mendText, sumText } from '../../src/model/forecast.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { cadenceOf, type ForecastInput, forecastOf, type Gaps } from '../../src/poll/forecast.ts';
 import { PollQueue } from '../../src/poll/queue.ts';
+import { mendText, sumText } from '../../src/wording/forecast.ts';
 
 const every = (ms: number) => ({ shortestMs: ms, longestMs: ms });
 /** The default cadence of config.example.yaml. */

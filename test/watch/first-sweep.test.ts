@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { firstSight } from '../../src/guard/memory.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
-import { sweepText } from '../../src/model/sweep.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { FirstSweep } from '../../src/watch/first-sweep.ts';
+import { sweepText } from '../../src/wording/sweep.ts';
 import { movedClock } from '../../src/world.ts';
 import { sampleMailbox, start } from '../alert/samples.ts';
 

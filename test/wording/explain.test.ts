@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { reasons } from '../../src/model/verdict.ts';
 import { explainVerdict } from '../../src/wording/explain.ts';
-import { counted, datesText, percentText, spanText } from '../../src/wording/phrases.ts';
+import { counted, datesText, percentText, roughSpanText, spanText } from '../../src/wording/phrases.ts';
 import { breach, sampleVerdict } from '../alert/samples.ts';
 
 test('every reason has sentences of its own', () => {
@@ -46,6 +46,15 @@ test('dates, spans and counts', () => {
     '2 h 5 min',
     '2 days',
   ]);
+  expect([2_700, 59_000, 90_000, 6_600_000, 10_000_000, 86_400_000 * 3].map(roughSpanText)).toEqual([
+    '3 s',
+    '59 s',
+    '2 min',
+    '110 min',
+    '3 h',
+    '3 days',
+  ]);
+  expect(counted(12_345, 'bounce')).toBe('12,345 bounces');
   expect([counted(0, 'bounce'), counted(1, 'bounce'), counted(2, 'bounce')]).toEqual([
     'no bounces',
     '1 bounce',

@@ -4,11 +4,13 @@ import { selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
 import { MailboxApi } from '../../mailbox-api/client.ts';
 import { type MailboxEntry, routes } from '../../model/answers.ts';
-import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.ts';
+import type { Forecast } from '../../model/forecast.ts';
 import { namesMailbox } from '../../model/glob.ts';
 import type { Tally } from '../../model/tally.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
+import { mendText, sumText } from '../../wording/forecast.ts';
+import { numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
 import type { World } from '../../world.ts';
 
 /** Requests that the check makes to an account. */
@@ -119,10 +121,8 @@ function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
   const [longest] = known.toSorted((a, b) => (b.forecast?.firstSweepMs ?? 0) - (a.forecast?.firstSweepMs ?? 0));
   if (known.length < 2 || !longest?.forecast) return [];
   const mailboxes = known.reduce((sum, { selected }) => sum + selected, 0);
-  const takes = ageText(longest.forecast.firstSweepMs);
-  return [
-    `First sweep of all ${mailboxes.toLocaleString('en-US')} mailboxes: about ${takes}; ${longest.account} takes longest.`,
-  ];
+  const takes = roughSpanText(longest.forecast.firstSweepMs);
+  return [`First sweep of all ${numberText(mailboxes)} mailboxes: about ${takes}; ${longest.account} takes longest.`];
 }
 
 function headline({ health, failure, listed, selected }: OnlineAccount): string {
@@ -140,11 +140,11 @@ function details({ unselected, idleRules: idle, selected, listed, forecast }: On
   if (forecast === null || selected === 0) return lines;
   const { oldestMs } = forecast;
   const { warmup, mailbox, dns, blacklist } = oldestMs;
-  const rest = `connection ${ageText(mailbox)}, DNS ${ageText(dns)}, blacklists ${ageText(blacklist)}, the list ${ageText(oldestMs.mailboxes)}`;
+  const rest = `connection ${spanText(mailbox)}, DNS ${spanText(dns)}, blacklists ${spanText(blacklist)}, the list ${spanText(oldestMs.mailboxes)}`;
   lines.push(
     `  ${sumText(forecast)}`,
-    `  warm-up up to ${ageText(warmup)}, ${rest}`,
-    `  first sweep: every mailbox is judged about ${ageText(forecast.firstSweepMs)} after the first start`,
+    `  warm-up up to ${spanText(warmup)}, ${rest}`,
+    `  first sweep: every mailbox is judged about ${roughSpanText(forecast.firstSweepMs)} after the first start`,
   );
   if (forecast.mend) lines.push(`  ${mendText(forecast)}`);
   return lines;

@@ -2,11 +2,14 @@
 import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
 import type { Delivery, DeliveryState } from '../../model/delivery.ts';
-import { ageText, type Forecast, mendText, sumText } from '../../model/forecast.ts';
+import type { Forecast } from '../../model/forecast.ts';
 import type { AccountState } from '../../model/mailbox.ts';
-import { type SweepProgress, sweepText } from '../../model/sweep.ts';
+import type { SweepProgress } from '../../model/sweep.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { count, duration, number } from '../wording.ts';
+import { mendText, sumText } from '../../wording/forecast.ts';
+import { counted, numberText, spanText } from '../../wording/phrases.ts';
+import { sweepText } from '../../wording/sweep.ts';
+import { duration } from '../wording.ts';
 import { ago, type Markup, text } from './elements.ts';
 
 /** Messages of the folded list. */
@@ -27,7 +30,7 @@ function accountItem(account: AccountState, sweep: SweepProgress | undefined, no
 ${account.failingSince === null ? '' : html`<p class="bad">No request succeeds since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
 ${account.writable ? '' : html`<p class="bad">The key may not write: breaches are NOT acted on.</p>`}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
-<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${number(account.requestsPerMinute)} requests a minute, ${count(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${numberText(account.requestsPerMinute)} requests a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
 }
@@ -35,7 +38,7 @@ ${account.forecast === null ? '' : dataAge(account.forecast)}
 /** The request budget, and how old each kind of data gets with it. */
 function dataAge(forecast: Forecast): Markup {
   const { oldestMs } = forecast;
-  const ages = `warm-up ${ageText(oldestMs.warmup)}, connection, DNS and blacklists ${ageText(oldestMs.dns)}`;
+  const ages = `warm-up ${spanText(oldestMs.warmup)}, connection, DNS and blacklists ${spanText(oldestMs.dns)}`;
   return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}; ${ages}.</p>
 ${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
 }
@@ -75,10 +78,10 @@ ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.leng
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
   const ill = channel.failingSince !== null && (channel.pending > 0 || channel.givenUp > 0);
   const waiting =
-    channel.pending === 0 ? 'Nothing waits' : `${count(channel.pending, 'message waits', 'messages wait')}`;
+    channel.pending === 0 ? 'Nothing waits' : `${counted(channel.pending, 'message waits', 'messages wait')}`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
-${channel.givenUp === 0 ? '' : html`<p class="bad">${count(channel.givenUp, 'message was', 'messages were')} given up. <code>${command} channels resend ${text(channel.name)}</code> sends again.</p>`}
+${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message was', 'messages were')} given up. <code>${command} channels resend ${text(channel.name)}</code> sends again.</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'Nothing was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 

@@ -4,7 +4,8 @@ import type { Action } from '../../model/action.ts';
 import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
 import type { Ppm } from '../../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
-import { number, share } from '../wording.ts';
+import { numberText } from '../../wording/phrases.ts';
+import { share } from '../wording.ts';
 import type { Markup } from './elements.ts';
 
 export interface DayChartParts {
@@ -45,7 +46,7 @@ export function dayChart(parts: DayChartParts): Markup {
   );
   return html`<figure class="chart">
 <svg viewBox="0 0 ${chart.width} ${chart.bottom}" role="img" aria-label="${summary(days, limitPpm)}">
-<text x="0" y="${chart.sentTop + 8}">${number(maxSent)}</text><text x="0" y="${chart.sentTop + chart.sentHeight}">0</text>
+<text x="0" y="${chart.sentTop + 8}">${numberText(maxSent)}</text><text x="0" y="${chart.sentTop + chart.sentHeight}">0</text>
 <line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.sentTop + chart.sentHeight}" y2="${chart.sentTop + chart.sentHeight}"/>
 <line class="axis" x1="${chart.left}" x2="${chart.width}" y1="${chart.rateTop + chart.rateHeight}" y2="${chart.rateTop + chart.rateHeight}"/>
 ${groups}
@@ -107,7 +108,7 @@ ${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
 }
 
 function dayWords(day: Day): string {
-  const counts = `${day.sent === null ? 'unknown' : number(day.sent)} sent, ${day.bounced === null ? 'unknown' : number(day.bounced)} bounced`;
+  const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
   const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
   const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
   const acted = day.actions.map((action) => `; the guard: ${action.kind} (${action.state})`).join('');

@@ -3,9 +3,10 @@ import { html } from 'hono/html';
 import type { Severity } from '../../model/alert.ts';
 import type { GuardState, MailboxState } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { numberText } from '../../wording/phrases.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 import type { MailboxRow } from '../fleet-view.ts';
-import { duration, number } from '../wording.ts';
+import { duration } from '../wording.ts';
 
 export type Markup = ReturnType<typeof html>;
 
@@ -77,5 +78,5 @@ export function dnsCell({ dns }: MailboxRow): Markup {
 export function listingsCell({ listings }: MailboxRow): Markup {
   if (listings === null) return html`<span class="muted">unknown</span>`;
   if (listings === 0) return html`none`;
-  return html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${number(listings)}`}</strong>`;
+  return html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${numberText(listings)}`}</strong>`;
 }

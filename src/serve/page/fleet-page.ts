@@ -5,9 +5,9 @@ import type { Alert } from '../../model/alert.ts';
 import type { Delivery } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
+import { counted } from '../../wording/phrases.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
 import type { Headline } from '../headline.ts';
-import { count } from '../wording.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
 import { ago, type Markup, mailboxPath, severityBadge, text } from './elements.ts';
@@ -68,12 +68,12 @@ ${fleetTable(parts)}`,
 function since({ rows, fleet, now }: FleetPageParts): Markup {
   if (rows.length === 0) return html`No mailbox is known yet.`;
   const first = rows.reduce((earliest, row) => Math.min(earliest, row.mailbox.firstSeenAt), now);
-  const accounts = count([...fleet.accounts()].length, 'account', 'accounts');
+  const accounts = counted([...fleet.accounts()].length, 'account', 'accounts');
   const oldest = rows.reduce((at, row) => Math.min(at, row.statsAt ?? now), now);
   const unread = rows.filter((row) => row.statsAt === null).length;
-  const never = unread === 0 ? '' : `; those of ${count(unread, 'mailbox', 'mailboxes')} never`;
+  const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} never`;
   const date = new Date(first).toISOString();
-  return html`Guarding ${count(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. The oldest stats were read ${ago(oldest, now)}${never}.`;
+  return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. The oldest stats were read ${ago(oldest, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {
@@ -98,7 +98,7 @@ ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}<
 }
 
 function moreAlerts(left: number): Markup {
-  return html`<p class="muted">${count(left, 'further alert fires', 'further alerts fire')}, no graver than these: <a href="/api/alerts">/api/alerts</a> lists all of them.</p>`;
+  return html`<p class="muted">${counted(left, 'further alert fires', 'further alerts fire')}, no graver than these: <a href="/api/alerts">/api/alerts</a> lists all of them.</p>`;
 }
 
 function alertTitle(alert: Alert): Markup {

@@ -2,8 +2,9 @@
 import { html } from 'hono/html';
 import { type GuardState, guardStates } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
+import { numberText } from '../../wording/phrases.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
-import { number, share } from '../wording.ts';
+import { share } from '../wording.ts';
 import { age, dnsCell, listingsCell, type Markup, mailboxPath, stateBadge, stateWords, text } from './elements.ts';
 
 export interface FleetTableParts {
@@ -15,7 +16,7 @@ export interface FleetTableParts {
 
 export function fleetTable({ page, selection, counts, now }: FleetTableParts): Markup {
   return html`<section class="panel fleet" aria-labelledby="fleet">
-<div class="bar"><h2 id="fleet">Mailboxes <span class="count">${number(page.total)}</span></h2>${filterForm(selection)}</div>
+<div class="bar"><h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>${filterForm(selection)}</div>
 ${stateLinks(selection, counts)}
 ${page.rows.length === 0 ? html`<p class="muted">No mailbox fits. <a href="/">Show all</a></p>` : table(page.rows, now)}
 ${pageLinks(page, selection)}
@@ -42,7 +43,7 @@ export function selectionPath(selection: Pick<Selection, 'text' | 'state'>, page
 
 function stateLinks(selection: Selection, counts: StateCounts): Markup {
   const link = (state: GuardState | null, word: string, total: number) =>
-    html`<li><a class="chip ${state ?? 'all'}" href="${selectionPath({ text: selection.text, state }, 1)}"${selection.state === state ? html` aria-current="true"` : ''}>${word} <b>${number(total)}</b></a></li>`;
+    html`<li><a class="chip ${state ?? 'all'}" href="${selectionPath({ text: selection.text, state }, 1)}"${selection.state === state ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const present = guardStates.filter((state) => counts[state] > 0 || selection.state === state);
   return html`<nav aria-label="Filter by state"><ul class="chips">${link(null, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}</ul></nav>`;
@@ -80,8 +81,8 @@ ${cell('State', stateBadge(state), 'state')}
 <th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${troubles === 1 ? '1 alert' : `${troubles} alerts`}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
 ${cell('Bounced of sent, against the limit', rateCell(row), 'rate')}
-${cell('Bounces left', until === null ? unknown : html`${number(until)}`, 'number')}
-${cell('Health', row.healthScore === null ? unknown : html`${number(row.healthScore)}`, 'number')}
+${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}
+${cell('Health', row.healthScore === null ? unknown : html`${numberText(row.healthScore)}`, 'number')}
 ${cell('DNS', dnsCell(row))}
 ${cell('Blacklists', listingsCell(row))}
 ${cell('Stats age', age(row.statsAt, now), 'number')}
@@ -95,7 +96,7 @@ const limitAtPercent = 66;
 export function rateCell({ ratePpm, verdict, state }: MailboxRow): Markup {
   if (ratePpm === null || verdict === null) return html`<span class="muted">–</span>`;
   const { limitPpm, bounced, sent } = verdict;
-  const counts = html`${number(bounced)} of ${number(sent)} =`;
+  const counts = html`${numberText(bounced)} of ${numberText(sent)} =`;
   if (limitPpm === null) return html`${counts} <b>${share(ratePpm)}</b> <span class="muted">no limit known</span>`;
   const width = limitPpm === 0 ? 100 : Math.min(100, (ratePpm / limitPpm) * limitAtPercent);
   const over = ratePpm > limitPpm;

@@ -7,8 +7,8 @@ import type { RecordedDecision } from '../../model/decision.ts';
 import type { Ppm } from '../../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
+import { counted, numberText } from '../../wording/phrases.ts';
 import type { MailboxRow } from '../fleet-view.ts';
-import { count, number } from '../wording.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';
 import { age, ago, type Markup, mailboxPath, severityBadge, stateBadge, text } from './elements.ts';
@@ -88,7 +88,7 @@ function factsPanel(row: MailboxRow, now: EpochMs): Markup {
   const known = (value: number | string | null | undefined) =>
     value === null || value === undefined
       ? html`<span class="muted">unknown</span>`
-      : html`${typeof value === 'number' ? number(value) : text(value)}`;
+      : html`${typeof value === 'number' ? numberText(value) : text(value)}`;
   const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
     html`<div><dt>${name}</dt><dd>${value} <small>${at === undefined ? '' : age(at, now)}</small></dd></div>`;
   return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
@@ -108,7 +108,7 @@ ${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
 
 function rowsKnown({ mailbox: { stats } }: MailboxRow): string | null {
   if (!stats?.answer.rows) return null;
-  return count(stats.answer.rows.length, 'day', 'days');
+  return counted(stats.answer.rows.length, 'day', 'days');
 }
 
 type Fact = (name: string, value: Markup, at: EpochMs | null | undefined) => Markup;
@@ -135,9 +135,9 @@ function connectionOf({ mailbox: { detail } }: MailboxRow): Markup {
 function listingsOf({ mailbox: { blacklist } }: MailboxRow): Markup {
   if (!blacklist || blacklist.answer.listed === null) return html`<span class="muted">unknown</span>`;
   const { listed, lists, found, checked } = blacklist.answer;
-  const of = checked === null ? '' : ` of ${number(checked)}`;
+  const of = checked === null ? '' : ` of ${numberText(checked)}`;
   if (!listed) return html`<span class="good">none${of}</span>`;
-  return html`<strong class="bad">on ${found === null ? 'some' : number(found)}${of}</strong>${lists.length === 0 ? '' : `: ${lists.map(text).join(', ')}`}`;
+  return html`<strong class="bad">on ${found === null ? 'some' : numberText(found)}${of}</strong>${lists.length === 0 ? '' : `: ${lists.map(text).join(', ')}`}`;
 }
 
 function actionsPanel(parts: MailboxPageParts): Markup | string {
@@ -167,7 +167,7 @@ function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
   }
   const items = decisions.map(
     ({ since, until, count: times, verdict }) =>
-      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${times > 1 ? html`, ${number(times)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${times > 1 ? html`, ${numberText(times)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
   );
   return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
 ${items.length === 0 ? html`<p class="muted">None was recorded yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;

@@ -1,0 +1,29 @@
+// How old the data will get and what would mend it, in sentences.
+import type { Forecast } from '../model/forecast.ts';
+import { counted, numberText, spanText } from './phrases.ts';
+
+/** The plans of the mailbox API by their limits (api/mailbox-api.md section 8). */
+const plans = [
+  ['pro', 100],
+  ['enterprise', 500],
+] as const;
+
+/** The sum in one sentence, without a full stop. */
+export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecast }: Forecast): string {
+  const { oldestMs, calmestMs } = forecast;
+  // Rounding must not hide that it is too much.
+  const asked = Math.max(Math.round(asksPerMinute), forecast.fits ? 0 : allowedPerMinute + 1);
+  const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} on ${numberText(allowedPerMinute)} a minute: the cadence asks for ${numberText(asked)} a minute`;
+  const calm = calmestMs > oldestMs.stats ? `, those of the calmest mailboxes up to ${spanText(calmestMs)}` : '';
+  return `${sum}; stats will be up to ${spanText(oldestMs.stats)} old${calm}`;
+}
+
+/** What would mend a cadence that does not fit; empty when it fits. */
+export function mendText({ mend }: Forecast): string {
+  if (mend === null) return '';
+  const plan = plans.find(([, limit]) => limit >= mend.requestsPerMinute);
+  const byPlan = plan
+    ? `A key with ${numberText(mend.requestsPerMinute)} requests a minute would hold it (plan ${plan[0]}: ${plan[1]})`
+    : `It would take ${numberText(mend.requestsPerMinute)} requests a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
+  return `${byPlan}; or a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
+}
