@@ -1,20 +1,23 @@
 // argv, exit code. Nothing else.
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { commandName } from './command-name.ts';
+import { showError } from './commands/command-error.ts';
 import { commandsFor } from './commands/commands.ts';
 import { withExamples } from './commands/examples.ts';
-import { exitDone, exitFailed, exitUsage } from './commands/exit-codes.ts';
+import { exitMeanings } from './commands/exit-codes.ts';
 import { watchOutputs } from './commands/outputs.ts';
 import { version } from './version.ts';
 
 /** Understood anywhere on the line. */
 const debugOption = '--debug';
 
-const exitCodes = 'Exit codes: 0 done; 1 failed; 2 usage or configuration; 3 the store belongs to a newer version.';
+const exitCodes = `Exit codes:\n${exitMeanings.map(([code, meaning]) => `  ${code}  ${meaning}`).join('\n')}`;
 
 /** Runs the command line, and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   watchOutputs();
+  const words = argv.filter((word) => word !== debugOption);
+  const showing = { json: words.includes('--json'), debug: argv.includes(debugOption) };
   const program = new Command(commandName)
     .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
     .version(version)
@@ -22,19 +25,14 @@ export async function main(argv: readonly string[]): Promise<void> {
     .showHelpAfterError(`Try \`${commandName} --help\`.`)
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
-  const words = argv.filter((word) => word !== debugOption);
+  // Where an error is JSON, it is nothing else.
+  if (showing.json) program.configureOutput({ writeErr: () => {} });
   for (const command of await commandsFor(words.slice(2)))
     program.addCommand(withExamples(inheriting(command, program)));
   try {
     await program.parseAsync(words);
   } catch (error) {
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? exitDone : exitUsage;
-      return;
-    }
-    const said = error instanceof Error ? error : new Error(String(error));
-    process.stderr.write(`warmwarden: ${argv.includes(debugOption) ? said.stack : said.message}\n`);
-    process.exitCode = exitFailed;
+    process.exitCode = showError(error, showing);
   }
 }
 

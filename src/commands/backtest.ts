@@ -1,17 +1,17 @@
 // `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
 import { Command, InvalidArgumentError } from 'commander';
 import type { AccountConfig, Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
-import { formatProblem } from '../config/problem.ts';
-import type { Environment } from '../config/substitute.ts';
 import { replayGuard } from '../guard/replay.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
 import { readOtherGuard } from './backtest/other-guard.ts';
 import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
 import { outcomeText } from './backtest/table.ts';
-import { exitDone, exitFailed, exitUsage } from './exit-codes.ts';
+import { CommandError } from './command-error.ts';
+import { exitDone, exitFailed } from './exit-codes.ts';
+import { loadConfigured } from './loading.ts';
+import { configOption, jsonOption } from './options.ts';
 
 /** The API gives no more. */
 const maxDays = 90;
@@ -23,10 +23,9 @@ export interface BacktestOptions {
   readonly json?: boolean;
 }
 
-/** Where a backtest lives: its time, its environment, and where its words go. */
+/** Where a backtest lives: its time, and where its words go. */
 export interface Surroundings {
   readonly world: World;
-  readonly environment: Environment;
   readonly print: (text: string) => void;
   readonly complain: (text: string) => void;
   /** Shows how far it is, on one line that is written again; null where nobody watches. */
@@ -37,15 +36,14 @@ export interface Surroundings {
 export function backtestCommand(): Command {
   return new Command('backtest')
     .description("what the guard would have done to the fleet over the API's history, assuming today's modes")
-    .requiredOption('--config <file>', 'the configuration: accounts, guard and overrides')
+    .addOption(configOption('the configuration: accounts, guard and overrides'))
     .option('--days <number>', `days of history, 1 to ${maxDays}`, wholeDays, maxDays)
     .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
-    .option('--json', 'print JSON instead of a table')
+    .addOption(jsonOption())
     .action(async (options: BacktestOptions) => {
       const terminal = process.stderr.isTTY === true;
       process.exitCode = await backtest(options, {
         world: worldOn(systemClock(), { level: 'silent', format: 'json' }),
-        environment: process.env,
         print: (text) => process.stdout.write(text),
         complain: (text) => process.stderr.write(text),
         progress: terminal ? (text) => process.stderr.write(`\r\x1b[K${text}`) : null,
@@ -66,22 +64,11 @@ interface ComparedGuard {
   readonly of: (account: AccountConfig) => AccountConfig;
 }
 
-/** Runs a backtest; its exit code: 0 done, 1 when something could not be read, 2 for a mistake in a file. */
+/** Runs a backtest; its exit code: 0 done, 1 when something could not be read. Throws a CommandError for a mistake in a file. */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
-  const { environment, print, complain } = surroundings;
-  const loaded = loadConfig(options.config, environment);
-  if (!loaded.ok) {
-    for (const problem of loaded.problems) complain(`${formatProblem(options.config, problem)}\n`);
-    return exitUsage;
-  }
-  let guards: readonly ComparedGuard[];
-  try {
-    guards = guardsOf(options, environment);
-  } catch (error) {
-    complain(`${error instanceof Error ? error.message : String(error)}\n`);
-    return exitUsage;
-  }
-  const outcome = await backtestFleet(loaded.config, guards, options.days, surroundings);
+  const { print, complain } = surroundings;
+  const { config } = loadConfigured(options.config);
+  const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
   for (const failure of outcome.failures) complain(`warmwarden backtest: ${failure}\n`);
   if (outcome.mailboxes.length > 0 || options.json) {
     print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome));
@@ -91,11 +78,19 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   return outcome.failures.length + unread > 0 ? exitFailed : exitDone;
 }
 
-function guardsOf(options: BacktestOptions, environment: Environment): readonly ComparedGuard[] {
-  const own: ComparedGuard = { name: options.config, of: (account) => account };
-  if (options.guard === undefined) return [own];
-  const guard = readOtherGuard(options.guard, environment);
-  return [own, { name: options.guard, of: (account) => ({ ...account, guard }) }];
+function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGuard[] {
+  const own: ComparedGuard = { name: config, of: (account) => account };
+  if (file === undefined) return [own];
+  const guard = otherGuardOf(file);
+  return [own, { name: file, of: (account) => ({ ...account, guard }) }];
+}
+
+function otherGuardOf(file: string): AccountConfig['guard'] {
+  try {
+    return readOtherGuard(file, process.env);
+  } catch (error) {
+    throw new CommandError('configuration', error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Reads all accounts at once, each within its own budget, and replays every mailbox. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import type { Delivery } from '../model/delivery.ts';
+import { secondMs } from '../model/time.ts';
 import type { Channel, Notice, SendResult } from '../notify/channel.ts';
 import { createChannel } from '../notify/channels.ts';
 import { sendDeadlineMs } from '../notify/sender.ts';
@@ -9,16 +10,17 @@ import { askDaemon } from '../operator/daemon-client.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { CommandError } from './command-error.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { exitFailed, exitUsage } from './exit-codes.ts';
-import { loadOrSay } from './loading.ts';
+import { exitFailed } from './exit-codes.ts';
+import { loadConfigured } from './loading.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 /** How much of an answer's body is shown. */
 const maxBodyShown = 200;
 
-interface TestOptions {
+interface TestOptions extends JsonOptions {
   readonly config: string;
-  readonly json?: boolean;
 }
 
 interface ResendOptions extends ChangeOptions {
@@ -29,8 +31,8 @@ export function channelsCommand(): Command {
   const test = new Command('test')
     .description('send a test message through a channel, and say what came back; a recipe is looked up, not started')
     .argument('<name>', "the channel's name")
-    .option('--config <file>', 'the configuration file', 'config.yaml')
-    .option('--json', 'for programs')
+    .addOption(configOption('the configuration file'))
+    .addOption(jsonOption())
     .action(tryOut);
   const resend = withChangeOptions(new Command('resend'))
     .description('send undelivered messages once more, as they were, through the running daemon')
@@ -47,29 +49,35 @@ export function channelsCommand(): Command {
 }
 
 async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
-  const loaded = loadOrSay(file);
-  if (!loaded) return;
+  const loaded = loadConfigured(file);
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const { channels } = loaded.config.alerts;
   const settings = channels.find((one) => one.name === name);
-  if (!settings) {
-    process.stderr.write(`No channel is called ${name}: there are ${channels.map((one) => one.name).join(', ')}.\n`);
-    process.exitCode = exitUsage;
-    return;
-  }
+  if (!settings) throw unknownChannel(name, channels);
   const channel = createChannel(settings, { world, pageUrl: null });
   const began = world.clock.monotonic();
   const result = await testOf(channel, world);
   const tookMs = Math.round(world.clock.monotonic() - began);
-  const said = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
-  const { kind: outcome, answer } = result;
-  const lines = json
-    ? [JSON.stringify({ channel: name, outcome, status: answer?.status ?? null, tookMs, said })]
-    : said;
+  const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
   const good = result.kind === 'sent';
-  (good ? process.stdout : process.stderr).write(`${lines.join('\n')}\n`);
   if (!good) process.exitCode = exitFailed;
+  if (json) printJson(testJson(name, result, { tookMs, messages }));
+  else (good ? process.stdout : process.stderr).write(`${messages.join('\n')}\n`);
   await channel.close?.();
+}
+
+function unknownChannel(name: string, channels: readonly { readonly name: string }[]): CommandError {
+  const names = channels.map((one) => one.name).join(', ');
+  const known = names === '' ? 'none is configured' : `there are ${names}`;
+  return new CommandError('unknown_name', `No channel is called ${name}: ${known}.`);
+}
+
+function testJson(
+  channel: string,
+  { kind, answer }: SendResult,
+  { tookMs, messages }: { readonly tookMs: number; readonly messages: readonly string[] },
+) {
+  return { channel, outcome: kind, status: answer?.status ?? null, took_seconds: tookMs / secondMs, messages };
 }
 
 function testOf(channel: Channel, { clock }: World): Promise<SendResult> {

@@ -9,37 +9,38 @@ import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
-import { askOnline, onlineText } from './check/online.ts';
-import { exitFailed, exitUsage } from './exit-codes.ts';
-import { loadOrSay } from './loading.ts';
+import { askOnline, onlineJson, onlineText } from './check/online.ts';
+import { CommandError } from './command-error.ts';
+import { exitFailed } from './exit-codes.ts';
+import { loadConfigured } from './loading.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
-interface CheckOptions {
+interface CheckOptions extends JsonOptions {
   readonly config: string;
   readonly show?: boolean;
   readonly mailbox?: string;
-  readonly json?: boolean;
   readonly online?: boolean;
 }
 
-/** Sets the exit code: 0 for a valid file, else 2; 1 when an account fails online. Writes no secret anywhere. */
+/** Exit code 0 for a valid file, else 2; 1 when an account fails online. Writes no secret anywhere. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration file, and say everything that is wrong with it')
-    .option('--config <file>', 'the file to check', 'config.yaml')
+    .addOption(configOption('the file to check'))
     .option('--show', 'print the settings in force, each with where its value came from; secrets are hidden')
     .option(
       '--mailbox <address>',
       'print the guard settings in force for one mailbox (its address, id, or ACCOUNT/ADDRESS), overrides resolved',
     )
     .option('--online', 'ask each account: does it answer, whom would it guard, how old would the data get')
-    .option('--json', 'print JSON')
+    .addOption(jsonOption())
     .action(check);
 }
 
 async function check(options: CheckOptions): Promise<void> {
   const { config: file } = options;
-  const loaded = loadOrSay(file, options.json);
-  if (!loaded || !isKnown(options.mailbox, loaded)) return;
+  const loaded = loadConfigured(file);
+  mustBeKnown(options.mailbox, loaded);
   for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
   const { config } = loaded;
   const oldWords = oldWordsIn(
@@ -49,10 +50,9 @@ async function check(options: CheckOptions): Promise<void> {
   const beside = options.online === true && (await daemonListens(config.store.path));
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const online = options.online ? await askOnline(config, world, beside) : null;
-  const said = options.json
-    ? `${JSON.stringify({ ...inJson(loaded, options), recipe_warnings: oldWords, ...(online && { online }) }, null, 2)}\n`
-    : `${inWords(loaded, options)}${online ? onlineText(online, beside) : ''}`;
-  process.stdout.write(said);
+  if (options.json)
+    printJson({ ...inJson(loaded, options), recipe_warnings: oldWords, online: online?.map(onlineJson) ?? null });
+  else process.stdout.write(`${inWords(loaded, options)}${online ? onlineText(online, beside) : ''}`);
   if (online?.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
 }
 
@@ -65,15 +65,14 @@ function settingsOf(name: string, { config, settings }: ValidConfig): readonly M
   return account === undefined ? all : all.filter((one) => one.account === account);
 }
 
-/** false when no account guards a mailbox of that name: said, and the exit code is set. */
-function isKnown(name: string | undefined, loaded: ValidConfig): boolean {
-  if (name === undefined || settingsOf(name, loaded).some(({ guarded }) => guarded)) return true;
+/** Throws a CommandError when no account guards a mailbox of that name. */
+function mustBeKnown(name: string | undefined, loaded: ValidConfig): void {
+  if (name === undefined || settingsOf(name, loaded).some(({ guarded }) => guarded)) return;
   const accounts = loaded.config.accounts.map((account) => account.name).join(', ');
-  process.stderr.write(
-    `No account guards a mailbox called ${name}. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are ${accounts}.\n`,
+  throw new CommandError(
+    'unknown_name',
+    `No account guards a mailbox called ${name}. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are ${accounts}.`,
   );
-  process.exitCode = exitUsage;
-  return false;
 }
 
 function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOptions): string {
@@ -92,13 +91,15 @@ function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOpti
 
 function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
   const { settings, warnings } = loaded;
-  if (mailbox !== undefined) {
-    return settingsOf(mailbox, loaded).map((one) => ({
-      ...one,
-      settings: settingsJson(one.settings),
-    }));
-  }
-  return { file, valid: true, warnings, settings: settingsJson(settings) };
+  const forMailbox = (name: string) =>
+    settingsOf(name, loaded).map((one) => ({ ...one, settings: settingsJson(one.settings) }));
+  return {
+    file,
+    valid: true,
+    warnings,
+    settings: settingsJson(settings),
+    mailbox: mailbox === undefined ? null : { name: mailbox, accounts: forMailbox(mailbox) },
+  };
 }
 
 function summaryOf(config: Config): string {

@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import type { DaemonAddress } from '../operator/daemon-client.ts';
-import { failure, invalid } from '../operator/plan.ts';
 import { userName } from '../operator/user-name.ts';
-import { addressOf, type DaemonOptions, report, withDaemonOptions } from './send-command.ts';
+import { CommandError } from './command-error.ts';
+import { type DaemonOptions, operatorsAddressOf, report, withDaemonOptions } from './send-command.ts';
 
 /** How a change is confirmed. */
 export interface ConfirmOptions {
@@ -44,21 +44,19 @@ export async function change(
   options: ChangeOptions,
   send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
 ): Promise<void> {
-  if (!mayAsk(options)) return report(needsYes, options);
-  const address = addressOf(options);
-  if (!address) return;
-  const outcome = confirmed(options, (carried) => send(address, carried));
-  report(options.json ? await outcome.catch(failure) : await outcome, options);
+  mustBeConfirmed(options);
+  const address = operatorsAddressOf(options);
+  report(await confirmed(options, (carried) => send(address, carried)), options);
 }
 
-/** Whether the change can be confirmed at all. */
-export function mayAsk({ yes = false, dryRun = false }: ConfirmOptions): boolean {
-  return yes || dryRun || process.stdin.isTTY === true;
+/** Throws a CommandError where a change can't be confirmed. */
+export function mustBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): void {
+  if (yes || dryRun || process.stdin.isTTY === true) return;
+  throw new CommandError(
+    'confirmation_needed',
+    'Nothing was done: there is no terminal to ask for confirmation. Add --yes to do it, or --dry-run to only see what it would do.',
+  );
 }
-
-export const needsYes = invalid(
-  'Nothing was done: there is no terminal to ask for confirmation. Add --yes to do it, or --dry-run to only see what it would do.',
-);
 
 /** The outcome of a change that was confirmed, or of its dry run. What changes after the question is asked about again. */
 async function confirmed(options: ConfirmOptions & { readonly reason: string }, send: Send) {
@@ -68,13 +66,15 @@ async function confirmed(options: ConfirmOptions & { readonly reason: string }, 
   if (yes) return send({ ...carried, dry_run: false, plan: null });
   let outcome = await send({ ...carried, dry_run: true, plan: null });
   while (outcome.result === 'planned' || outcome.result === 'changed') {
-    if (!(await agrees(outcome.messages))) return declined;
+    if (!(await agrees(outcome.messages))) throw declined();
     outcome = await send({ ...carried, dry_run: false, plan: outcome.plan ?? null });
   }
   return outcome;
 }
 
-export const declined: CommandOutcome = { result: 'failed', messages: ['Nothing was done.'] };
+export function declined(): CommandError {
+  return new CommandError('declined', 'Nothing was done.');
+}
 
 /** Whether the person at the terminal says yes to that. On stderr, since the output may be for a program. */
 export async function agrees(effect: readonly string[]): Promise<boolean> {

@@ -1,17 +1,17 @@
 // `warmwarden decide`: the guard's verdict for a stats answer, or for a file of cases, without any daemon.
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { loadConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
-import { formatProblem } from '../config/problem.ts';
 import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
 import { type Policy, warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { systemClock } from '../world.ts';
+import { CommandError } from './command-error.ts';
 import { decideCases } from './decide-cases.ts';
-import { exitUsage } from './exit-codes.ts';
+import { loadConfigured } from './loading.ts';
+import { jsonOption, printJson } from './options.ts';
 
 interface DecideOptions {
   readonly mode?: string;
@@ -25,54 +25,45 @@ export function decideCommand(): Command {
     .description("the guard's verdict for a stats answer (GET /v1/stats, as a file or on stdin), as JSON")
     .addOption(new Option('--mode <mode>', 'the warm-up mode of the mailbox').choices([...warmupModes]))
     .option('--stats <file>', 'the stats answer; without it, standard input')
-    .option('--config <file>', 'take the guard settings of its first account')
-    .option('--cases <file>', 'judge an array of cases instead, in the format of guard/vectors.json')
+    .option('--config <file>', 'take the guard settings of its first account; without it, the defaults')
+    .option('--cases <file>', 'judge an array of cases instead, as docs/cli.md describes them')
+    .addOption(jsonOption())
     .action((options: DecideOptions) => {
-      const problem = problemOf(() => (options.cases ? printCases(options.cases) : printVerdict(options)));
-      if (problem === null) return;
-      process.stderr.write(`warmwarden decide: ${problem}\n`);
-      process.exitCode = exitUsage;
+      printJson(options.cases === undefined ? verdictOf(options) : verdictsOf(options.cases));
     });
 }
 
-/** Bad input is a sentence, however deep it was found. */
-function problemOf(work: () => string | null): string | null {
-  try {
-    return work();
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-/** Reads JSON; throws an Error with one sentence. */
+/** Reads JSON; throws a CommandError. */
 function readJson(file: string | undefined): unknown {
   const name = file ?? 'standard input';
   try {
     return JSON.parse(readFileSync(file ?? 0, 'utf8'));
   } catch (error) {
-    throw new Error(`${name} is no readable JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw wrong(`${name} is not readable JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+/** Bad input is a sentence, however deep it was found. */
+function wrong(sentence: string): CommandError {
+  return new CommandError('usage', `warmwarden decide: ${sentence}`);
 }
 
-/** The problem, when there is one. */
-function printCases(file: string): string | null {
+function verdictsOf(file: string): readonly object[] {
   const body = readJson(file);
   const cases = typeof body === 'object' && body !== null && 'vectors' in body ? body.vectors : body;
-  if (!Array.isArray(cases)) return `${file} holds no array of cases`;
-  printJson(decideCases(cases));
-  return null;
+  if (!Array.isArray(cases)) throw wrong(`${file} holds no array of cases`);
+  try {
+    return decideCases(cases);
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error));
+  }
 }
 
-function printVerdict({ mode, stats, config }: DecideOptions): string | null {
-  if (mode === undefined) return `--mode is needed: one of ${warmupModes.join(', ')}`;
+function verdictOf({ mode, stats, config }: DecideOptions): object {
+  if (mode === undefined) throw wrong(`--mode is needed: one of ${warmupModes.join(', ')}`);
   const policy = config === undefined ? policyOf({}) : policyFrom(config);
-  if (typeof policy === 'string') return policy;
   const answer = readStats(readJson(stats));
-  if (!answer) return 'the stats answer is no JSON object';
+  if (!answer) throw wrong('the stats answer is no JSON object');
   const now = systemClock().now();
   const verdict = judge(policy, {
     mode,
@@ -89,7 +80,7 @@ function printVerdict({ mode, stats, config }: DecideOptions): string | null {
     contested: false,
   });
   const rate = ratePpm(verdict);
-  printJson({
+  return {
     action: verdict.action,
     reason: verdict.reason,
     sent: verdict.sent,
@@ -99,15 +90,12 @@ function printVerdict({ mode, stats, config }: DecideOptions): string | null {
     window_from: verdict.windowFrom,
     window_to: verdict.windowTo,
     explanation: explainVerdict(verdict),
-  });
-  return null;
+  };
 }
 
-/** The guard settings of the file's first account, or the file's problems in one text. */
-function policyFrom(file: string): Policy | string {
-  const loaded = loadConfig(file, process.env);
-  if (!loaded.ok) return loaded.problems.map((problem) => formatProblem(file, problem)).join('\n');
-  return policyOf(loaded.config.accounts[0]?.guard ?? {});
+/** The guard settings of the file's first account. */
+function policyFrom(file: string): Policy {
+  return policyOf(loadConfigured(file).config.accounts[0]?.guard ?? {});
 }
 
 /** Four decimals: what a ledger needs. */

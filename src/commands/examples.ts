@@ -38,7 +38,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
   undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
-  keys: ['warmwarden keys new bot --plan cloud --role viewer'],
+  alerts: ['warmwarden alerts list', 'warmwarden alerts list --severity critical --json'],
+  token: [
+    'warmwarden token new grafana --role scraper',
+    'warmwarden token new bot --recipe-key --plan cloud --role viewer',
+  ],
   breaker: ['warmwarden breaker release --reason "the bounces are real"'],
   contest: ['warmwarden contest release a@b.example --reason "agreed with the client"'],
   writes: [

@@ -9,39 +9,35 @@ import { changeSentence } from '../wording/causes.ts';
 import { actionText, explainVerdict, sentence } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
-import { exitUsage } from './exit-codes.ts';
+import { CommandError } from './command-error.ts';
 import { findStore } from './loading.ts';
+import { configOption, type JsonOptions, jsonOption } from './options.ts';
 
 const entriesShown = 20;
 
-interface ExplainOptions {
+interface ExplainOptions extends JsonOptions {
   readonly config: string;
   readonly at?: string;
-  readonly json?: boolean;
 }
 
 export function explainCommand(): Command {
   return new Command('explain')
     .description('why a mailbox is as it is: every decision with its counts, and what was done')
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
-    .option('--config <file>', 'the configuration of the daemon', 'config.yaml')
+    .addOption(configOption())
     .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
-    .option('--json', 'for programs')
+    .addOption(jsonOption())
     .action(explain);
 }
 
 async function explain(name: string, options: ExplainOptions): Promise<void> {
-  const store = findStore(options.config);
   const at = options.at === undefined ? systemClock().now() : Date.parse(options.at);
-  if (Number.isNaN(at)) {
-    process.stderr.write(`--at ${options.at} is no time: write it as 2026-03-20T10:02Z\n`);
-    process.exitCode = exitUsage;
-  }
-  if (store === null || Number.isNaN(at)) return;
-  const ledger = Ledger.open(store);
+  if (Number.isNaN(at))
+    throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
+  const ledger = Ledger.open(findStore(options.config));
   try {
     const found = namedMailbox(name, await ledger.mailboxes());
-    if ('wrong' in found) throw new Error(found.wrong);
+    if ('wrong' in found) throw new CommandError('unknown_name', found.wrong);
     const { mailbox } = found;
     // A fleet on another clock (a simulation) may be ahead of ours.
     const until = options.at === undefined ? Number.MAX_SAFE_INTEGER : at;

@@ -3,12 +3,12 @@ import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
 import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
 import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/history-answer.ts';
-import { Ledger } from '../store/ledger.ts';
 import { momentText } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { duration } from './duration.ts';
-import { exitUsage } from './exit-codes.ts';
+import { ledgerBeside } from './ledger-beside.ts';
+import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 
 interface HistoryOptions extends DaemonOptions {
@@ -27,18 +27,10 @@ export function historyCommand(): Command {
 }
 
 async function history(options: HistoryOptions): Promise<void> {
-  const address = addressOf(options);
-  if (!address) return;
-  try {
-    const answer = await answerOf(address, queryOf(options));
-    if ('error' in answer) throw new UnknownNameError(answer.message);
-    const text = options.json ? JSON.stringify(answer, null, 2) : linesOf(answer).join('\n');
-    process.stdout.write(`${text}\n`);
-  } catch (error) {
-    if (!(error instanceof UnknownNameError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = exitUsage;
-  }
+  const answer = await answerOf(addressOf(options), queryOf(options));
+  if ('error' in answer) throw new UnknownNameError(answer.message);
+  if (options.json) printJson(answer);
+  else process.stdout.write(`${linesOf(answer).join('\n')}\n`);
 }
 
 function queryOf({ mailbox, since, guard = false }: HistoryOptions): Readonly<Record<string, string>> {
@@ -52,8 +44,7 @@ function queryOf({ mailbox, since, guard = false }: HistoryOptions): Readonly<Re
 async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
   const answer = (await askFor(address, 'history', query)) as HistoryAnswer | null;
   if (answer) return answer;
-  if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}. Is it running there?`);
-  const ledger = Ledger.open(address);
+  const ledger = ledgerBeside(address);
   try {
     const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
     return (await historyAnswer(ledger, { mailboxes, now: systemClock().now() }, query)).body;

@@ -14,9 +14,10 @@ import { userName } from '../operator/user-name.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
-import { exitUsage } from './exit-codes.ts';
+import { CommandError } from './command-error.ts';
 import { findPlaces } from './loading.ts';
 import { openOfflineRecipes } from './offline-recipes.ts';
+import { configOption } from './options.ts';
 
 /** A service elsewhere counts our requests. */
 const lookAtServiceEveryMs = 60_000;
@@ -40,13 +41,10 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-/** A mistake of the operator, said in one sentence. */
-class UsageError extends Error {}
-
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('offer every saved recipe as a tool to an MCP client, over stdin and stdout')
-    .option('--config <file>', 'the configuration that names the store and the recipes', 'config.yaml')
+    .addOption(configOption('the configuration that names the store and the recipes'))
     .option('--base-url <url>', 'a recipe service elsewhere; it ends with /v1')
     .option('--api-key-file <file>', `its key, in a file; otherwise the environment variable ${keyVariable}`)
     .option('--allow-http', 'accept plain http to another machine')
@@ -57,16 +55,7 @@ async function mcp(options: McpOptions): Promise<void> {
   // Standard output carries the protocol and nothing else.
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const note = (text: string) => process.stderr.write(`warmwarden mcp: ${text}\n`);
-  let opened: Opened | null;
-  try {
-    opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    note(error.message);
-    process.exitCode = exitUsage;
-    return;
-  }
-  if (!opened) return;
+  const opened = options.baseUrl === undefined ? openStore(options.config, world) : openService(options, world);
   const { source, lookEveryMs } = opened;
   const server = serveTools(
     { input: process.stdin, output: process.stdout },
@@ -78,10 +67,9 @@ async function mcp(options: McpOptions): Promise<void> {
   process.exit(0);
 }
 
-/** The recipes of a store: through its daemon while one listens. null: the file is wrong, which was said. */
-function openStore(file: string, world: World): Opened | null {
+/** The recipes of a store: through its daemon while one listens. */
+function openStore(file: string, world: World): Opened {
   const places = findPlaces(file);
-  if (!places) return null;
   const { storePath } = places;
   const api = new RecipeApi(
     { baseUrl: 'http://localhost/v1', apiKey: null, socketPath: socketPathOf(storePath) },
@@ -111,18 +99,22 @@ function openService(options: McpOptions, world: World): Opened {
   };
 }
 
+/** A mistake of the operator, in one sentence. */
+function wrong(sentence: string): CommandError {
+  return new CommandError('usage', `warmwarden mcp: ${sentence}`);
+}
+
 /** The address of the service, checked (FAULTS.md T1). */
 function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new UsageError('--base-url is no address: it must begin with https:// and end with /v1');
+    throw wrong('--base-url is no address: it must begin with https:// and end with /v1');
   }
   const { username, password, search, hash, pathname } = new URL(baseUrl);
-  if (username || password || search || hash) throw new UsageError('--base-url must have no name, no ? and no #');
-  if (!/\/v1\/*$/.test(pathname))
-    throw new UsageError(`--base-url must end with /v1, as in ${baseUrl.replace(/\/+$/, '')}/v1`);
-  if (/\/v1\/+v1\/*$/.test(pathname)) throw new UsageError('--base-url ends with /v1 twice');
+  if (username || password || search || hash) throw wrong('--base-url must have no name, no ? and no #');
+  if (!/\/v1\/*$/.test(pathname)) throw wrong(`--base-url must end with /v1, as in ${baseUrl.replace(/\/+$/, '')}/v1`);
+  if (/\/v1\/+v1\/*$/.test(pathname)) throw wrong('--base-url ends with /v1 twice');
   if (isPlainHttpBeyondLoopback(baseUrl) && !allowHttp) {
-    throw new UsageError(
+    throw wrong(
       '--base-url is plain http to another machine, which shows the key to everybody between: use https, or add --allow-http',
     );
   }
@@ -132,16 +124,16 @@ function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string
 function keyOf({ apiKeyFile }: McpOptions): string {
   if (apiKeyFile === undefined) {
     const key = process.env[keyVariable]?.trim() ?? '';
-    if (key === '') throw new UsageError(`a recipe service wants a key: set ${keyVariable}, or give --api-key-file`);
+    if (key === '') throw wrong(`a recipe service wants a key: set ${keyVariable}, or give --api-key-file`);
     return checkedKey(key, keyVariable);
   }
   const read = readSmallFile(apiKeyFile);
-  if ('failure' in read) throw new UsageError(`the file of --api-key-file can't be read: ${read.failure}`);
+  if ('failure' in read) throw wrong(`the file of --api-key-file can't be read: ${read.failure}`);
   return checkedKey(read.text.trim(), '--api-key-file');
 }
 
 /** Whatever else it is, it must fit into a header. */
 function checkedKey(key: string, from: string): string {
-  if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw new UsageError(`${from} holds no key: it must be one word of ASCII`);
+  if (!/^[\x21-\x7e]{1,512}$/.test(key)) throw wrong(`${from} holds no key: it must be one word of ASCII`);
   return key;
 }

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
 import type { Row } from '../model/recipe.ts';
-import { daemonListens } from '../operator/daemon-client.ts';
+import { daemonListens, NoDaemonError } from '../operator/daemon-client.ts';
 import { socketPathOf } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
 import type { recipeJson, runJson } from '../serve/recipes/recipe-json.ts';
@@ -10,19 +10,24 @@ import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
-import { agrees, type ConfirmOptions, declined, mayAsk, needsYes, withConfirmOptions } from './confirm.ts';
-import { exitFailed } from './exit-codes.ts';
+import { CommandError } from './command-error.ts';
+import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
+import { type ErrorKind, exitFailed } from './exit-codes.ts';
 import { findPlaces, findStore } from './loading.ts';
 import { openOfflineRecipes } from './offline-recipes.ts';
-import { report } from './send-command.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { addressOf } from './send-command.ts';
+import { type Column, tableText } from './table.ts';
+import { screenColumns } from './terminal.ts';
 
 const lookEveryMs = 250;
-/** A longer text in a cell is cut on the terminal; --json and --csv have all of it. */
-const cellLetters = 60;
+/** A column of text on a screen that is too narrow keeps so many letters. */
+const leastLetters = 12;
+const keyVariable = 'WARMWARDEN_API_KEY';
 
-interface ListOptions {
+interface ListOptions extends JsonOptions {
   readonly config: string;
-  readonly json?: boolean;
+  readonly url?: string;
 }
 interface RunOptions extends ListOptions, ConfirmOptions {
   readonly param: Readonly<Record<string, string>>;
@@ -36,21 +41,23 @@ type Ask = (
 type RunAnswer = ReturnType<typeof runJson> & { readonly rows: readonly Row[] };
 
 export function recipesCommand(): Command {
-  const config = ['--config <file>', 'the configuration of the daemon', 'config.yaml'] as const;
+  const url = ['--url <url>', `a daemon elsewhere, as https://HOST; a recipe key is read from ${keyVariable}`] as const;
   const list = new Command('list')
     .description('every recipe, and the files that are none')
-    .option(...config)
-    .option('--json', 'for programs')
-    .action((options: ListOptions) => asking(options.config, (ask) => listRecipes(ask, options)));
+    .addOption(configOption())
+    .option(...url)
+    .addOption(jsonOption())
+    .action((options: ListOptions) => asking(options, (ask) => listRecipes(ask, options)));
   const run = withConfirmOptions(new Command('run'))
     .description('run a recipe and print its rows')
     .argument('<id>', 'the recipe')
     .option('--param <name=value>', 'a parameter; may be repeated', readParameter, {})
     .option('--apply', 'do what the recipe says, after showing it; without --apply it is only planned')
-    .option(...config)
-    .option('--json', 'for programs')
-    .option('--csv', 'for spreadsheets')
-    .action((id: string, options: RunOptions) => asking(options.config, (ask) => runRecipe(ask, id, options)));
+    .addOption(configOption())
+    .option(...url)
+    .addOption(jsonOption())
+    .option('--csv', 'print CSV, for spreadsheets')
+    .action((id: string, options: RunOptions) => asking(options, (ask) => runRecipe(ask, id, options)));
   return new Command('recipes').description('saved questions about the fleet').addCommand(list).addCommand(run);
 }
 
@@ -60,10 +67,10 @@ function readParameter(text: string, before: Readonly<Record<string, string>>): 
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
 
-/** Gives `work` somebody to ask: the daemon over its socket, or the same routes over the store alone. */
-async function asking(file: string, work: (ask: Ask) => Promise<void>): Promise<void> {
-  const places = findPlaces(file);
-  if (!places) return;
+/** Gives `work` somebody to ask: a daemon elsewhere, the one beside the store, or the same routes over the store alone. */
+async function asking(options: ListOptions, work: (ask: Ask) => Promise<void>): Promise<void> {
+  if (options.url !== undefined) return work(askingUrl(options));
+  const places = findPlaces(options.config);
   if (await daemonListens(places.storePath)) {
     const dispatcher = new Agent({ connect: { socketPath: socketPathOf(places.storePath) } });
     try {
@@ -86,20 +93,53 @@ async function asking(file: string, work: (ask: Ask) => Promise<void>): Promise<
   }
 }
 
+function askingUrl(options: ListOptions): Ask {
+  const address = addressOf(options);
+  const base = typeof address === 'string' ? address : address.url.replace(/\/+$/, '');
+  const key = process.env[keyVariable]?.trim() ?? '';
+  if (key === '') throw new CommandError('usage', `--url needs a recipe key in ${keyVariable}.`);
+  return async (path, init = {}) => {
+    const headers = { ...init.headers, authorization: `Bearer ${key}` };
+    const answer = await fetch(`${base}/v1${path}`, { ...init, headers, redirect: 'error' }).catch(() => null);
+    if (!answer) throw new NoDaemonError(`No daemon answers at ${base}. Is it running there?`);
+    return textOf(answer);
+  };
+}
+
+const refusals: Readonly<Record<number, ErrorKind>> = {
+  400: 'usage',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  404: 'unknown_name',
+  422: 'usage',
+};
+
 /** Throws what the other side says when it refuses. */
-async function textOf(answer: { readonly ok: boolean; text(): Promise<string> }): Promise<string> {
+async function textOf(answer: Pick<Response, 'ok' | 'status' | 'text'>): Promise<string> {
   const text = await answer.text();
   if (answer.ok) return text;
-  throw new Error(JSON.parse(text).message);
+  throw new CommandError(
+    refusals[answer.status] ?? 'failed',
+    messageIn(text) ?? `The daemon answered ${answer.status}.`,
+  );
+}
+
+function messageIn(text: string): string | null {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : null;
+  } catch {
+    return null;
+  }
 }
 
 async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<void> {
-  const text = await ask('/recipes');
-  if (json) return print(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
-  const { recipes, broken } = JSON.parse(text) as {
+  const answer = JSON.parse(await ask('/recipes')) as {
     recipes: readonly ReturnType<typeof recipeJson>[];
     broken: readonly { readonly problems: readonly string[] }[];
   };
+  if (json) return void printJson(answer);
+  const { recipes, broken } = answer;
   const rows = recipes.map(({ id, title, operation, schedule }) => {
     const clock = schedule ? `${schedule.cron} ${schedule.time_zone}` : '';
     return { recipe: id, title, does: operation ?? '', schedule: clock };
@@ -109,22 +149,21 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
 }
 
 /** Rows come from a store. The ledger says what is wrong with the store when there is none, or none that can be read. */
-async function sureOfStore(file: string): Promise<void> {
-  const store = findStore(file);
-  if (store !== null) await Ledger.open(store).close();
+async function sureOfStore({ config, url }: RunOptions): Promise<void> {
+  if (url === undefined) await Ledger.open(findStore(config)).close();
 }
 
 /** What the recipe says is done to the mailboxes of a dry run that was agreed to, and to no others. */
 async function runRecipe(ask: Ask, id: string, options: RunOptions): Promise<void> {
-  await sureOfStore(options.config);
+  await sureOfStore(options);
   const { apply = false, yes = false, dryRun = false } = options;
   if (!apply || dryRun) return showRun(ask, await runOnce(ask, id, options, {}), options);
-  if (!mayAsk(options)) return report(needsYes, options);
+  mustBeConfirmed(options);
   if (yes) return showRun(ask, await runOnce(ask, id, options, { apply }), options);
   const planned = await runOnce(ask, id, options, {});
   const { rows } = planned;
   if (!rows.some(({ outcome }) => outcome === 'planned')) return showRun(ask, planned, options);
-  if (!(await agrees([tableOf(planned.columns, rows).trimEnd()]))) return report(declined, options);
+  if (!(await agrees([tableOf(planned.columns, rows).trimEnd()]))) throw declined();
   await showRun(ask, await runOnce(ask, id, options, { apply, plan: planned.id }), options);
 }
 
@@ -150,7 +189,7 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
     process.exitCode = exitFailed;
   }
   if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
-  if (json) return print(`${JSON.stringify(run, null, 2)}\n`);
+  if (json) return void printJson(run);
   const { rows } = run;
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
@@ -158,21 +197,23 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
   process.stderr.write(`${run.row_count} rows.${more}${plan}\n`);
 }
 
-function tableOf(columns: readonly string[], rows: readonly Row[]): string {
-  const cells = [columns, ...rows.map((row) => columns.map((name) => cellText(row[name] ?? null)))];
-  const widths = columns.map((_name, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
-  const lines = cells.map((line) =>
-    line
-      .map((text, index) => text.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${lines.join('\n')}\n`;
+function tableOf(names: readonly string[], rows: readonly Row[]): string {
+  const shown = [...names.filter((name) => !isId(name)), ...names.filter(isId)];
+  const columns = shown.map((name): Column => {
+    const numbers = rows.some((row) => typeof row[name] === 'number');
+    return numbers || isId(name) ? { title: name, numbers } : { title: name, least: leastLetters };
+  });
+  const cells = rows.map((row) => shown.map((name) => cellText(row[name] ?? null)));
+  return tableText(columns, cells, screenColumns());
+}
+
+/** Identifiers stand last: people read the rest. */
+function isId(name: string): boolean {
+  return name === 'id' || name.endsWith('_id');
 }
 
 function cellText(cell: Row[string]): string {
-  const text = visibleText(typeof cell === 'number' ? String(Number(cell.toFixed(4))) : (cell ?? '-'));
-  return text.length > cellLetters ? `${text.slice(0, cellLetters - 1)}…` : text;
+  return typeof cell === 'number' ? String(Number(cell.toFixed(4))) : (cell ?? '-');
 }
 
 function print(text: string): void {

@@ -4,23 +4,22 @@ import { KnownSecrets } from '../config/hiding.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
-import { NewerStoreError } from '../store/migrations.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
-import { exitFailed, exitNewerStore } from './exit-codes.ts';
-import { loadOrSay } from './loading.ts';
+import { exitFailed } from './exit-codes.ts';
+import { loadConfigured } from './loading.ts';
+import { configOption } from './options.ts';
 import { goOnWithoutOutputs } from './outputs.ts';
 
 export function runCommand(): Command {
   return new Command('run')
     .description('guard the configured mailboxes until SIGTERM or SIGINT; a second signal ends at once')
-    .option('--config <file>', 'the configuration file', 'config.yaml')
+    .addOption(configOption('the configuration file'))
     .action(({ config }: { config: string }) => run(config));
 }
 
-/** Resolves when the daemon is up; sets the exit code when it does not come up. */
+/** Resolves when the daemon is up. Rejects with one sentence when it does not come up. */
 async function run(file: string): Promise<void> {
-  const loaded = loadOrSay(file);
-  if (!loaded) return;
+  const loaded = loadConfigured(file);
   goOnWithoutOutputs();
   const { config } = loaded;
   const secrets = new KnownSecrets();
@@ -28,20 +27,15 @@ async function run(file: string): Promise<void> {
   const hiding = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
   const world: World = { ...hiding, secrets: () => secrets.secrets };
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
-  try {
-    const load = () => {
-      const again = loadConfig(file, process.env);
-      if (again.ok) secrets.learn(again.settings);
-      return again;
-    };
-    const daemon = await startDaemon({ file, started: loaded, load }, world);
-    const mailboxes = daemon.fleet.mailboxCount();
-    world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
-    heedSignals(daemon, (text) => world.log.info(text));
-  } catch (error) {
-    process.stderr.write(`warmwarden: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof NewerStoreError ? exitNewerStore : exitFailed;
-  }
+  const load = () => {
+    const again = loadConfig(file, process.env);
+    if (again.ok) secrets.learn(again.settings);
+    return again;
+  };
+  const daemon = await startDaemon({ file, started: loaded, load }, world);
+  const mailboxes = daemon.fleet.mailboxCount();
+  world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
+  heedSignals(daemon, (text) => world.log.info(text));
 }
 
 /** The first SIGTERM or SIGINT stops gracefully, a second one at once. SIGHUP reloads. */

@@ -1,56 +1,58 @@
 // How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
 import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
-import type { CommandOutcome, CommandResult } from '../model/operator-command.ts';
+import { type CommandOutcome, type CommandResult, succeeded } from '../model/operator-command.ts';
 import type { DaemonAddress } from '../operator/daemon-client.ts';
-import { exitDone, exitFailed, exitUsage } from './exit-codes.ts';
+import { CommandError } from './command-error.ts';
+import { type ErrorKind, exitDone } from './exit-codes.ts';
 import { findStore } from './loading.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 const tokenVariable = 'WARMWARDEN_TOKEN';
 
 /** How a command finds the daemon. */
-export interface DaemonOptions {
+export interface DaemonOptions extends JsonOptions {
   readonly config: string;
   readonly url?: string;
-  /** Print JSON instead of sentences. */
-  readonly json?: boolean;
 }
 
 /** A command that reaches a running daemon. */
 export function withDaemonOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'the configuration of the running daemon', 'config.yaml')
-    .option('--url <url>', `a daemon elsewhere, with the token of an operator in ${tokenVariable}`)
-    .option('--json', 'print JSON');
+    .addOption(configOption())
+    .option('--url <url>', `a daemon elsewhere, as https://HOST; its token is read from ${tokenVariable}`)
+    .addOption(jsonOption());
 }
 
-const exitCodeOf: Readonly<Record<CommandResult, number>> = {
-  planned: exitDone,
-  done: exitDone,
-  no_change: exitDone,
-  changed: exitFailed,
-  failed: exitFailed,
-  invalid: exitUsage,
+const errorOf: Readonly<Record<Exclude<CommandResult, 'planned' | 'done' | 'no_change'>, ErrorKind>> = {
+  changed: 'changed',
+  failed: 'failed',
+  invalid: 'invalid',
 };
 
-/** Prints an outcome, and sets the exit code. */
-export function report({ result, messages }: CommandOutcome, { json = false }: Pick<DaemonOptions, 'json'>): void {
-  process.exitCode = exitCodeOf[result];
-  if (json) return void process.stdout.write(`${JSON.stringify({ result, messages }, null, 2)}\n`);
-  const stream = process.exitCode === exitDone ? process.stdout : process.stderr;
+/** Prints the outcome of what succeeded, and sets the exit code. Throws a CommandError with the sentences of what did not. */
+export function report(outcome: CommandOutcome, { json = false }: JsonOptions): void {
+  const { result, messages } = outcome;
+  if (!succeeded(outcome)) throw new CommandError(errorOf[result as keyof typeof errorOf], messages.join('\n'));
+  process.exitCode = exitDone;
+  if (json) return void printJson({ result, messages });
   const plan = result === 'planned' ? ['This was a dry run: nothing was done.'] : [];
-  for (const sentence of [...messages, ...plan]) stream.write(`${sentence}\n`);
+  for (const sentence of [...messages, ...plan]) process.stdout.write(`${sentence}\n`);
 }
 
-/** null when the options are wrong: that is said then, and the exit code is set. */
-export function addressOf({ config, url }: DaemonOptions): DaemonAddress | null {
+/** Where the daemon of these options is asked. Throws a CommandError when they are wrong. */
+export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>): DaemonAddress {
   if (url === undefined) return findStore(config);
-  const token = process.env[tokenVariable];
-  const wrong = wrongWith(url) ?? (token ? null : `--url needs the token of an operator in ${tokenVariable}.`);
-  if (wrong === null && token) return { url, token };
-  process.stderr.write(`${wrong}\n`);
-  process.exitCode = exitUsage;
-  return null;
+  const wrong = wrongWith(url);
+  if (wrong !== null) throw new CommandError('usage', wrong);
+  return { url, token: process.env[tokenVariable] || null };
+}
+
+/** As above, for a command that changes something: that takes a token. */
+export function operatorsAddressOf(options: Pick<DaemonOptions, 'config' | 'url'>): DaemonAddress {
+  const address = addressOf(options);
+  if (typeof address === 'string' || address.token !== null) return address;
+  throw new CommandError('usage', `--url needs the token of an operator in ${tokenVariable}.`);
 }
 
 /** A token goes over TLS, or stays on this machine. */

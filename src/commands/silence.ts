@@ -4,11 +4,12 @@ import { matchText, type Severity, type Silence, severities } from '../model/ale
 import { secondMs } from '../model/time.ts';
 import { askDaemon, askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { silenceJson } from '../serve/json-answers.ts';
-import { Ledger } from '../store/ledger.ts';
 import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { duration } from './duration.ts';
+import { ledgerBeside } from './ledger-beside.ts';
+import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 
 interface AddOptions extends ChangeOptions {
@@ -53,9 +54,8 @@ function listCommand(): Command {
 
 async function list(options: DaemonOptions): Promise<void> {
   const address = addressOf(options);
-  if (!address) return;
   const answer = ((await askFor(address, 'silences')) ?? (await inStore(address))) as SilencesAnswer;
-  if (options.json) process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+  if (options.json) printJson(answer);
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else
     for (const { id, match, by, reason, until } of answer.silences)
@@ -68,8 +68,7 @@ interface SilencesAnswer {
 
 /** As the store knows them while no daemon runs. */
 async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
-  if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}. Is it running there?`);
-  const ledger = Ledger.open(address);
+  const ledger = ledgerBeside(address);
   const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
   return { silences: silences.map(silenceJson) };
 }

@@ -6,12 +6,14 @@ import { defaultPolicy } from '../model/policy.ts';
 import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { fleetOf } from '../reload/duties.ts';
 import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
-import { Ledger } from '../store/ledger.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { createLog, systemClock } from '../world.ts';
 import { exitFailed } from './exit-codes.ts';
+import { ledgerBeside } from './ledger-beside.ts';
+import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { type Screen, statusText } from './status/table.ts';
+import { screenColumns, screenRows, showsColours } from './terminal.ts';
 
 /** How often `--watch` looks. */
 const lookEveryMs = 2_000;
@@ -37,24 +39,23 @@ export function statusCommand(): Command {
 
 async function status(options: StatusOptions): Promise<void> {
   const address = addressOf(options);
-  if (!address) return;
   const clock = systemClock();
   do {
     const answer = await wholeFleet(address, Boolean(options.json || options.all));
     if (!answer.guarded) process.exitCode = exitFailed;
-    const text = options.json ? `${JSON.stringify(answer, null, 2)}\n` : statusText(answer, screenFor(options));
-    process.stdout.write(options.watch && process.stdout.isTTY ? clearScreen + text : text);
+    if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
+    if (options.json) printJson(answer);
+    else process.stdout.write(statusText(answer, screenFor(options)));
     if (options.watch) await clock.sleep(lookEveryMs);
   } while (options.watch);
 }
 
 function screenFor({ all, watch }: StatusOptions): Screen {
-  const { isTTY, columns, rows } = process.stdout;
-  const colour = isTTY === true && !process.env['NO_COLOR'];
+  const colour = showsColours();
+  const rows = screenRows();
   return {
-    // Whoever reads a pipe wants whole addresses.
-    columns: isTTY ? columns : Number.POSITIVE_INFINITY,
-    rows: isTTY && (watch || !all) ? rows - spareRows : null,
+    columns: screenColumns(),
+    rows: rows !== null && (watch || !all) ? rows - spareRows : null,
     style: (style, text) => (colour ? styleText(style, text, { validateStream: false }) : text),
   };
 }
@@ -78,8 +79,7 @@ async function joined(first: FleetAnswer, page: NextPage): Promise<FleetAnswer> 
 
 /** What the store knows while nobody guards. Rejects when there is no store either. */
 async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
-  if (typeof address !== 'string') throw new Error(`No daemon answers at ${address.url}: is it running there?`);
-  const ledger = Ledger.open(address);
+  const ledger = ledgerBeside(address);
   try {
     const picture = await ledger.picture();
     const accounts = new Set(picture.mailboxes.map(({ account }) => account));

@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
 import { auditing } from '../operator/audit.ts';
-import { failed, invalid } from '../operator/plan.ts';
+import { failed } from '../operator/plan.ts';
 import { socketPathOf } from '../operator/socket.ts';
 import { writesCommand } from '../operator/writes.ts';
 import { Turns } from '../record/turns.ts';
@@ -19,9 +19,7 @@ const later =
 
 /** Rejects with a sentence when the store can't be written. A running daemon keeps it to itself. */
 export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
-  const places = findPlaces(file);
-  if (!places) return invalid();
-  const { storePath, accountNames } = places;
+  const { storePath, accountNames } = findPlaces(file);
   if (!existsSync(storePath))
     return failed(`There is no store at ${storePath}: has the daemon run with this configuration?`);
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });

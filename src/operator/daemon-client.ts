@@ -9,8 +9,18 @@ import { socketPathOf } from './socket.ts';
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or name the configuration of the running one with --config.`;
 
-/** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP with an operator's token. */
-export type DaemonAddress = string | { readonly url: string; readonly token: string };
+/** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP, with a token if it has any. */
+export type DaemonAddress = string | { readonly url: string; readonly token: string | null };
+
+/** No daemon answers there. */
+export class NoDaemonError extends Error {
+  override readonly name = 'NoDaemonError';
+}
+
+/** A daemon answers, and does not accept the token. */
+class UnauthorizedError extends Error {
+  override readonly name = 'UnauthorizedError';
+}
 
 /** Whether a daemon listens there at this moment. */
 export function daemonListens(storePath: string): Promise<boolean> {
@@ -32,7 +42,7 @@ export async function askDaemon<Name extends OperationName>(
 ): Promise<CommandOutcome> {
   const { at, status, answer } =
     typeof address === 'string' ? await askSocket(address, name, body) : await askUrl(address, name, body);
-  if (status === 401) throw new Error(`Unauthorized: ${at} does not know the token.`);
+  if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
   if (!isOutcome(answer)) throw new Error(`${at} answered ${status}, and not as a daemon does.`);
   return answer;
 }
@@ -52,18 +62,22 @@ function askSocket(storePath: string, name: string, body: unknown): Promise<Answ
       const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
       text(answer).then(read, reject);
     });
-    asking.once('error', () => reject(new Error(`No daemon answers at ${socketPath}. ${startIt}`)));
+    asking.once('error', () => reject(new NoDaemonError(`No daemon answers at ${socketPath}. ${startIt}`)));
     asking.end(JSON.stringify(body));
   });
 }
 
 async function askUrl({ url, token }: Exclude<DaemonAddress, string>, name: string, body: unknown): Promise<Answer> {
   const at = `${url.replace(/\/+$/, '')}/api/operations/${name}`;
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const headers = { 'content-type': 'application/json', ...bearer(token) };
   const asked = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'error' } as const;
   const answer = await fetch(at, asked).catch(() => null);
-  if (!answer) throw new Error(`No daemon answers at ${at}.`);
+  if (!answer) throw new NoDaemonError(`No daemon answers at ${at}.`);
   return { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
+}
+
+function bearer(token: string | null): { readonly authorization?: string } {
+  return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
 function jsonOf(said: string): unknown {
@@ -95,7 +109,7 @@ export async function askFor(
   if (status === 200 && answer !== null) return answer;
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
   if (status === 401 || status === 403)
-    throw new Error(`${at} answered ${status}: is the token that of a viewer or an operator?`);
+    throw new UnauthorizedError(`${at} answered ${status}: is the token that of a viewer or an operator?`);
   throw new Error(messageOf(answer) ?? `${at} answered ${status}, and not as a daemon does.`);
 }
 
@@ -111,8 +125,7 @@ function messageOf(answer: unknown): string | null {
 
 async function getUrl({ url, token }: Exclude<DaemonAddress, string>, path: string): Promise<Answer | null> {
   const at = `${url.replace(/\/+$/, '')}/api/${path}`;
-  const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(at, { headers, redirect: 'error' }).catch(() => null);
+  const answer = await fetch(at, { headers: bearer(token), redirect: 'error' }).catch(() => null);
   return answer && { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };
 }
 

@@ -1,7 +1,7 @@
 // What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import { type Alert, accountsOf, type Silence } from '../model/alert.ts';
+import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
@@ -182,7 +182,18 @@ function actionJson(action: Action, explain: Explain) {
   };
 }
 
-export function alertJson(alert: Alert) {
+export type AlertsAnswer = ReturnType<typeof alertsAnswer>;
+
+/** Alerts that fire or may soon, the gravest first, then the newest; and the silences in force. */
+export function alertsAnswer(alerts: Iterable<Alert>, silences: readonly Silence[], now: EpochMs) {
+  const sorted = [...alerts].sort(
+    (a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || b.since - a.since,
+  );
+  const inForce = silences.filter(({ from, until }) => from <= now && now < until);
+  return { at: iso(now), alerts: sorted.map(alertJson), silences: inForce.map(silenceJson) };
+}
+
+function alertJson(alert: Alert) {
   return {
     fingerprint: alert.fingerprint,
     rule: alert.rule,

@@ -21,7 +21,7 @@ import {
 } from './fleet-view.ts';
 import { headlineOf } from './headline.ts';
 import { type HistorySource, historyAnswer } from './history-answer.ts';
-import { alertJson, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
+import { alertsAnswer, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import { addOperations, type OperationsRouteParts } from './operations-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
@@ -184,6 +184,8 @@ export async function jsonAnswer(name: string, query: Readonly<Record<string, st
   switch (name) {
     case 'fleet':
       return { status: 200, body: fleetAnswer(parts, query) } as const;
+    case 'alerts':
+      return { status: 200, body: alertsAnswer(fleet.alerts(), fleet.silences(now), now) } as const;
     case 'history':
       return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, query);
     case 'silences':
@@ -230,7 +232,7 @@ async function orNull<Entry>(world: World, read: () => Promise<readonly Entry[]>
 
 function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
-  for (const name of ['fleet', 'history', 'silences']) {
+  for (const name of ['fleet', 'alerts', 'history', 'silences']) {
     app.get(`/api/${name}`, async (c) => {
       const answer = await jsonAnswer(name, c.req.query(), parts);
       return answer ? c.json(answer.body, answer.status) : c.notFound();
@@ -242,10 +244,6 @@ function addJson(app: Hono, parts: RouteParts): void {
     if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
     const decisions = await parts.decisions(account, id, decisionsShown);
     return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
-  });
-  app.get('/api/alerts', (c) => {
-    const silences = fleet.silences(parts.world.clock.now()).map(silenceJson);
-    return c.json({ alerts: [...fleet.alerts()].map(alertJson), silences });
   });
   app.get('/api/deliveries', async (c) =>
     c.json({ deliveries: (await parts.deliveries(deliveriesShown)).map(deliveryJson) }),

@@ -5,7 +5,8 @@ import { demoKey } from '../../src/simulator/keys.ts';
 import type { SimulatorOptions } from '../../src/simulator/simulator.ts';
 import { createLog, systemClock, type World } from '../../src/world.ts';
 import { ann, bob, dayMs, type Json, scenarioOf, serve } from '../simulator/served.ts';
-import { Running, Workplace } from '../support/process.ts';
+import { commandLine } from '../support/command-line.ts';
+import { Workplace } from '../support/process.ts';
 
 const amelia = 'amelia.ward@northbeam.example';
 const jonas = 'jonas.keller@brightpath.example';
@@ -47,7 +48,6 @@ async function run(options: BacktestOptions, world: World) {
   const progress: string[] = [];
   const code = await backtest(options, {
     world,
-    environment: {},
     print: (text) => {
       out += text;
     },
@@ -144,28 +144,29 @@ test('a mistake in the other guard is told with its place, and nothing is asked 
   await using staged = await stage();
   const { run, workplace, simulator } = staged;
   const file = workplace.configure('guard:\n  min_bouces: 3\n  window_days: 40\n', 'guard.yaml');
-  const { code, out, err } = await run({ guard: file });
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain(`${file}:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)`);
-  expect(err).toContain(`${file}:3:16 guard.window_days: window_max_days (30, the default) is less than`);
+  const wrong = async (guard: string) => {
+    const error = await run({ guard }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: 'CommandError', kind: 'configuration' });
+    return (error as Error).message;
+  };
+  const said = await wrong(file);
+  expect(said).toContain(`${file}:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)`);
+  expect(said).toContain(`${file}:3:16 guard.window_days: window_max_days (30, the default) is less than`);
   const beside = workplace.configure('guard: {}\nguards: {}\n', 'beside.yaml');
-  expect((await run({ guard: beside })).err).toContain(`${beside}:2:1 guards: unknown key`);
-  expect((await run({ guard: `${file}.txt` })).err).toBe(`${file}.txt can't be read: it does not exist\n`);
+  expect(await wrong(beside)).toContain(`${beside}:2:1 guards: unknown key`);
+  expect(await wrong(`${file}.txt`)).toBe(`${file}.txt can't be read: it does not exist`);
   expect(simulator.requests).toEqual([]);
 });
 
 test('a wrong key is one sentence and exit code 1, without the key', async () => {
   await using staged = await stage({ account: { api_key: 'sk_live_wrong_one' } });
   const { config, workplace } = staged;
-  await using started = new Running(['backtest', '--config', config]);
-  expect(await started.ended).toEqual({ code: 1, signal: null });
-  expect(started.stdout).toBe('');
+  const started = await commandLine(['backtest', '--config', config]);
+  expect([started.code, started.stdout]).toEqual([1, '']);
   expect(started.stderr).toMatch(/^warmwarden backtest: account acme: GET \/v1\/mailboxes: HTTP 401: .*\n$/);
-  expect(started.output).not.toContain('sk_live_wrong_one');
-  await using wrongDays = new Running(['backtest', '--config', config, '--days', '91']);
-  expect(await wrongDays.ended).toEqual({ code: 2, signal: null });
-  await using noFile = new Running(['backtest', '--config', workplace.path('none.yaml')]);
-  expect(await noFile.ended).toEqual({ code: 2, signal: null });
+  expect(started.stderr).not.toContain('sk_live_wrong_one');
+  expect((await commandLine(['backtest', '--config', config, '--days', '91'])).code).toBe(2);
+  expect((await commandLine(['backtest', '--config', workplace.path('none.yaml')])).code).toBe(2);
 });
 
 test('it asks for the days that are wanted, of the selected mailboxes only, and writes nothing', async () => {

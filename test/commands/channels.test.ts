@@ -1,16 +1,12 @@
 // `warmwarden channels test`: what came back, in words, with an exit code; and no secret. `channels resend` through the socket.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startReceiver, status } from '../notify/receiver.ts';
+import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 
-const root = join(import.meta.dirname, '../..');
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const place = new Workplace();
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -40,9 +36,7 @@ afterAll(async () => {
 });
 
 async function channels(...args: readonly string[]) {
-  const command = ['src/bin.js', 'channels', ...args, '--config', place.path('config.yaml')];
-  const child = spawn(process.execPath, command, { cwd: root });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const { stdout, stderr, code } = await commandLine(['channels', ...args, '--config', place.path('config.yaml')]);
   expect(stdout + stderr).not.toMatch(/T0P-SECRET|whsec_|hush|rk_live/);
   return { stdout, stderr, code };
 }

@@ -1,59 +1,77 @@
 // The command line as a person meets it: help with examples, completion, errors without a stack, status in a glance.
 import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { examples } from '../../src/commands/examples.ts';
 import { statusText } from '../../src/commands/status/table.ts';
+import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
-import { inherited, Running } from '../support/process.ts';
+import { bin, inherited, node, root } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-const root = join(import.meta.dirname, '../..');
-/** The PATH leads to this Node.js: messages name the command as `node src/bin.js`. */
-const env = { ...inherited(), PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
-const warmwarden = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(root, 'src/bin.js'), ...args], { encoding: 'utf8', cwd: root, env });
-
-const help = warmwarden('--help').stdout;
+const good = 'test/config/good.yaml';
+const help = (await commandLine(['--help'])).stdout;
 const names = [...help.matchAll(/^ {2}([a-z]+)(?: .*)?$/gm)]
   .map(([, name = '']) => name)
   .filter((one) => one !== 'help');
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 describe('help', () => {
-  test('names the commands', () => {
+  test('names the commands and the exit codes', () => {
     expect(names).toEqual(expect.arrayContaining(['run', 'check', 'status', 'reload', 'completion']));
-    expect(help).toContain('Exit codes: 0 done; 1 failed; 2 usage or configuration');
+    expect(help).toContain('Exit codes:\n  0  done, also when there was nothing to do\n  1  failed');
   });
 
-  test('has examples for every command', () => {
+  test('has examples for every command', async () => {
     expect(names.filter((name) => !examples[name])).toEqual([]);
-    expect(warmwarden('status', '--help').stdout).toContain('Examples:\n  node src/bin.js status\n');
+    expect((await commandLine(['status', '--help'])).stdout).toContain('Examples:\n  warmwarden status\n');
   });
 
-  test('is named after a mistake, which ends with 2', () => {
-    const { status, stderr } = warmwarden('status', '--wach');
-    expect([status, stderr]).toEqual([
-      2,
-      "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `node src/bin.js status --help`.\n",
-    ]);
+  test('is named after a mistake, which ends with 2', async () => {
+    expect(await commandLine(['status', '--wach'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: "error: unknown option '--wach'\n(Did you mean --watch?)\nTry `warmwarden status --help`.\n",
+    });
   });
 });
 
 describe('an error', () => {
-  test('is a sentence with a remedy, and shows a stack for --debug only', () => {
-    const args = ['explain', 'a@b.example', '--config', 'test/config/good.yaml'];
-    const plain = warmwarden(...args);
-    expect(plain.status).toBe(1);
+  const args = ['explain', 'a@b.example', '--config', good];
+
+  test('is a sentence with a remedy, and shows a stack for --debug only', async () => {
+    const plain = await commandLine(args);
+    expect(plain.code).toBe(1);
     expect(plain.stderr).toMatch(
       /^warmwarden: There is no store at .*: has the daemon run with this configuration\?\n$/,
     );
-    expect(warmwarden(...args, '--debug').stderr).toContain('    at ');
+    expect((await commandLine([...args, '--debug'])).stderr).toContain('    at ');
+  });
+
+  test('is JSON on standard output with --json, and nothing else', async () => {
+    const failed = await commandLine([...args, '--json']);
+    expect([failed.code, failed.stderr]).toEqual([1, '']);
+    expect(JSON.parse(failed.stdout)).toEqual({
+      error: { code: 'no_store', message: expect.stringMatching(/^There is no store at /) },
+    });
+    const usage = await commandLine(['status', '--wach', '--json']);
+    expect([usage.code, usage.stderr]).toEqual([2, '']);
+    expect(JSON.parse(usage.stdout)).toEqual({
+      error: { code: 'usage', message: "unknown option '--wach'\n(Did you mean --watch?)" },
+    });
+  });
+
+  test('ends the process with its exit code', () => {
+    const { status, stderr } = spawnSync(node, [bin, ...args], { encoding: 'utf8', cwd: root, env: inherited() });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^warmwarden: There is no store at /)]);
   });
 });
 
 test('a reader that has seen enough ends a command without a word', () => {
   const line = '"$0" src/bin.js completion bash | true';
-  const asked = spawnSync('bash', ['-c', line, process.execPath], { encoding: 'utf8', cwd: root });
+  const asked = spawnSync('bash', ['-c', line, node], { encoding: 'utf8', cwd: root });
   expect([asked.status, asked.stderr]).toEqual([0, '']);
 });
 
@@ -62,54 +80,72 @@ test.each([
   [['writes', 'on', '--for', '1h'], 'error: --for goes with writes off: on stays on'],
   [['demo', '--speed', 'x'], 'error: --speed is a number from 1 to 3600'],
   [['demo', '--port', '70000'], 'error: --port is a whole number from 0 to 65535'],
-])('%s is a mistake that ends with 2', (args, sentence) => {
-  const { status, stderr } = warmwarden(...args);
-  expect([status, stderr.split('\n')[0]]).toEqual([2, sentence]);
+])('%s is a mistake that ends with 2', async (args, sentence) => {
+  const { code, stderr } = await commandLine(args);
+  expect([code, stderr.split('\n')[0]]).toEqual([2, sentence]);
 });
 
-test('a configuration that is not there ends with how to begin one', () => {
-  const { status, stderr } = warmwarden('check', '--config', 'none.yaml');
-  expect([status, stderr]).toEqual([
-    2,
-    "none.yaml:1:1 the file can't be read: it does not exist\nName your file with --config FILE. To begin one: cp config.example.yaml config.yaml\n",
-  ]);
+describe('the configuration', () => {
+  test('that is not there ends with how to begin one', async () => {
+    expect(await commandLine(['check', '--config', 'none.yaml'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        "none.yaml:1:1 the file can't be read: it does not exist\nName your file with --config FILE or in WARMWARDEN_CONFIG. To create one: cp config.example.yaml config.yaml\n",
+    });
+  });
+
+  test('is the one that WARMWARDEN_CONFIG names, unless --config names another', async () => {
+    vi.stubEnv('API_KEY', 'sk_live_1234');
+    vi.stubEnv('WARMWARDEN_CONFIG', good);
+    expect((await commandLine(['check'])).stdout).toContain(`${good} is valid`);
+    expect((await commandLine(['check', '--config', 'none.yaml'])).stderr).toContain('none.yaml:1:1 ');
+    vi.stubEnv('WARMWARDEN_CONFIG', 'other.yaml');
+    expect((await commandLine(['status'])).stderr).toContain('other.yaml:1:1 ');
+  });
+
+  test('is ./config.yaml as a rule', async () => {
+    vi.stubEnv('WARMWARDEN_CONFIG', '');
+    expect((await commandLine(['check'])).stderr).toMatch(/^config\.yaml:1:1 /);
+  });
 });
 
 describe('beside no daemon', () => {
-  const config = ['--config', 'test/config/good.yaml'];
+  const config = ['--config', good];
 
-  test('`writes on`, as messages name it, asks for nothing but a yes', () => {
-    const { status, stderr } = warmwarden('writes', 'on', '--yes', ...config);
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .*\?\n$/)]);
+  test('`writes on`, as messages name it, asks for nothing but a yes', async () => {
+    const { code, stderr } = await commandLine(['writes', 'on', '--yes', ...config]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .*\?\n$/)]);
   });
 
   test.each([
     ['silence', 'list'],
+    ['alerts', 'list'],
     ['recipes', 'run', 'at-risk'],
-  ])('%s %s says that there is no store', (...args) => {
-    const { status, stderr } = warmwarden(...args, ...config);
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^warmwarden: There is no store at .*\?\n$/)]);
+  ])('%s %s says that there is no store', async (...args) => {
+    const { code, stderr } = await commandLine([...args, ...config]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^warmwarden: There is no store at .*\?\n$/)]);
   });
 });
 
 describe('completion', () => {
-  const complete = (...words: readonly string[]) => {
+  const complete = async (...words: readonly string[]) => {
     const line = ['warmwarden', ...words].map((word) => `'${word}'`).join(' ');
     const asked = `eval "$(cat)"; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _warmwarden; echo "\${COMPREPLY[@]}"`;
-    const script = warmwarden('completion', 'bash').stdout;
+    const script = (await commandLine(['completion', 'bash'])).stdout;
     return spawnSync('bash', ['-c', asked], { input: script, encoding: 'utf8' }).stdout.trim().split(' ');
   };
 
-  test('of bash knows commands, commands below them, choices and options', () => {
-    expect(complete('sta')).toEqual(['status']);
-    expect(complete('channels', 're')).toEqual(['resend']);
-    expect(complete('writes', 'o')).toEqual(['off', 'on']);
-    expect(complete('reload', '--d')).toEqual(['--dry-run']);
-    expect(complete('status', '--config', 'config.ex')).toEqual(['config.example.yaml']);
+  test('of bash knows commands, commands below them, choices and options', async () => {
+    expect(await complete('sta')).toEqual(['status']);
+    expect(await complete('channels', 're')).toEqual(['resend']);
+    expect(await complete('writes', 'o')).toEqual(['off', 'on']);
+    expect(await complete('reload', '--d')).toEqual(['--dry-run']);
+    expect(await complete('status', '--config', 'config.ex')).toEqual(['config.example.yaml']);
   });
 
-  test('of zsh knows the same', () => {
-    const script = warmwarden('completion', 'zsh').stdout;
+  test('of zsh knows the same', async () => {
+    const script = (await commandLine(['completion', 'zsh'])).stdout;
     expect(script).toMatch(/^#compdef warmwarden\n/);
     for (const name of names) expect(script).toContain(`("${name}") compadd -- `);
   });
@@ -138,9 +174,8 @@ describe('status', () => {
     stage.start();
     await stage.daemon.onDuty();
     const ask = async (...more: readonly string[]) => {
-      await using asking = new Running(['status', '--config', stage.config, ...more]);
-      const { code } = await asking.ended;
-      return { code, lines: asking.stdout.trimEnd().split('\n'), text: asking.stdout };
+      const { code, stdout: text } = await commandLine(['status', '--config', stage.config, ...more]);
+      return { code, lines: text.trimEnd().split('\n'), text };
     };
     const shown = await until('both judged', async () => {
       const answer = await ask();

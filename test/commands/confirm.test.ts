@@ -112,20 +112,37 @@ test('a plain reload loads the file that was written for it, without a question'
 });
 
 test.each([
+  ['done', 0],
   ['no_change', 0],
-  ['failed', 1],
-  ['changed', 1],
-  ['invalid', 2],
 ] as const)('the outcome %s ends with exit code %i, also in JSON', async (result, code) => {
   outcomes = [{ result, messages: ['Why.'] }];
   const said = await commandLine(['pause', 'a@b.example', '--config', config, '--yes', '--json']);
   expect([said.code, JSON.parse(said.stdout)]).toEqual([code, { result, messages: ['Why.'] }]);
 });
 
+test.each([
+  ['failed', 1],
+  ['changed', 1],
+  ['invalid', 2],
+] as const)('the outcome %s is an error with exit code %i, also in JSON', async (result, code) => {
+  outcomes = [
+    { result, messages: ['Why.', 'And how.'] },
+    { result, messages: ['Why.', 'And how.'] },
+  ];
+  const command = ['pause', 'a@b.example', '--config', config, '--yes'];
+  expect(await commandLine(command)).toEqual({ code, stdout: '', stderr: 'Why.\nAnd how.\n' });
+  const said = await commandLine([...command, '--json']);
+  expect([said.code, said.stderr]).toEqual([code, '']);
+  expect(JSON.parse(said.stdout)).toEqual({ error: { code: result, message: 'Why.\nAnd how.' } });
+});
+
 test('errors are JSON too where JSON is asked for', async () => {
   const without = await commandLine(['pause', 'a@b.example', '--config', config, '--json']);
-  expect([without.code, JSON.parse(without.stdout).result]).toEqual([2, 'invalid']);
+  expect([without.code, JSON.parse(without.stdout).error.code]).toEqual([2, 'confirmation_needed']);
   await socket.close();
   const gone = await commandLine(['pause', 'a@b.example', '--config', config, '--yes', '--json']);
-  expect([gone.code, JSON.parse(gone.stdout).messages[0]]).toEqual([1, expect.stringContaining('No daemon answers')]);
+  expect([gone.code, JSON.parse(gone.stdout).error]).toEqual([
+    1,
+    { code: 'no_daemon', message: expect.stringContaining('No daemon answers') },
+  ]);
 });

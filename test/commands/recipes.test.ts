@@ -1,16 +1,13 @@
-// `warmwarden recipes` on a store without a daemon, and beside one; `warmwarden keys new`.
+// `warmwarden recipes` on a store without a daemon, and beside one; `warmwarden token new`.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
+import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
-import { Running, Workplace } from '../support/process.ts';
+import { Workplace } from '../support/process.ts';
 
-async function warmwarden(...args: string[]) {
-  await using command = new Running(args);
-  const { code } = await command.ended;
-  return { code, stdout: command.stdout, stderr: command.stderr };
-}
+const warmwarden = (...args: string[]) => commandLine(args);
 
 test('without a daemon it asks the store, as a table, JSON or CSV, and says what is wrong with exit code 1', async () => {
   using workplace = new Workplace();
@@ -31,8 +28,8 @@ test('without a daemon it asks the store, as a table, JSON or CSV, and says what
   expect(json).toMatchObject({ status: 'succeeded', parameters: { minutes: 5 }, row_count: 1 });
   expect((await warmwarden(...run, '--csv')).stdout).toMatch(/^account,mailbox_id,email,.*\r\nacme,m1,/);
   expect(await warmwarden(...run, '--param', 'minutes=soon')).toMatchObject({
-    code: 1,
-    stderr: 'warmwarden: the parameter minutes must be a whole number\n',
+    code: 2,
+    stderr: 'the parameter minutes must be a whole number\n',
   });
   const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--yes', '--config', config);
   expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('takes the running daemon')]);
@@ -47,9 +44,22 @@ test('beside a daemon it acts through it, and the run is kept there', async () =
   await daemon.said('a run ended');
 });
 
-test('keys new prints a key once, and the digest that lets it in', async () => {
-  const { stdout } = await warmwarden('keys', 'new', 'bot', '--plan', 'cloud', '--json');
-  const { key, sha256, ...rest } = JSON.parse(stdout);
-  expect(sha256).toBe(createHash('sha256').update(key).digest('hex'));
-  expect(rest).toEqual({ name: 'bot', plan: 'cloud', role: 'viewer' });
+test('token new prints a token once, and the digest that lets it in', async () => {
+  const made = await warmwarden('token', 'new', 'bot', '--role', 'operator', '--json');
+  const { token, sha256, ...rest } = JSON.parse(made.stdout);
+  expect(sha256).toBe(createHash('sha256').update(token).digest('hex'));
+  expect(rest).toEqual({ name: 'bot', kind: 'token', role: 'operator', plan: null });
+  const { stdout } = await warmwarden('token', 'new', 'bot', '--role', 'scraper');
+  expect(stdout).toMatch(
+    /^server:\n {2}auth:\n {4}tokens:\n {6}- \{name: "bot", sha256: "[0-9a-f]{64}", role: scraper\}$/m,
+  );
+});
+
+test('token new makes keys of the recipe API, too', async () => {
+  const made = await warmwarden('token', 'new', 'bot', '--recipe-key', '--plan', 'cloud', '--json');
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: 'bot', kind: 'recipe_key', plan: 'cloud', role: 'viewer' });
+  const { stdout } = await warmwarden('token', 'new', 'bot', '--recipe-key');
+  expect(stdout).toMatch(/^recipes:\n {2}api_keys:\n {4}- \{name: "bot", .*, role: viewer, plan: pro\}$/m);
+  expect(await warmwarden('token', 'new', 'bot', '--plan', 'pro')).toMatchObject({ code: 2 });
+  expect(await warmwarden('token', 'new', 'bot', '--recipe-key', '--role', 'scraper')).toMatchObject({ code: 2 });
 });

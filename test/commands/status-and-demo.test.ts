@@ -1,5 +1,4 @@
 // `warmwarden status` beside no daemon: the whole fleet as the store knew it last, whole lines, and an exit code that says so.
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
-import { Running } from '../support/process.ts';
+import { commandLine } from '../support/command-line.ts';
 
-const bin = join(import.meta.dirname, '../../src/bin.js');
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-status-'));
 const config = join(folder, 'config.yaml');
 const mailboxes = 250;
@@ -39,30 +37,29 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const status = (...more: readonly string[]) =>
-  spawnSync(process.execPath, [bin, 'status', '--config', config, ...more], { encoding: 'utf8' });
+const status = (...more: readonly string[]) => commandLine(['status', '--config', config, ...more]);
 
-test('--json and --all show every mailbox, and 1 says that nothing is guarded', () => {
-  const json = status('--json');
+test('--json and --all show every mailbox, and 1 says that nothing is guarded', async () => {
+  const json = await status('--json');
   const answer = JSON.parse(json.stdout);
-  expect([json.status, answer.guarded, answer.mailboxes.length]).toEqual([1, false, mailboxes]);
-  const table = status('--all');
-  expect([table.status, table.stdout.split('\n').filter((line) => line.includes('example')).length]).toEqual([
+  expect([json.code, answer.guarded, answer.mailboxes.length]).toEqual([1, false, mailboxes]);
+  const table = await status('--all');
+  expect([table.code, table.stdout.split('\n').filter((line) => line.includes('example')).length]).toEqual([
     1,
     mailboxes,
   ]);
 });
 
-test('what is piped is never cut', () => {
-  expect(status().stdout).toContain(longName);
+test('what is piped is never cut', async () => {
+  expect((await status()).stdout).toContain(longName);
 });
 
 test('a demo whose port is in use says so, when the port was asked for', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  await using demo = new Running(['demo', '--port', String(port)]);
-  expect(await demo.ended).toEqual({ code: 1, signal: null });
+  const demo = await commandLine(['demo', '--port', String(port)]);
+  expect(demo.code).toBe(1);
   expect(demo.stderr).toContain(`${port} is in use`);
   server.close();
 });

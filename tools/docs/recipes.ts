@@ -81,7 +81,7 @@ but at most ${usualRoom.ownerBytes / 1024 / 1024} MiB per key and ${usualRoom.by
 
 ## Over HTTP
 
-\`warmwarden keys new NAME --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. All routes stand in
+\`warmwarden token new NAME --recipe-key --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. All routes stand in
 \`/openapi.json\`.
 
 \`\`\`sh

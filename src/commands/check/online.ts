@@ -7,6 +7,7 @@ import { type MailboxEntry, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import { namesMailbox } from '../../model/glob.ts';
 import type { Tally } from '../../model/tally.ts';
+import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
@@ -104,6 +105,33 @@ function idleRules({ mailboxes, overrides }: AccountConfig, entries: readonly Ma
   const included = mailboxes.include.filter((rule) => !fits(rule)).map((rule) => `include "${rule}"`);
   const overridden = overrides.filter(({ match }) => !fits(match)).map(({ match }) => `overrides match "${match}"`);
   return [...included, ...overridden];
+}
+
+/** For programs: names in snake_case, seconds. */
+export function onlineJson({ idleRules: idle_rules, forecast, ...account }: OnlineAccount) {
+  return { ...account, idle_rules, forecast: forecast && forecastJson(forecast) };
+}
+
+function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, ...ages }: Forecast) {
+  const oldest = Object.fromEntries(routes.map((route) => [route, seconds(ages.oldestMs[route])]));
+  return {
+    mailboxes,
+    allowed_per_minute: allowedPerMinute,
+    asks_per_minute: asksPerMinute,
+    fits,
+    oldest_seconds: oldest,
+    calmest_stats_seconds: seconds(ages.calmestMs),
+    first_sweep_seconds: seconds(ages.firstSweepMs),
+    mend: mend && {
+      requests_per_minute: mend.requestsPerMinute,
+      stats_seconds: seconds(mend.statsMs),
+      warmup_seconds: seconds(mend.warmupMs),
+    },
+  };
+}
+
+function seconds(ms: number): number {
+  return ms / secondMs;
 }
 
 /** What people read. */

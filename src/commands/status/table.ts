@@ -5,6 +5,7 @@ import { minuteMs, secondMs } from '../../model/time.ts';
 import type { FleetAnswer } from '../../serve/routes.ts';
 import { counted } from '../../wording/phrases.ts';
 import { visibleText } from '../../wording/visible-text.ts';
+import { type Column, lineOf, shortened, tableCells } from '../table.ts';
 
 export interface Screen {
   readonly columns: number;
@@ -54,7 +55,6 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
 const alertsNamed = 5;
 /** Narrower than this a column of names tells nothing. */
 const minNameWidth = 12;
-const gap = '  ';
 
 /** Ends with a line break. Never wider than the screen, and never higher when that is known. */
 export function statusText(answer: StatusView, screen: Screen): string {
@@ -71,7 +71,7 @@ export function statusText(answer: StatusView, screen: Screen): string {
   const shown = answer.mailboxes.slice(0, room);
   const more = answer.total - shown.length;
   const foot = more > 0 ? [screen.style('dim', `... and ${more} more, none of them worse (--all shows them)`)] : [];
-  const table = shown.length === 0 ? [] : tableLines(shown, answer, screen);
+  const table = shown.length === 0 ? [] : fleetLines(shown, answer, screen);
   return `${[...head, ...table, ...foot].join('\n')}\n`;
 }
 
@@ -107,27 +107,36 @@ function alertLines({ alerts, alerts_firing: firing }: StatusView, { columns, st
   return more > 0 ? [...lines, style('dim', `... and ${counted(more, 'more alert')}`)] : lines;
 }
 
-function tableLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
+function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
   const several = new Set(rows.map(({ account }) => account)).size > 1;
-  const title = ['STATE', several ? 'ACCOUNT/MAILBOX' : 'MAILBOX', 'MODE', 'BOUNCED', 'RATE', 'LIMIT', 'AGE', 'ALERTS'];
   const lines = rows.map((row) => [
     lookOf(row).word,
-    visibleText(several ? `${row.account}/${row.email}` : row.email),
-    visibleText(row.mode ?? '?'),
+    several ? `${row.account}/${row.email}` : row.email,
+    row.mode ?? '?',
     row.verdict ? `${row.verdict.bounced} of ${row.verdict.sent}` : '?',
     row.verdict?.sent === 0 ? '-' : percent(row.verdict?.rate_percent),
     percent(row.verdict?.limit_percent),
     ageText(row.stats_at, at),
     row.alerts.join(' '),
   ]);
-  const widths = title.map((word, column) => Math.max(word.length, ...lines.map((line) => line[column]?.length ?? 0)));
-  narrow(widths, columns);
-  const format = (line: readonly string[]) => line.map((text, column) => padded(text, widths[column] ?? 0, column));
-  const written = lines.map((line, index) => {
-    const [state = '', ...rest] = format(line);
-    return [style(rows[index] ? lookOf(rows[index]).style : 'green', state), ...rest].join(gap).trimEnd();
-  });
-  return [style('bold', format(title).join(gap).trimEnd()), ...written];
+  const [title = [], ...cells] = tableCells(fleetColumns(several), lines, columns);
+  const written = cells.map(([state = '', ...rest], index) =>
+    lineOf([style(rows[index] ? lookOf(rows[index]).style : 'green', state), ...rest]),
+  );
+  return [style('bold', lineOf(title)), ...written];
+}
+
+function fleetColumns(several: boolean): readonly Column[] {
+  return [
+    { title: 'STATE' },
+    { title: several ? 'ACCOUNT/MAILBOX' : 'MAILBOX', least: minNameWidth },
+    { title: 'MODE' },
+    { title: 'BOUNCED', numbers: true },
+    { title: 'RATE', numbers: true },
+    { title: 'LIMIT', numbers: true },
+    { title: 'AGE', numbers: true },
+    { title: 'ALERTS', least: 'ALERTS'.length },
+  ];
 }
 
 /** Its bounces are ok, but something else about it is not: the last column names it. */
@@ -135,27 +144,6 @@ const alerted = { word: 'ok', style: 'yellow' } as const;
 
 function lookOf({ state, alerts }: Row): (typeof states)[GuardState] {
   return state === 'ok' && alerts.length > 0 ? alerted : states[state];
-}
-
-/** Takes from the alerts first, then from the names, until the line fits. */
-function narrow(widths: number[], columns: number): void {
-  for (const [column, least] of [
-    [7, 'ALERTS'.length],
-    [1, minNameWidth],
-  ] as const) {
-    const over = widths.reduce((sum, width) => sum + width + gap.length, -gap.length) - columns;
-    widths[column] = Math.max(least, (widths[column] ?? 0) - Math.max(0, over));
-  }
-}
-
-/** Words to the left, numbers to the right. */
-function padded(text: string, width: number, column: number): string {
-  const short = shortened(text, width);
-  return column >= 3 && column <= 6 ? short.padStart(width) : short.padEnd(width);
-}
-
-function shortened(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
 function percent(value: number | null | undefined): string {

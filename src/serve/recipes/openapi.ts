@@ -28,7 +28,7 @@ export function openApiDocument(version: string) {
   registry.registerComponent('securitySchemes', 'key', {
     type: 'http',
     scheme: 'bearer',
-    description: 'A key of `warmwarden keys new`, kept as SHA-256 under recipes.api_keys.',
+    description: 'A key of `warmwarden token new NAME --recipe-key`, kept as SHA-256 under recipes.api_keys.',
   });
   const common = { tags: ['recipes'], security: [{ key: [] }] };
   registry.registerPath({

@@ -103,7 +103,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
         c,
         401,
         'unauthorized',
-        `A key is needed as a Bearer token: \`${world.command} keys new\` makes one.`,
+        `A key is needed as a Bearer token: \`${world.command} token new NAME --recipe-key\` makes one.`,
       );
     }
     c.set('caller', caller);

@@ -1,0 +1,70 @@
+// `warmwarden alerts list`: what fires, the gravest first; of the running daemon, or as its store knew it last.
+import { Command, Option } from 'commander';
+import { commandName } from '../command-name.ts';
+import { severities } from '../model/alert.ts';
+import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
+import { type AlertsAnswer, alertsAnswer } from '../serve/json-answers.ts';
+import { momentText } from '../wording/phrases.ts';
+import { systemClock } from '../world.ts';
+import { exitFailed } from './exit-codes.ts';
+import { ledgerBeside } from './ledger-beside.ts';
+import { printJson } from './options.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { tableText } from './table.ts';
+import { screenColumns } from './terminal.ts';
+
+interface ListOptions extends DaemonOptions {
+  readonly all?: boolean;
+  readonly severity?: readonly string[];
+}
+
+/** Narrower than this a title tells nothing. */
+const minTitleWidth = 24;
+
+/** With `guarded` false no daemon runs, and the alerts are those that were known last. */
+type ListAnswer = AlertsAnswer & { readonly guarded: boolean };
+
+export function alertsCommand(): Command {
+  const list = withDaemonOptions(new Command('list'))
+    .description('the alerts that fire, the gravest first; exits with 1 when nothing is guarded')
+    .option('--all', 'also pending ones, which fire if their cause lasts')
+    .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))
+    .action(listAlerts);
+  return new Command('alerts').description('what is wrong at present').addCommand(list);
+}
+
+async function listAlerts(options: ListOptions): Promise<void> {
+  const { all = false, severity = severities, json = false } = options;
+  const answer = await answerOf(addressOf(options));
+  const alerts = answer.alerts.filter((one) => (all || one.status === 'firing') && severity.includes(one.severity));
+  if (!answer.guarded) process.exitCode = exitFailed;
+  if (json) return void printJson({ ...answer, alerts });
+  if (!answer.guarded) process.stderr.write(notGuarded);
+  process.stdout.write(alerts.length === 0 ? 'No alert fires.\n' : linesOf(alerts));
+}
+
+const notGuarded = `No daemon runs on this store: NOTHING IS GUARDED. These alerts were known last. Start it: ${commandName} run --config FILE\n`;
+
+async function answerOf(address: DaemonAddress): Promise<ListAnswer> {
+  const answer = (await askFor(address, 'alerts')) as AlertsAnswer | null;
+  if (answer) return { guarded: true, ...answer };
+  const ledger = ledgerBeside(address);
+  const { alerts, silences } = await ledger.picture().finally(() => ledger.close());
+  return { guarded: false, ...alertsAnswer(alerts, silences, systemClock().now()) };
+}
+
+function linesOf(alerts: AlertsAnswer['alerts']): string {
+  const columns = [
+    { title: 'SEVERITY' },
+    { title: 'SINCE' },
+    { title: 'RULE' },
+    { title: 'ALERT', least: minTitleWidth },
+  ];
+  const rows = alerts.map(({ severity, since, rule, title, status }) => [
+    severity,
+    momentText(Date.parse(since)),
+    status === 'firing' ? rule : `${rule} (${status})`,
+    title,
+  ]);
+  return tableText(columns, rows, screenColumns());
+}

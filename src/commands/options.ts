@@ -1,0 +1,35 @@
+// Options that several commands have, worded once.
+import { existsSync } from 'node:fs';
+import { Option } from 'commander';
+
+const configVariable = 'WARMWARDEN_CONFIG';
+const besideUs = 'config.yaml';
+const ofTheMachine = '/etc/warmwarden/config.yaml';
+
+/** `--config`: without it WARMWARDEN_CONFIG, else ./config.yaml, else /etc/warmwarden/config.yaml. */
+export function configOption(meaning = 'the configuration of the daemon'): Option {
+  return new Option('--config <file>', meaning).default(
+    usualConfig(),
+    `${configVariable}, else ./${besideUs}, else ${ofTheMachine}`,
+  );
+}
+
+function usualConfig(): string {
+  const named = process.env[configVariable];
+  if (named) return named;
+  return existsSync(besideUs) || !existsSync(ofTheMachine) ? besideUs : ofTheMachine;
+}
+
+/** Prints as `--json` does. */
+export interface JsonOptions {
+  readonly json?: boolean;
+}
+
+export function jsonOption(): Option {
+  return new Option('--json', 'print JSON, errors too');
+}
+
+/** Writes what a command says to programs. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

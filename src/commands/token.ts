@@ -1,0 +1,82 @@
+// `warmwarden token new`: a token for page and HTTP API, or a key for the recipe API, and the lines that let it in.
+import { createHash, randomBytes } from 'node:crypto';
+import { Command, Option } from 'commander';
+import { commandName } from '../command-name.ts';
+import { CommandError } from './command-error.ts';
+import { type JsonOptions, jsonOption, printJson } from './options.ts';
+
+interface TokenOptions extends JsonOptions {
+  readonly role: string;
+  readonly recipeKey?: boolean;
+  readonly plan?: string;
+}
+
+const tokenBytes = 32;
+const roles = ['viewer', 'operator', 'scraper'];
+const plans = ['pro', 'cloud', 'agency'];
+
+export function tokenCommand(): Command {
+  const make = new Command('new')
+    .description('make a token; it is printed once and kept nowhere')
+    .argument('<name>', 'whose token it is')
+    .addOption(
+      new Option('--role <role>', 'viewer reads, operator may change things, scraper reads /metrics only')
+        .choices(roles)
+        .default('viewer'),
+    )
+    .option('--recipe-key', 'a key for the recipe API instead; the role operator may apply recipes')
+    .addOption(
+      new Option('--plan <plan>', 'with --recipe-key: 60, 600 or 6,000 requests a minute (default: pro)').choices(
+        plans,
+      ),
+    )
+    .addOption(jsonOption())
+    .action(newToken);
+  return new Command('token').description('tokens for the page and the HTTP API, and recipe keys').addCommand(make);
+}
+
+function newToken(name: string, { role, recipeKey = false, plan, json = false }: TokenOptions): void {
+  const wrong = wrongWith(name, { role, recipeKey, plan });
+  if (wrong !== null) throw new CommandError('usage', wrong);
+  const token = `ww_${randomBytes(tokenBytes).toString('base64url')}`;
+  const sha256 = createHash('sha256').update(token).digest('hex');
+  const made = {
+    name,
+    kind: recipeKey ? 'recipe_key' : 'token',
+    role,
+    plan: recipeKey ? (plan ?? 'pro') : null,
+  } as const;
+  if (json) return void printJson({ ...made, token, sha256 });
+  const lines = [
+    `The ${recipeKey ? 'key' : 'token'}, which is kept nowhere: ${token}`,
+    `To let it in, add this to the configuration, then run \`${commandName} reload\`:`,
+    '',
+    ...linesFor({ ...made, sha256 }),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function wrongWith(
+  name: string,
+  { role, recipeKey, plan }: { readonly role: string; readonly recipeKey: boolean; readonly plan: string | undefined },
+): string | null {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
+    return `"${name}" is not a name for a token: write 1 to 64 letters, digits, dots, dashes or underscores.`;
+  if (recipeKey && role === 'scraper') return 'A recipe key has the role viewer or operator.';
+  if (!recipeKey && plan !== undefined) return '--plan is for a recipe key: add --recipe-key.';
+  return null;
+}
+
+interface Made {
+  readonly name: string;
+  readonly role: string;
+  readonly plan: string | null;
+  readonly sha256: string;
+}
+
+/** As YAML for the configuration. */
+function linesFor({ name, role, plan, sha256 }: Made): readonly string[] {
+  const entry = `name: ${JSON.stringify(name)}, sha256: "${sha256}", role: ${role}`;
+  if (plan === null) return ['server:', '  auth:', '    tokens:', `      - {${entry}}`];
+  return ['recipes:', '  api_keys:', `    - {${entry}, plan: ${plan}}`];
+}
