@@ -15,7 +15,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   channels: ['warmwarden channels test ops', 'warmwarden channels resend ops --reason "the receiver is back"'],
   demo: ['warmwarden demo', 'warmwarden demo --speed 60 --port 8080'],
-  simulator: ['warmwarden simulator --port 7030', 'warmwarden simulator --port 7030 --scenario provider-block'],
+  simulator: [
+    'warmwarden simulator',
+    'warmwarden simulator --port 7031 --scenario provider-block',
+    'warmwarden simulator breach amelia.ward@northbeam.example   # in one that runs',
+  ],
   decide: ['warmwarden decide --mode slow --stats answer.json', 'curl ... | warmwarden decide --mode balanced'],
   backtest: [
     'warmwarden backtest --config config.yaml',

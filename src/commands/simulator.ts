@@ -12,6 +12,9 @@ import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world.ts';
 import { exitFailed } from './exit-codes.ts';
 import { goOnWithoutOutputs } from './outputs.ts';
+import { banner } from './simulator/banner.ts';
+import { receivedMessage } from './simulator/inbox.ts';
+import { troubleSubcommands } from './simulator/trouble.ts';
 
 interface Flags {
   readonly port: number;
@@ -44,8 +47,8 @@ ${Object.values(scenarios)
 /** The command; main.ts mounts it. */
 export function simulatorCommand(): Command {
   const names = Object.keys(scenarios);
-  return new Command('simulator')
-    .description('serve the mailbox API, simulated, over a fleet that lives on a clock')
+  const command = new Command('simulator')
+    .description('serve the mailbox API, simulated, over a fleet that lives on a clock; let something go wrong in it')
     .option('--port <port>', 'port to listen on, 0 for any', wholeNumber(0, 65_535), 7030)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(new Option('--scenario <name>', 'what happens to the fleet').choices(names).default('calm'))
@@ -59,6 +62,8 @@ export function simulatorCommand(): Command {
     .addOption(new Option('--limiter <kind>', 'how requests are counted').choices(limiterKinds).default('sliding'))
     .addHelpText('after', notes)
     .action(run);
+  for (const trouble of troubleSubcommands()) command.addCommand(trouble);
+  return command;
 }
 
 async function run(flags: Flags): Promise<void> {
@@ -73,7 +78,9 @@ async function run(flags: Flags): Promise<void> {
   let simulator: Simulator;
   try {
     const keys = [{ key, limiter, permissions: ['read', 'write'], plan: 'pro' }] as const;
-    simulator = await startSimulator({ world, limiterClock: systemClock(), scenario, seed, keys, port, host });
+    const onMessage = (body: string) => output.write(receivedMessage(body, clock.now()));
+    const limiterClock = systemClock();
+    simulator = await startSimulator({ world, limiterClock, scenario, seed, keys, port, host, onMessage });
   } catch (error) {
     stop.abort();
     await pacing;
@@ -81,7 +88,11 @@ async function run(flags: Flags): Promise<void> {
     process.exitCode = exitFailed;
     return;
   }
-  output.write(story(simulator, { ...flags, scenario }, clock.now()));
+  const mailboxes = simulator.fleet.mailboxes().map(({ email }) => email);
+  const { url } = simulator;
+  const startChosen = flags.start !== undefined;
+  const { speed } = flags;
+  output.write(banner({ url, key, scenario, seed, speed, now: clock.now(), startChosen, mailboxes }));
   await stopSignal();
   stop.abort();
   await pacing;
@@ -95,25 +106,6 @@ function fleetClock({ speed, start }: Flags, signal: AbortSignal): { clock: Cloc
   if (speed === 1 && start === undefined) return { clock: real, pacing: Promise.resolve() };
   const clock = movedClock(start ?? real.now());
   return { clock, pacing: clock.pace(speed, signal) };
-}
-
-function story(
-  { url, fleet }: Simulator,
-  { key, scenario, seed, speed }: Omit<Flags, 'scenario'> & { readonly scenario: Scenario },
-  now: number,
-): string {
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-  return `
-The simulated mailbox API is listening on ${url}
-
-  API key    ${key}   (plan pro: 100 requests a minute)
-  scenario   ${scenario.name}: ${scenario.summary}
-  fleet      ${fleet.mailboxes().length} mailboxes, seed ${seed}
-  time       ${time}${speed === 1 ? '' : `, running ${speed} times as fast as real time`}
-
-Try: curl -s -H 'Authorization: Bearer ${key}' ${url}/v1/mailboxes
-Stop it with Ctrl-C.
-`;
 }
 
 function refusal(error: unknown, { port, host }: Flags): string {

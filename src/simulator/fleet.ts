@@ -115,6 +115,14 @@ export class Fleet {
     for (const mailbox of this.mailboxes()) afflict(mailbox, dated);
   }
 
+  /** What still goes wrong with these mailboxes ends now. Mails that bounced stay bounced. */
+  repair(mailboxes: readonly Mailbox[]): void {
+    const now = this.#options.clock.now();
+    for (const { afflictions } of mailboxes) {
+      for (const affliction of afflictions) affliction.until = Math.min(affliction.until, now);
+    }
+  }
+
   /** A person pauses the warm-up, in the service's own pages. */
   pause(email: string): void {
     this.#existing(email).pause();

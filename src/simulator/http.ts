@@ -1,15 +1,14 @@
 // The simulator's HTTP side: key, plan, rate limit, permission, then the route; every failure as {error}.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { World } from '../world.ts';
-import { administer } from './admin.ts';
+import { type Administered, administer } from './admin.ts';
 import { deliver, type Parcel } from './delivery.ts';
 import type { Behaviour } from './fault.ts';
-import { edit, type Faults } from './faults.ts';
+import { edit } from './faults.ts';
 import { type JsonObject, readJsonObject } from './inputs.ts';
 import { type Caller, callerOf } from './keys.ts';
 import { Refusal } from './refusal.ts';
 import { type Answer, health, type Router } from './routes.ts';
-import type { Incident } from './scenario.ts';
 
 /** A request that was answered. */
 export interface LoggedRequest {
@@ -23,13 +22,10 @@ export interface LoggedRequest {
   readonly body?: JsonObject;
 }
 
-export interface HttpOptions {
+export interface HttpOptions extends Administered {
   readonly world: World;
   readonly callers: readonly Caller[];
   readonly router: Router;
-  readonly faults: Faults;
-  /** Lets something go wrong with the fleet from now on. */
-  readonly befall: (incident: Incident) => void;
   /** Called once a request, before its answer leaves. */
   readonly onRequest: (request: LoggedRequest) => void;
 }

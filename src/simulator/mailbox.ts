@@ -30,6 +30,7 @@ export interface Birth {
 
 const recentMailsShown = 10;
 const longestQueueMs = 90_000;
+const returnedMail: Bounce = { type: 'hard', category: 'invalid_recipient', delayMs: 0 };
 const subjects = ['Quick question', 'Following up', 'Notes from our call', 'Next week?', 'A short introduction'];
 
 /**
@@ -127,6 +128,11 @@ export class Mailbox {
     return this.#met(at).map((affliction) => affliction.incident);
   }
 
+  /** Whether its login fails now, so that it sends nothing. */
+  get disconnected(): boolean {
+    return this.incidentsAt(this.#at).some(({ kind }) => kind === 'disconnect');
+  }
+
   /** Lives on until `until` (epoch milliseconds). A time that has passed already changes nothing. */
   advance(until: number): void {
     for (;;) {
@@ -166,6 +172,30 @@ export class Mailbox {
     const sameHours = this.#config.windowStart === before.windowStart && this.#config.windowEnd === before.windowEnd;
     // A plan is made anew only when it has to change: a new reply rate must not move the day's mails.
     if (!sameHours || this.dailyLimit !== limit || this.#config.mode !== before.mode) this.#replan();
+  }
+
+  /** Sends mails at once, outside the send window too; what is left of the day's plan shrinks by as many. */
+  sendNow(mails: number): void {
+    for (let mail = 0; mail < mails; mail += 1) {
+      this.#today.sent += 1;
+      this.#deliver(this.#remember(this.#at, this.#today.day, this.#plannedToday), this.#plannedToday);
+      this.#plannedToday += 1;
+    }
+    this.#replan();
+  }
+
+  /** So many delivered mails of a day come back after all, and count on that day. At most as many as there are. */
+  returnMails(day: number, mails: number): void {
+    const row = this.#rows.find((one) => one.day === day);
+    if (!row) return;
+    const returned = Math.min(mails, row.delivered);
+    row.bounced += returned;
+    row.delivered -= returned;
+    for (const count of ['spamLanded', 'opened', 'replied'] as const) row[count] = Math.min(row[count], row.delivered);
+    const shown = this.#recent.filter((mail) => Math.floor(mail.sentAt / dayMs) === day && mail.status === 'sent');
+    for (const mail of shown.slice(0, returned)) {
+      Object.assign(mail, { status: 'bounced', landedIn: 'none', bounce: returnedMail });
+    }
   }
 
   #met(at: number): Affliction[] {

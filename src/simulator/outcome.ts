@@ -8,7 +8,7 @@ export interface Affliction {
   readonly incident: Incident;
   readonly from: number;
   /** Infinity when it never ends. */
-  readonly until: number;
+  until: number;
   /** Mails that it met so far; of a vendor's pause, how often it turned. */
   mails: number;
 }

@@ -14,6 +14,14 @@ export const modeRamps: Readonly<Record<WarmupMode, { readonly start: number; re
   recovery: { start: 1, max: 15 },
 };
 
+/** The bounce rate that a mode must not exceed, in percent (document, section 2). */
+export const bounceLimitPercent: Readonly<Record<WarmupMode, number>> = {
+  slow: 0.5,
+  balanced: 1,
+  aggressive: 2,
+  recovery: 0.3,
+};
+
 /** The document does not say how long a ramp takes; four weeks is what warm-up services advise. */
 const rampDays = 28;
 

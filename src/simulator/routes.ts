@@ -1,7 +1,7 @@
 // The nine routes: from a question to an answer. Who may ask was settled before.
 import type { Clock } from '../world.ts';
 import * as answers from './answers.ts';
-import { Measurements } from './checks.ts';
+import type { Measurements } from './checks.ts';
 import type { Fleet } from './fleet.ts';
 import { type JsonObject, readConfigChange, readDays, readNewMailbox, readRefresh, readText } from './inputs.ts';
 import type { Caller } from './keys.ts';
@@ -40,9 +40,15 @@ export function health(now: number): Answer {
 /** Finds the methods of a path and the id in it; undefined for a path that is not there. */
 export type Router = (path: string) => { readonly methods: Methods; readonly id: string } | undefined;
 
-export function createRouter(fleet: Fleet, clock: Clock): Router {
-  const checks = checkRoutes(fleet, clock);
-  const detail = mailboxDetail(fleet, clock, checks.dnsMeasurements);
+/** What the service measured, by kind. */
+export interface Measured {
+  readonly dns: Measurements;
+  readonly blacklist: Measurements;
+}
+
+export function createRouter(fleet: Fleet, clock: Clock, measured: Measured): Router {
+  const checks = checkRoutes(fleet, clock, measured);
+  const detail = mailboxDetail(fleet, clock, measured.dns);
   const routes: Readonly<Record<string, Methods>> = {
     '/v1/mailboxes': mailboxRoutes(fleet, clock),
     '/v1/warmup': warmupRoutes(fleet),
@@ -117,25 +123,22 @@ function statsRoute(fleet: Fleet): Handler {
   };
 }
 
-function checkRoutes(fleet: Fleet, clock: Clock) {
-  const dnsMeasurements = new Measurements();
-  const blacklistMeasurements = new Measurements();
-  const measured = (measurements: Measurements, mailbox: Mailbox, refresh: boolean) => {
+function checkRoutes(fleet: Fleet, clock: Clock, measured: Measured) {
+  const measuredAt = (measurements: Measurements, mailbox: Mailbox, refresh: boolean) => {
     const now = clock.now();
     return refresh ? measurements.refresh(mailbox, now) : measurements.latest(mailbox, now);
   };
   const dns: Handler = ({ caller, query }) => {
     const mailbox = mailboxOfQuery(fleet, caller, query);
     const refresh = readRefresh(query.get('refresh'));
-    const measuredAt = measured(dnsMeasurements, mailbox, refresh);
-    return ok(answers.dnsCheck(mailbox, measuredAt, refresh ? 'live' : 'cached'));
+    return ok(answers.dnsCheck(mailbox, measuredAt(measured.dns, mailbox, refresh), refresh ? 'live' : 'cached'));
   };
   const blacklist: Handler = ({ caller, query }) => {
     const mailbox = mailboxOfQuery(fleet, caller, query);
     const refresh = readRefresh(query.get('refresh'));
-    return ok(answers.blacklistCheck(mailbox, measured(blacklistMeasurements, mailbox, refresh)));
+    return ok(answers.blacklistCheck(mailbox, measuredAt(measured.blacklist, mailbox, refresh)));
   };
-  return { dns, blacklist, dnsMeasurements };
+  return { dns, blacklist };
 }
 
 function mailboxOfQuery(fleet: Fleet, caller: Caller, query: URLSearchParams): Mailbox {

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock, World } from '../world.ts';
+import { Measurements } from './checks.ts';
 import { Faults } from './faults.ts';
 import { Fleet } from './fleet.ts';
 import { createHttpServer, type LoggedRequest } from './http.ts';
@@ -9,6 +10,7 @@ import { callersOf, demoKey, type SimulatedKey } from './keys.ts';
 import { createRouter } from './routes.ts';
 import type { Scenario } from './scenario.ts';
 import { type ScenarioName, scenarios } from './scenarios.ts';
+import { strike } from './trouble-route.ts';
 
 export interface SimulatorOptions {
   /** Its clock is the fleet's. */
@@ -26,6 +28,8 @@ export interface SimulatorOptions {
   readonly host?: string;
   /** Where incidents count from and before which history lies, epoch milliseconds. Default: the clock's now. */
   readonly startAt?: number;
+  /** Called with each message that is sent to `/admin/inbox`. */
+  readonly onMessage?: (body: string) => void;
 }
 
 /** A simulator that serves. */
@@ -59,12 +63,15 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const faults = new Faults(scenario.faults ?? [], fleet, startAt);
   const keys = options.keys ?? [{ key: demoKey, permissions: ['read', 'write'], plan: 'pro' }];
   const requests: LoggedRequest[] = [];
+  const measured = { dns: new Measurements(), blacklist: new Measurements() };
   const server = createHttpServer({
     world,
     callers: callersOf(keys, options.limiterClock ?? world.clock),
-    router: createRouter(fleet, world.clock),
+    router: createRouter(fleet, world.clock, measured),
     faults,
     befall: (incident) => fleet.addIncident(incident),
+    strike: (request) => strike(fleet, measured.dns, world.clock.now(), request),
+    onMessage: options.onMessage ?? (() => {}),
     onRequest: (request) => {
       requests.push(request);
       if (requests.length > maxLoggedRequests) requests.shift();

@@ -2,11 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { z } from 'zod';
+import { readSlack, type SlackMessage } from './slack-message.ts';
 
 /** A message as it arrived. */
 export type Received =
-  | { readonly kind: 'slack'; readonly title: string; readonly lines: readonly string[] }
+  | ({ readonly kind: 'slack' } & SlackMessage)
   | {
       readonly kind: 'webhook';
       readonly type: string;
@@ -21,22 +21,15 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const slackBody = z.looseObject({
-  text: z.string(),
-  attachments: z.array(
-    z.looseObject({
-      blocks: z.array(z.looseObject({ type: z.string(), text: z.looseObject({ text: z.string() }).optional() })),
-    }),
-  ),
-});
-
 /** Listens on a free loopback port. */
 export async function startReceiver(secret: string, received: (message: Received) => void): Promise<Receiver> {
   const verifier = new Webhook(secret);
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    received(request.url === '/slack' ? readSlack(body) : readWebhook(body, request.headers, verifier));
+    received(
+      request.url === '/slack' ? { kind: 'slack', ...readSlack(body) } : readWebhook(body, request.headers, verifier),
+    );
     response.end('ok');
   });
   await new Promise<void>((resolve, reject) => {
@@ -52,22 +45,6 @@ export async function startReceiver(secret: string, received: (message: Received
         server.closeAllConnections();
       }),
   };
-}
-
-/** Slack's markup, as its reader would see it. */
-function plain(text: string): string {
-  return text
-    .replace(/<([^|>]+)\|([^>]+)>/g, '$2 ($1)')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
-}
-
-function readSlack(body: string): Received {
-  const message = slackBody.parse(JSON.parse(body));
-  const sections = message.attachments.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'section'));
-  const lines = sections.flatMap((block) => plain(block.text?.text ?? '').split('\n'));
-  return { kind: 'slack', title: plain(message.text), lines };
 }
 
 /** Verifies the signature and its time stamp as any receiver would. */

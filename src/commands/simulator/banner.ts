@@ -1,0 +1,88 @@
+// What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
+import { commandName } from '../../command-name.ts';
+
+export interface Running {
+  readonly url: string;
+  readonly key: string;
+  readonly scenario: { readonly name: string; readonly summary: string };
+  readonly seed: number;
+  /** How many times as fast as real time. */
+  readonly speed: number;
+  /** The fleet's time, epoch milliseconds. */
+  readonly now: number;
+  /** Whether `--start` chose it. */
+  readonly startChosen: boolean;
+  /** Addresses, in the order of the fleet. */
+  readonly mailboxes: readonly string[];
+}
+
+/** A fleet this small can be read so often that nobody waits, within the 100 requests a minute. */
+const smallFleet = 20;
+
+export function banner(running: Running): string {
+  const { url, key, scenario, seed, mailboxes } = running;
+  return `
+The simulated mailbox API is listening on ${url}
+
+  API key    ${key}   (plan pro: 100 requests a minute)
+  scenario   ${scenario.name}: ${scenario.summary}
+  fleet      ${mailboxes.length} mailboxes, seed ${seed}
+${time(running)}
+
+To guard this fleet, paste into config.yaml:
+
+${configuration(running)}
+Then start \`${commandName} run\` in a second terminal. The alerts appear here.
+To let something go wrong, on any day and at any hour, type in a third terminal:
+
+${troubles(running)}
+To see what the API answers: curl -s -H 'Authorization: Bearer ${key}' ${url}/v1/mailboxes
+
+Stop the simulator with Ctrl-C.
+`;
+}
+
+function time({ now, speed, startChosen }: Running): string {
+  const at = new Date(now);
+  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(at);
+  const pace = speed === 1 ? 'in real time' : `${speed} times as fast as real time`;
+  const usual = speed === 1 && !startChosen;
+  const notes = usual
+    ? ['--start TIME begins at another time; --speed 60 makes a minute of each second.', 'Leave both out here:']
+    : ['Started with --start or --speed, the fleet has a time of its own.'];
+  const why = [
+    `${notes.pop()} Warmwarden judges dates by the clock of this machine, and`,
+    `does not act on data of another time. \`${commandName} demo\` moves both clocks.`,
+  ];
+  const lines = [`${weekday} ${at.toISOString().replace(/\.\d+Z$/, 'Z')}, ${pace}`, ...notes, ...why];
+  return `  time       ${lines.join(`\n${' '.repeat(13)}`)}`;
+}
+
+function configuration({ url, key, mailboxes }: Running): string {
+  const fast =
+    mailboxes.length <= smallFleet
+      ? 'poll: {stats_interval_min: 15s, dns: "* * * * *"}   # read often, so that you see changes soon\n'
+      : '';
+  return `accounts:
+  - {name: simulated, base_url: "${url}", api_key: "${key}", plan: pro}
+${fast}alerts:
+  group_wait: 5s
+  channels:
+    - {name: simulator, type: slack, url: "${url}/admin/inbox"}   # prints the alerts in this terminal
+`;
+}
+
+function troubles({ url, mailboxes }: Running): string {
+  const [first = '', second = first] = mailboxes;
+  const last = mailboxes.at(-1) ?? first;
+  const elsewhere = url === 'http://127.0.0.1:7030' ? '' : ` --url ${url}`;
+  return [
+    `breach ${first}`,
+    `emergency ${second}`,
+    `dns-failure ${first.slice(first.indexOf('@') + 1)}`,
+    `disconnect ${last}`,
+    `repair ${last}`,
+  ]
+    .map((words) => `  ${commandName} simulator ${words}${elsewhere}\n`)
+    .join('');
+}

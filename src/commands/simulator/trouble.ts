@@ -1,0 +1,109 @@
+// `warmwarden simulator breach MAILBOX` and its like: lets something go wrong in a simulator that runs.
+import { Command } from 'commander';
+import { commandName } from '../../command-name.ts';
+import type { TroubleKind } from '../../simulator/trouble.ts';
+import type { Trouble, TroubleRequest } from '../../simulator/trouble-route.ts';
+import { CommandError } from '../command-error.ts';
+import { type JsonOptions, jsonOption, printJson } from '../options.ts';
+
+interface TroubleCommand {
+  readonly kind: TroubleKind;
+  readonly target: 'mailbox' | 'domain';
+  readonly description: string;
+  /** When a daemon that guards the simulator can know, in sentences. */
+  readonly seen: readonly string[];
+}
+
+const nextStats = 'A daemon sees it when it next reads the statistics of this mailbox.';
+const onceADay = [
+  'After a change of mode, Warmwarden judges a mailbox by newer mails only, from the next day on. For a second incident',
+  'on the same day, and for a mailbox in recovery mode, use `simulator emergency`.',
+].join(' ');
+
+const troubleCommands: readonly TroubleCommand[] = [
+  {
+    kind: 'breach',
+    target: 'mailbox',
+    description: "bounce enough of a mailbox's mails to exceed its mode's limit",
+    seen: [nextStats, onceADay],
+  },
+  {
+    kind: 'emergency',
+    target: 'mailbox',
+    description: "bounce a third of a mailbox's mails of today and yesterday",
+    seen: [nextStats],
+  },
+  {
+    kind: 'dns-failure',
+    target: 'domain',
+    description: 'remove the SPF and DKIM records of a domain, which may be named by a mailbox of it',
+    seen: ['A daemon sees it when it next reads the DNS check, and asks for a second check before it sends an alert.'],
+  },
+  {
+    kind: 'disconnect',
+    target: 'mailbox',
+    description: 'let the login of a mailbox fail',
+    seen: [
+      'A daemon sees it when it next reads the mailbox list, and reads the mailbox twice before it sends an alert.',
+    ],
+  },
+  {
+    kind: 'repair',
+    target: 'domain',
+    description: 'put DNS, listings and logins of a mailbox, or of all mailboxes of a domain, in order again',
+    seen: ['A daemon that sent an alert reports that it is resolved, once it has read that.'],
+  },
+];
+
+interface Flags extends JsonOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly url?: string;
+}
+
+/** The commands below `simulator`; its `--port` and `--host` name the simulator too. */
+export function troubleSubcommands(): readonly Command[] {
+  return troubleCommands.map((one) =>
+    new Command(one.kind)
+      .description(one.description)
+      .argument(`<${one.target}>`, one.target === 'mailbox' ? 'its address or id' : 'the domain, or a mailbox of it')
+      .option('--url <url>', 'the simulator (default: http://127.0.0.1:7030, or what --host and --port say)')
+      .addOption(jsonOption())
+      .action((target: string, _flags: unknown, command: Command) =>
+        letHappen(one, target, command.optsWithGlobals<Flags>()),
+      ),
+  );
+}
+
+async function letHappen(one: TroubleCommand, target: string, { port, host, url, json }: Flags): Promise<void> {
+  const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '');
+  const { mailboxes, message } = await ask(base, { kind: one.kind, target });
+  const messages = [message, ...one.seen];
+  if (json) printJson({ result: 'done', mailboxes, messages });
+  else process.stdout.write(`${messages.join('\n')}\n`);
+}
+
+/** Throws a CommandError when it did not happen. */
+async function ask(base: string, request: TroubleRequest): Promise<Trouble> {
+  if (!URL.canParse(base)) {
+    throw new CommandError('usage', `--url ${base} is not an address. Write it as http://127.0.0.1:7030.`);
+  }
+  const body = JSON.stringify(request);
+  const answer = await fetch(`${base}/admin/troubles`, { method: 'POST', body, redirect: 'error' }).catch(() => null);
+  if (!answer) {
+    const start = `Start one with \`${commandName} simulator\`, or name the address of the running one with --url.`;
+    throw new CommandError('failed', `No simulator answers at ${base}. ${start}`);
+  }
+  const said: unknown = await answer.json().catch(() => null);
+  if (answer.status === 201 && fieldOf(said, 'message') !== null) return said as Trouble;
+  const error = fieldOf(said, 'error') ?? '';
+  if (answer.status === 404 && error.startsWith('The simulated fleet')) throw new CommandError('unknown_name', error);
+  if (answer.status === 409) throw new CommandError('failed', error);
+  throw new CommandError('failed', `${base} answered ${answer.status}, and not as a simulator does.`);
+}
+
+function fieldOf(value: unknown, name: 'error' | 'message'): string | null {
+  const fields: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  const field = fields[name];
+  return typeof field === 'string' ? field : null;
+}

@@ -1,0 +1,108 @@
+// POST /admin/troubles: one trouble, now, for a mailbox or a domain that is named as people name it.
+import { z } from 'zod';
+import type { Measurements } from './checks.ts';
+import { percent } from './day-row.ts';
+import type { Fleet } from './fleet.ts';
+import type { Mailbox } from './mailbox.ts';
+import { bounceLimitPercent } from './ramp.ts';
+import { Refusal } from './refusal.ts';
+import type { Incident } from './scenario.ts';
+import { breach, type Counts, emergency, type TroubleKind, troubleKinds } from './trouble.ts';
+
+/** A trouble as it is asked for. `target` is an address, an id or, where a whole domain is meant, a domain. */
+export interface TroubleRequest {
+  readonly kind: TroubleKind;
+  readonly target: string;
+}
+
+/** What came of it; sent over HTTP as it is. */
+export interface Trouble {
+  readonly success: true;
+  readonly kind: TroubleKind;
+  /** The addresses that it is about. */
+  readonly mailboxes: readonly string[];
+  /** One sentence for people. */
+  readonly message: string;
+}
+
+const request = z.strictObject({ kind: z.enum(troubleKinds), target: z.string().min(1).max(320) });
+const loginError = 'IMAP login failed: invalid credentials';
+const brokenRecords = ['spf', 'dkim'] as const;
+const namesShown = 12;
+
+/** Throws a ZodError. */
+export function readTroubleRequest(value: unknown): TroubleRequest {
+  return request.parse(value);
+}
+
+/** Lets it happen. Throws a Refusal: 404 for a name that the fleet does not have, 409 for a mailbox that sends nothing. */
+export function strike(fleet: Fleet, dns: Measurements, now: number, { kind, target }: TroubleRequest): Trouble {
+  const one = named(fleet, target);
+  const struck =
+    kind === 'dns-failure' || kind === 'repair' ? ofDomain(fleet, one?.domain ?? target) : one ? [one] : [];
+  const [first] = struck;
+  if (!first) throw new Refusal(404, unknown(fleet, target));
+  const message = happen[kind](fleet, first, struck);
+  for (const mailbox of struck) dns.refresh(mailbox, now);
+  return { success: true, kind, mailboxes: struck.map(({ email }) => email), message };
+}
+
+type Happen = (fleet: Fleet, mailbox: Mailbox, all: readonly Mailbox[]) => string;
+
+const happen: Readonly<Record<TroubleKind, Happen>> = {
+  breach: (_fleet, mailbox) => bounced(mailbox, breach(sending(mailbox))),
+  emergency: (_fleet, mailbox) => bounced(mailbox, emergency(sending(mailbox))),
+  'dns-failure': (fleet, { domain }, all) => {
+    befallEach(fleet, all, { kind: 'dns', records: brokenRecords });
+    return `The SPF and DKIM records of ${domain} are gone. That concerns ${counted(all.length)}.`;
+  },
+  disconnect: (fleet, { email }, all) => {
+    befallEach(fleet, all, { kind: 'disconnect', error: loginError });
+    return `${email} is disconnected (${loginError}) and sends nothing.`;
+  },
+  repair: (fleet, _mailbox, all) => {
+    fleet.repair(all);
+    return `DNS, listings and logins of ${counted(all.length)} are in order again. Mails that bounced stay bounced.`;
+  },
+};
+
+type Befalling = { kind: 'dns'; records: typeof brokenRecords } | { kind: 'disconnect'; error: string };
+
+function befallEach(fleet: Fleet, mailboxes: readonly Mailbox[], what: Befalling): void {
+  for (const { email } of mailboxes) fleet.addIncident({ ...what, mailbox: email, from: 0 } satisfies Incident);
+}
+
+/** Throws a Refusal (409) for one that sends nothing: its mails can't bounce. */
+function sending(mailbox: Mailbox): Mailbox {
+  const { email, running } = mailbox;
+  const instead = 'Choose another mailbox, or';
+  if (!running) throw new Refusal(409, `The warm-up of ${email} is paused, so it sends nothing. ${instead} resume it.`);
+  if (mailbox.disconnected) {
+    throw new Refusal(409, `${email} is disconnected, so it sends nothing. ${instead} repair it.`);
+  }
+  return mailbox;
+}
+
+function bounced({ email, config }: Mailbox, { days, sent, bounced }: Counts): string {
+  const when = days === 2 ? 'today and yesterday' : `in the last ${days} days`;
+  const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]} %.`;
+  return `${bounced} of the ${sent} mails that ${email} sent ${when} have bounced (${percent(bounced, sent)} %). ${limit}`;
+}
+
+function named(fleet: Fleet, name: string): Mailbox | undefined {
+  return fleet.find(name) ?? fleet.withId(name);
+}
+
+function ofDomain(fleet: Fleet, domain: string): readonly Mailbox[] {
+  return fleet.mailboxes().filter((mailbox) => mailbox.domain.toLowerCase() === domain.toLowerCase());
+}
+
+function unknown(fleet: Fleet, name: string): string {
+  const names = fleet.mailboxes().map(({ email }) => email);
+  const more = names.length > namesShown ? `, and ${names.length - namesShown} more` : '';
+  return `The simulated fleet has no ${name}. It has ${names.slice(0, namesShown).join(', ')}${more}.`;
+}
+
+function counted(mailboxes: number): string {
+  return mailboxes === 1 ? '1 mailbox' : `${mailboxes} mailboxes`;
+}
