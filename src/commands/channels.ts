@@ -1,7 +1,7 @@
 // `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import type { Delivery } from '../model/delivery.ts';
+import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
 import type { Channel, Notice, SendResult } from '../notify/channel.ts';
 import { createChannel } from '../notify/channels.ts';
@@ -92,23 +92,8 @@ function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
     sections: [{ heading: '', lines: [line] }],
   };
   const rendered = channel.renderNotice(notice);
-  const delivery: Delivery = {
-    id: `msg_test_${randomUUID()}`,
-    channel: channel.name,
-    group: 'test',
-    sequence: 0,
-    payload: rendered?.payload ?? '',
-    title: notice.title,
-    state: 'pending',
-    attempts: 0,
-    createdAt: at,
-    nextAttemptAt: at,
-    settledAt: null,
-    detail: null,
-    alerts: [],
-    begunAt: null,
-    receipt: null,
-  };
+  const message = { group: 'test', payload: rendered?.payload ?? '', title: notice.title, alerts: [] };
+  const delivery = pendingDelivery({ id: `msg_test_${randomUUID()}`, channel: channel.name, ...message }, at);
   return channel.send(delivery, signal);
 }
 

@@ -41,6 +41,22 @@ export interface Delivery {
 /** A delivery before the store gave it its place in the channel's order. */
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
+/** A delivery that waits for its first attempt. `sequence` is 0 for one that stands in no outbox. */
+export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0): Delivery {
+  return {
+    ...fresh,
+    sequence,
+    state: 'pending',
+    attempts: 0,
+    createdAt: now,
+    nextAttemptAt: now,
+    settledAt: null,
+    detail: null,
+    begunAt: null,
+    receipt: null,
+  };
+}
+
 /** Which undelivered messages are meant; null: any. */
 export interface WhichUndelivered {
   readonly channel: string | null;

@@ -13,3 +13,6 @@ export interface Tally {
   /** A send was tried on a channel. */
   notification(channel: string, outcome: 'sent' | 'failed' | 'given_up'): void;
 }
+
+/** Counts nothing: for commands, which show no metrics. */
+export const noTally: Tally = { decision() {}, action() {}, request() {}, notification() {} };

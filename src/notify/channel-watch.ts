@@ -2,21 +2,11 @@
 import { channelsFailing } from '../alert/channel-rule.ts';
 import { step } from '../alert/engine.ts';
 import { tune } from '../alert/tuning.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
-import type { World } from '../world.ts';
-import type { Channel } from './channel.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { RecordingParts } from './parts.ts';
 
-export interface ChannelWatchParts {
-  readonly world: World;
-  readonly store: OutboxStore;
-  readonly fleet: Fleet;
-  /** What is configured at that moment. */
-  readonly channels: () => readonly Channel[];
+export interface ChannelWatchParts extends RecordingParts {
   readonly settings: () => { readonly rules: RuleSettings };
-  /** Called after transitions were recorded. */
-  readonly recorded: () => void;
 }
 
 const everyMs = 30_000;

@@ -5,13 +5,11 @@ import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { matches } from '../alert/matching.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { type Telling, tellingsOf } from '../alert/telling.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery } from '../model/delivery.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import type { Clock, Log } from '../world.ts';
 import type { Channel, Rendered } from './channel.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { RecordingParts } from './parts.ts';
 
 /** How messages are grouped and where they go. */
 export interface NotifySettings {
@@ -23,18 +21,10 @@ export interface NotifySettings {
   readonly routes: readonly AlertRoute[];
 }
 
-export interface CollectorParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly store: OutboxStore;
-  readonly channels: readonly Channel[];
-  readonly settings: NotifySettings;
-  /** The picture: what fires now, what is silenced, which first sweeps go on. */
-  readonly fleet: Fleet;
+export interface CollectorParts extends RecordingParts {
+  readonly settings: () => NotifySettings;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
-  /** Called after deliveries were recorded. */
-  readonly recorded: () => void;
 }
 
 /** Transitions that one look takes. */
@@ -71,8 +61,8 @@ export class Collector {
 
   /** Something was committed. It waits for group_wait anyway, so a look before that would be in vain. */
   noticed(): void {
-    const { clock, settings } = this.#parts;
-    this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + settings.groupWaitMs);
+    const { world, settings } = this.#parts;
+    this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
   /** Whether people were told through the channel that the alert fires. Nobody was before the first look. */
@@ -80,13 +70,13 @@ export class Collector {
     const { channels, settings } = this.#parts;
     const known = this.#announced?.get(alert.fingerprint);
     if (!known) return false;
-    const names = channels.map(({ name }) => name);
-    return (known.channels ?? channelsFor(alert, settings.routes, names)).includes(channel);
+    const names = channels().map(({ name }) => name);
+    return (known.channels ?? channelsFor(alert, settings().routes, names)).includes(channel);
   }
 
   /** One look, if it is time. Returns how long to wait for the next one, milliseconds. */
   async step(): Promise<number> {
-    const { clock } = this.#parts;
+    const { clock } = this.#parts.world;
     const early = this.#lookAt - clock.monotonic();
     if (early > 0) return early;
     // What is committed while we look moves this down again.
@@ -103,15 +93,15 @@ export class Collector {
 
   /** Records what is due. Returns when something may be due next, milliseconds from now. */
   async #look(): Promise<number> {
-    const { clock, store, settings, fleet } = this.#parts;
+    const { world, store, settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
     // That the store fails was told without it; its beginning is recorded with its end.
     const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
     const firing = recorded.filter(({ status }) => status === 'firing');
     const untold = await store.untoldTransitions(lookLimit);
-    const now = clock.now();
-    const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings;
+    const now = world.clock.now();
+    const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings();
     const full = untold.length >= lookLimit;
     const lastTold = (group: string) => this.#lastTold.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
@@ -163,15 +153,16 @@ export class Collector {
   /** An end is told to those who were told of it, whatever the routes say today. */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
     const { channels, settings, pageUrl } = this.#parts;
-    const names = channels.map(({ name }) => name);
+    const names = channels().map(({ name }) => name);
     const known = announced.get(transition.alert.fingerprint)?.channels;
-    const to = transition.kind === 'resolved' && known ? known : channelsFor(transition.alert, settings.routes, names);
+    const to =
+      transition.kind === 'resolved' && known ? known : channelsFor(transition.alert, settings().routes, names);
     return { transition: withRunbook(transition, pageUrl), to };
   }
 
   /** One message a group and channel; of a storm one message a channel. */
   #deliveriesOf(groups: readonly { group: string; news: readonly Routed[] }[], now: EpochMs): NewDelivery[] {
-    return this.#parts.channels.flatMap((channel) => {
+    return this.#parts.channels().flatMap((channel) => {
       const wanted = groups.flatMap(({ group, news }) => {
         const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
         return transitions.length > 0 ? [{ group, transitions }] : [];
@@ -202,7 +193,7 @@ export class Collector {
       return channel.render(message);
     } catch (error) {
       const { group } = message;
-      this.#parts.log.error(
+      this.#parts.world.log.error(
         { channel: channel.name, group, err: error },
         'A message could not be written down: given up.',
       );

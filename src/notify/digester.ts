@@ -1,13 +1,10 @@
 // Sends the digest when its time comes, and once after a downtime that swallowed it.
-import type { Fleet } from '../fleet/fleet.ts';
 import type { NewDelivery } from '../model/delivery.ts';
 import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
 import { cronSchedule, type Schedule } from '../schedule.ts';
-import type { World } from '../world.ts';
-import type { Channel } from './channel.ts';
 import { deliveryId } from './collector.ts';
 import { digestOf } from './digest.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { RecordingParts } from './parts.ts';
 
 export interface DigestSettings {
   /** Cron in the time zone. */
@@ -17,15 +14,8 @@ export interface DigestSettings {
   readonly channels: readonly string[];
 }
 
-export interface DigesterParts {
-  readonly world: World;
-  readonly store: OutboxStore;
-  readonly fleet: Fleet;
-  /** What is configured at that moment. */
-  readonly channels: () => readonly Channel[];
+export interface DigesterParts extends RecordingParts {
   readonly settings: () => DigestSettings | null;
-  /** Called after deliveries were recorded. */
-  readonly recorded: () => void;
 }
 
 /** A monthly digest is found again after a downtime of this length; a longer one is answered with a digest. */

@@ -1,8 +1,6 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what tells people.
-import type { Fleet } from '../fleet/fleet.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import type { World } from '../world.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { NotifyParts } from './parts.ts';
 import { ask, resultOf } from './post.ts';
 
 export interface HeartbeatSettings {
@@ -11,10 +9,7 @@ export interface HeartbeatSettings {
   readonly intervalMs: number;
 }
 
-export interface HeartbeatParts {
-  readonly world: World;
-  readonly store: OutboxStore;
-  readonly fleet: Fleet;
+export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
   /** Names of the loops of telling that have not turned lately. */
   readonly stuckLoops: () => readonly string[];

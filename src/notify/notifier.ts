@@ -1,11 +1,9 @@
 // The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
 // the channels' own health.
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
-import type { World } from '../world.ts';
 import type { Channel } from './channel.ts';
 import { watchChannels } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
@@ -13,6 +11,7 @@ import { Digester, type DigestSettings } from './digester.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import { createLoop, type Loop } from './loop.ts';
 import type { OutboxStore } from './outbox-store.ts';
+import type { NotifyParts } from './parts.ts';
 import { Sender } from './sender.ts';
 import { StoreWatch } from './store-watch.ts';
 
@@ -22,10 +21,7 @@ export interface NotifierSettings extends NotifySettings {
   readonly heartbeat: HeartbeatSettings | null;
 }
 
-export interface NotifierParts {
-  readonly world: World;
-  readonly store: OutboxStore;
-  readonly fleet: Fleet;
+export interface NotifierParts extends NotifyParts {
   readonly tally: Tally;
   readonly channels: readonly Channel[];
   readonly settings: NotifierSettings;
@@ -61,24 +57,12 @@ interface Sending {
 }
 
 export function createNotifier(parts: NotifierParts): Notifier {
-  const { world, store, fleet, pageUrl } = parts;
+  const { world, store, fleet } = parts;
   const inForce = { channels: parts.channels, settings: parts.settings };
   let sendings: readonly Sending[] = [];
   const recorded = () => sendings.forEach(({ loop }) => void loop.ring());
-  const collector = new Collector({
-    clock: world.clock,
-    log: world.log,
-    store,
-    get channels() {
-      return inForce.channels;
-    },
-    get settings() {
-      return inForce.settings;
-    },
-    fleet,
-    pageUrl,
-    recorded,
-  });
+  const channels = () => inForce.channels;
+  const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded });
   const wake = () => {
     collector.noticed();
     collecting.ring();
@@ -90,7 +74,6 @@ export function createNotifier(parts: NotifierParts): Notifier {
     loop.start();
     return { channel, sender, loop };
   };
-  const channels = () => inForce.channels;
   const digester = new Digester({ ...parts, channels, settings: () => inForce.settings.digest, recorded });
   const heartbeat = new Heartbeat({
     ...parts,
@@ -135,7 +118,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       for (const loop of loops) loop.ring();
     },
     undelivered: {
-      channels: () => inForce.channels.map(({ name }) => name),
+      channels: () => channels().map(({ name }) => name),
       find: (which) => store.undelivered(which),
       resend: (ids) => resend(ids, sendings, parts),
     },

@@ -1,21 +1,17 @@
 // Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
-import type { ChannelState, Fleet } from '../fleet/fleet.ts';
+import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { DeliverySettlement } from '../model/outbox.ts';
 import type { Tally } from '../model/tally.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
-import type { World } from '../world.ts';
 import type { Channel, SendOutcome } from './channel.ts';
 import { idleMs } from './collector.ts';
 import { nextDelivery } from './next-delivery.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { NotifyParts } from './parts.ts';
 import { backOffMs, settlementOf } from './retry-policy.ts';
 
-export interface SenderParts {
-  readonly world: World;
-  readonly store: OutboxStore;
-  readonly fleet: Fleet;
+export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
   /** Whether people were told through the channel that the alert fires. */
   readonly hasTold: (alert: Alert) => boolean;

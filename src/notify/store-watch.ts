@@ -7,25 +7,16 @@ import { messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { storeFailing, withBeginning } from '../alert/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert, Transition } from '../model/alert.ts';
-import type { Delivery } from '../model/delivery.ts';
+import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
-import type { World } from '../world.ts';
 import type { Channel, Rendered, SendResult } from './channel.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { RecordingParts } from './parts.ts';
 
-export interface StoreWatchParts {
-  readonly world: World;
-  readonly store: OutboxStore;
-  readonly fleet: Fleet;
-  /** In force at that moment. */
-  readonly channels: () => readonly Channel[];
+export interface StoreWatchParts extends RecordingParts {
   readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
-  /** Called after transitions were recorded. */
-  readonly recorded: () => void;
 }
 
 const everyMs = 30_000;
@@ -222,21 +213,6 @@ export class StoreWatch {
 
 /** A delivery that stands in no outbox. Every attempt has the same id and the same bytes. */
 function unrecorded(channel: string, { payload, title }: Rendered, { at, alert }: Transition): Delivery {
-  return {
-    id: `msg_${createHash('sha256').update(`${channel} ${payload}`).digest('base64url').slice(0, 27)}`,
-    channel,
-    group: 'store',
-    sequence: 0,
-    payload,
-    title,
-    state: 'pending',
-    attempts: 0,
-    createdAt: at,
-    nextAttemptAt: at,
-    settledAt: null,
-    detail: null,
-    alerts: [alert.fingerprint],
-    begunAt: null,
-    receipt: null,
-  };
+  const id = `msg_${createHash('sha256').update(`${channel} ${payload}`).digest('base64url').slice(0, 27)}`;
+  return pendingDelivery({ id, channel, group: 'store', payload, title, alerts: [alert.fingerprint] }, at);
 }

@@ -1,6 +1,6 @@
 // The outbox in memory, for tests of telling: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
-import type { Delivery, StoredTransition } from '../../src/model/delivery.ts';
+import { type Delivery, pendingDelivery, type StoredTransition } from '../../src/model/delivery.ts';
 import type { DigestFacts } from '../../src/model/outbox.ts';
 import type { StoreTrouble, ToldOutage } from '../../src/model/store-failure.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
@@ -96,15 +96,7 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
       for (const delivery of made) {
         if (deliveries.has(delivery.id)) throw new Error(`delivery ${delivery.id} exists`);
         sequence += 1;
-        const fresh = {
-          state: 'pending',
-          attempts: 0,
-          settledAt: null,
-          detail: null,
-          begunAt: null,
-          receipt: null,
-        } as const;
-        deliveries.set(delivery.id, { ...delivery, ...fresh, sequence, createdAt: now, nextAttemptAt: now });
+        deliveries.set(delivery.id, pendingDelivery(delivery, now, sequence));
       }
     },
     pendingDeliveries: async (channel, limit) => {

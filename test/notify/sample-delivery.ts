@@ -1,24 +1,8 @@
 // A delivery that waits for its first attempt.
-import type { Delivery } from '../../src/model/delivery.ts';
+import { type Delivery, pendingDelivery } from '../../src/model/delivery.ts';
 import { start } from '../alert/samples.ts';
 
 export function sampleDelivery(change: Partial<Delivery> = {}): Delivery {
-  return {
-    id: 'msg_1',
-    channel: 'hook',
-    group: 'g',
-    sequence: 1,
-    payload: '{}',
-    title: 't',
-    state: 'pending',
-    attempts: 0,
-    createdAt: start,
-    nextAttemptAt: start,
-    settledAt: null,
-    detail: null,
-    alerts: [],
-    begunAt: null,
-    receipt: null,
-    ...change,
-  };
+  const fresh = { id: 'msg_1', channel: 'hook', group: 'g', payload: '{}', title: 't', alerts: [] };
+  return { ...pendingDelivery(fresh, start, 1), ...change };
 }

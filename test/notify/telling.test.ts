@@ -1,5 +1,4 @@
 // What people hear over time: reminders, worsening, silences, what an outage explains, storms, and restarts in between.
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alert/grouping.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
@@ -9,7 +8,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import type { Channel } from '../../src/notify/channel.ts';
 import { Collector, type NotifySettings } from '../../src/notify/collector.ts';
 import { messageTitle } from '../../src/notify/message-title.ts';
-import { movedClock } from '../../src/world.ts';
+import { movedClock, worldOn } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';
 
@@ -47,8 +46,10 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
     routes: [],
     ...change,
   };
-  const parts = { clock, log: pino({ level: 'silent' }), store, channels, settings, fleet, pageUrl: 'http://page' };
-  let collector = new Collector({ ...parts, recorded: () => {} });
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const configured = { channels: () => channels, settings: () => settings, pageUrl: 'http://page' };
+  const parts = { world, store, fleet, ...configured, recorded: () => {} };
+  let collector = new Collector(parts);
   const commit = (...transitions: readonly Transition[]) => {
     for (const { kind, alert } of transitions) if (kind !== 'event') fleet.putAlert(alert);
     store.commit(transitions);
@@ -66,7 +67,7 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
     silence: (match: AlertMatch, forMs: number) =>
       fleet.putSilence({ id: 's', match, by: 'ann', reason: 'test', from: clock.now(), until: clock.now() + forMs }),
     restart: () => {
-      collector = new Collector({ ...parts, recorded: () => {} });
+      collector = new Collector(parts);
     },
     async run(ms: number): Promise<readonly Heard[]> {
       const before = heard.length;

@@ -4,8 +4,9 @@ import { selects } from '../../config/mailbox-rules.ts';
 import type { Past } from '../../guard/replay.ts';
 import type { Failure } from '../../http/failure.ts';
 import { type Answered, MailboxApi } from '../../mailbox-api/client.ts';
+import { takeSlot } from '../../mailbox-api/slot.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../../model/answers.ts';
-import type { Tally } from '../../model/tally.ts';
+import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import type { World } from '../../world.ts';
 
@@ -13,8 +14,6 @@ import type { World } from '../../world.ts';
 const lanes = 4;
 const attempts = 3;
 const waitBetweenAttemptsMs = 2 * secondMs;
-
-const nobodyCounts: Tally = { decision() {}, action() {}, request() {}, notification() {} };
 
 export interface MailboxHistory {
   readonly account: AccountConfig;
@@ -41,7 +40,7 @@ export interface Reading {
 /** The histories of an account's mailboxes in the order of its list. Never rejects for what the API does. */
 export async function readAccount(account: AccountConfig, reading: Reading): Promise<AccountHistory> {
   const client = { ...account, account: account.name, statsDays: reading.days };
-  const api = new MailboxApi(client, reading.world, nobodyCounts);
+  const api = new MailboxApi(client, reading.world, noTally);
   try {
     const list = await ask(api, reading.world, () => api.mailboxes());
     if (!list.ok) return { mailboxes: [], failure: `account ${account.name}: ${list.failure.detail}` };
@@ -93,7 +92,7 @@ async function readPast(api: MailboxApi, world: World, id: string): Promise<Mail
 /** One request in its slot of the budget; what may pass is tried again. */
 async function ask<Answer>(api: MailboxApi, world: World, send: () => Answered<Answer>): Answered<Answer> {
   for (let attempt = 1; ; attempt += 1) {
-    await takeSlot(api, world);
+    await takeSlot(api.budget, world.clock);
     const result = await send();
     if (result.ok || attempt === attempts || !mayPass(result.failure)) return result;
     if (result.failure.kind === 'unavailable') await world.clock.sleep(waitBetweenAttemptsMs);
@@ -102,17 +101,4 @@ async function ask<Answer>(api: MailboxApi, world: World, send: () => Answered<A
 
 function mayPass(failure: Failure): boolean {
   return failure.kind === 'throttled' || failure.kind === 'unavailable';
-}
-
-/** Asks again after each wait: another lane may have taken the slot. */
-async function takeSlot({ budget }: MailboxApi, { clock }: World): Promise<void> {
-  for (;;) {
-    const now = clock.monotonic();
-    const startAt = budget.nextStartAt(now);
-    if (startAt <= now) {
-      budget.started(now);
-      return;
-    }
-    await clock.sleep(startAt - now);
-  }
 }

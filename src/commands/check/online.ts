@@ -3,10 +3,11 @@ import type { AccountConfig, Config } from '../../config/config.ts';
 import { selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
 import { MailboxApi } from '../../mailbox-api/client.ts';
+import { takeSlot } from '../../mailbox-api/slot.ts';
 import { type MailboxEntry, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import { namesMailbox } from '../../model/glob.ts';
-import type { Tally } from '../../model/tally.ts';
+import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
@@ -18,8 +19,6 @@ import type { World } from '../../world.ts';
 const requestsMade = 2;
 /** Addresses that a line carries at most. */
 const namesShown = 5;
-
-const nobodyCounts: Tally = { decision() {}, action() {}, request() {}, notification() {} };
 
 /** What an account's API said. */
 export interface OnlineAccount {
@@ -61,11 +60,9 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
       'a daemon runs on this store, and headroom leaves no request for this check; its page shows the account';
     return { ...unknown, failure: why };
   }
-  const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, nobodyCounts);
+  const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, noTally);
   const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
-    const now = world.clock.monotonic();
-    await world.clock.sleep(api.budget.nextStartAt(now) - now);
-    api.budget.started(world.clock.monotonic());
+    await takeSlot(api.budget, world.clock);
     return ask();
   };
   try {

@@ -1,0 +1,19 @@
+// What the parts of the notifier are given.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { World } from '../world.ts';
+import type { Channel } from './channel.ts';
+import type { OutboxStore } from './outbox-store.ts';
+
+export interface NotifyParts {
+  readonly world: World;
+  readonly store: OutboxStore;
+  readonly fleet: Fleet;
+}
+
+/** Of a part that records something for channels. */
+export interface RecordingParts extends NotifyParts {
+  /** Configured at that moment. */
+  readonly channels: () => readonly Channel[];
+  /** Called after something was recorded. */
+  readonly recorded: () => void;
+}
