@@ -33,7 +33,7 @@ export async function serve(
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
   const ready = () => readinessOf(fleet, startup);
-  const answers = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf, history: store };
+  const answers = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf, history: store.audit };
   const server = await startServer({
     ...answers,
     host,
@@ -41,7 +41,7 @@ export async function serve(
     auth: () => live.config.server.auth,
     metrics,
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
-    deliveries: (limit) => store.recentDeliveries(limit),
+    deliveries: (limit) => store.outbox.recentDeliveries(limit),
     reload: (request) => startup.reload(request),
     commands: () => startup.commands,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },

@@ -99,7 +99,7 @@ export class Collector {
     // That the store fails was told without it; its beginning is recorded with its end.
     const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
     const firing = recorded.filter(({ status }) => status === 'firing');
-    const untold = await store.untoldTransitions(lookLimit);
+    const untold = await store.outbox.untoldTransitions(lookLimit);
     const now = world.clock.now();
     const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings();
     const full = untold.length >= lookLimit;
@@ -114,7 +114,7 @@ export class Collector {
 
   async #known(): Promise<Map<string, Announcement>> {
     if (this.#announced) return this.#announced;
-    const { announcements, groups } = await this.#parts.store.loadTelling();
+    const { announcements, groups } = await this.#parts.store.outbox.loadTelling();
     for (const { group, at } of groups) this.#lastTold.set(group, at);
     this.#announced = new Map(announcements.map((one) => [one.fingerprint, one]));
     return this.#announced;
@@ -143,7 +143,7 @@ export class Collector {
       groups: routed.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
     };
     const transitionIds = tellings.flatMap(({ ids }) => ids);
-    await this.#parts.store.recordDeliveries({ transitionIds, deliveries, telling, now });
+    await this.#parts.store.outbox.recordDeliveries({ transitionIds, deliveries, telling, now });
     for (const one of telling.announced) announced.set(one.fingerprint, one);
     for (const fingerprint of telling.ended) announced.delete(fingerprint);
     for (const group of telling.groups) this.#lastTold.set(group, now);

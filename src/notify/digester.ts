@@ -40,7 +40,7 @@ export class Digester {
     if (!settings) return minuteMs;
     const now = this.#parts.world.clock.now();
     const schedule = cronSchedule(settings.at, settings.timeZone);
-    this.#until ??= await this.#parts.store.digestedUntil();
+    this.#until ??= await this.#parts.store.outbox.digestedUntil();
     // The first one reaches back to the moment when somebody began to want one.
     if (this.#until === null) await this.#record([], now);
     else if (this.#isDue(schedule, this.#until, now) && !sameMinute(this.#until, now, settings.timeZone)) {
@@ -59,7 +59,7 @@ export class Digester {
   async #deliveries(settings: DigestSettings, since: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
     const { store, fleet, channels } = this.#parts;
     const waiting = [...fleet.channels()].filter(({ pending }) => pending > 0);
-    const notice = digestOf(await store.digestFacts(since), {
+    const notice = digestOf(await store.outbox.digestFacts(since), {
       since,
       now,
       timeZone: settings.timeZone,
@@ -76,7 +76,7 @@ export class Digester {
   }
 
   async #record(deliveries: readonly NewDelivery[], until: EpochMs): Promise<void> {
-    await this.#parts.store.recordDigest({ deliveries, until });
+    await this.#parts.store.outbox.recordDigest({ deliveries, until });
     this.#until = until;
     if (deliveries.length > 0) this.#parts.recorded();
   }

@@ -51,7 +51,7 @@ export class Heartbeat {
   async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
     const { store, fleet, stuckLoops } = this.#parts;
     await store.proveWritable(now);
-    const outbox = await store.outboxState(now);
+    const outbox = await store.outbox.outboxState(now);
     const channels = new Map([...fleet.channels()].map((channel) => [channel.name, channel]));
     const stuck = outbox.filter(({ channel, oldestPendingAt }) => {
       const state = channels.get(channel);

@@ -10,7 +10,7 @@ import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digester.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
 import { createLoop, type Loop } from './loop.ts';
-import type { OutboxStore } from './outbox-store.ts';
+import type { Outbox } from './outbox-store.ts';
 import type { NotifyParts } from './parts.ts';
 import { Sender } from './sender.ts';
 import { StoreWatch } from './store-watch.ts';
@@ -44,8 +44,8 @@ export interface Notifier {
   /** What was given up, and the way to have it sent once more. */
   readonly undelivered: {
     channels(): readonly string[];
-    find(which: WhichUndelivered): ReturnType<OutboxStore['undelivered']>;
-    resend(ids: readonly string[]): ReturnType<OutboxStore['resendDeliveries']>;
+    find(which: WhichUndelivered): ReturnType<Outbox['undelivered']>;
+    resend(ids: readonly string[]): ReturnType<Outbox['resendDeliveries']>;
   };
 }
 
@@ -119,7 +119,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     },
     undelivered: {
       channels: () => channels().map(({ name }) => name),
-      find: (which) => store.undelivered(which),
+      find: (which) => store.outbox.undelivered(which),
       resend: (ids) => resend(ids, sendings, parts),
     },
   };
@@ -131,7 +131,7 @@ async function end(sendings: readonly Sending[]): Promise<void> {
 
 /** What was given up is sent once more, as it was. Returns how many messages, by channel. */
 async function resend(ids: readonly string[], sendings: readonly Sending[], { store, world }: NotifierParts) {
-  const counts = await store.resendDeliveries(ids, world.clock.now());
+  const counts = await store.outbox.resendDeliveries(ids, world.clock.now());
   for (const { channel, sender, loop } of sendings) {
     if (!counts.some(({ channel: name }) => name === channel.name)) continue;
     sender.revive();
@@ -142,7 +142,7 @@ async function resend(ids: readonly string[], sendings: readonly Sending[], { st
 
 /** Messages for a channel that is no longer configured stay in the outbox: somebody must see them. */
 async function showForeign({ world, store, fleet }: NotifierParts, channels: readonly Channel[]): Promise<void> {
-  const counts = await world.clock.busy(() => store.outboxState(world.clock.now())).catch(() => []);
+  const counts = await world.clock.busy(() => store.outbox.outboxState(world.clock.now())).catch(() => []);
   for (const { channel: name, pending, oldestPendingAt } of counts) {
     if (channels.some((channel) => channel.name === name)) continue;
     if (pending === 0) continue;

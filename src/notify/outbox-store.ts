@@ -1,4 +1,4 @@
-// The store's verbs that telling needs. The store implements them; each one is a transaction of its own.
+// What the notifier needs of the store, which implements it. Each verb that writes is a transaction of its own.
 import type { AlertChanges } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { DeliveryRecord, DeliverySettlement, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
@@ -6,11 +6,29 @@ import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 
 export interface OutboxStore {
+  readonly outbox: Outbox;
+  /** Alerts about the channels and the store themselves. */
+  recordAlerts(changes: AlertChanges): Promise<void>;
+  /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
+  keepOutage(outage: ToldOutage): Promise<boolean>;
+  /** What an earlier process kept, and nobody ended; null when there is nothing. */
+  outage(): Promise<ToldOutage | null>;
+  /** One transaction: the alert's end, and that the outage of that beginning is over. */
+  endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
+  /** What failed since the store was opened, of whatever was read or written by anyone. */
+  readonly trouble: StoreTrouble;
+  /** Called after each failure. There is one listener. */
+  onTrouble(listener: () => void): void;
+  /** Writes something. Rejects when it can't. */
+  proveWritable(now: EpochMs): Promise<void>;
+}
+
+export interface Outbox {
   /** What people know, as the last process left it. */
   loadTelling(): Promise<TellingMemory>;
-  /** Transitions that nobody was told of, by id, at most `limit`. */
+  /** Transitions that no delivery was made of, by id, at most `limit`. */
   untoldTransitions(limit: number): Promise<readonly StoredTransition[]>;
-  /** One transaction: marks the transitions told, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
+  /** Marks the transitions told, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
   recordDeliveries(record: DeliveryRecord): Promise<void>;
   /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
@@ -25,26 +43,12 @@ export interface OutboxStore {
     ids: readonly string[],
     now: EpochMs,
   ): Promise<readonly { readonly channel: string; readonly count: number }[]>;
-  /** Alerts about telling itself. */
-  recordAlerts(changes: AlertChanges): Promise<void>;
-  /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
-  keepOutage(outage: ToldOutage): Promise<boolean>;
-  /** What an earlier process kept, and nobody ended; null when there is nothing. */
-  outage(): Promise<ToldOutage | null>;
-  /** One transaction: the alert's end, and that the outage of that beginning is over. */
-  endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
   /** Until when the newest digest reached; null: there was none. */
   digestedUntil(): Promise<EpochMs | null>;
   /** What happened since then. */
   digestFacts(since: EpochMs): Promise<DigestFacts>;
-  /** One transaction: the digest's deliveries, due at once, and until when it reached. */
+  /** The digest's deliveries, due at once, and until when it reached. */
   recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void>;
-  /** What failed since the store was opened, of whatever was read or written by anyone. */
-  readonly trouble: StoreTrouble;
-  /** Called after each failure. There is one listener. */
-  onTrouble(listener: () => void): void;
-  /** Writes something. Rejects when it can't. */
-  proveWritable(now: EpochMs): Promise<void>;
   /** One entry for every channel with something pending, or given up since `deadSince`, configured or not. */
   outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]>;
 }

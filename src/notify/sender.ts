@@ -83,7 +83,7 @@ export class Sender {
       await this.#keepUp();
       return 0;
     }
-    const pending = await store.pendingDeliveries(this.#channel.name, lookLimit);
+    const pending = await store.outbox.pendingDeliveries(this.#channel.name, lookLimit);
     const tried = this.#triedSinceOutage;
     const { delivery, waitMs } = nextDelivery(pending, {
       now: world.clock.now(),
@@ -101,7 +101,7 @@ export class Sender {
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    await store.settleDelivery(settlement);
+    await store.outbox.settleDelivery(settlement);
     if (refusals > 0 && settlement.state === 'pending') this.#refusals.set(delivery.id, refusals);
     else this.#refusals.delete(delivery.id);
     if (settlement.state === 'pending') this.#triedSinceOutage?.add(delivery.id);
@@ -119,7 +119,7 @@ export class Sender {
     if (this.#gone !== null) return { kind: 'gone', detail: this.#gone };
     if (this.#channel.once && delivery.receipt === null) {
       if (delivery.begunAt !== null) return lost('Warmwarden ended in the middle of it');
-      await store.beginDelivery(delivery.id, world.clock.now());
+      await store.outbox.beginDelivery(delivery.id, world.clock.now());
     }
     this.#lastSendAt = world.clock.monotonic();
     return world.clock.busy(() => this.#guarded((signal) => this.#channel.send(delivery, signal)));
@@ -194,7 +194,7 @@ export class Sender {
   async #show(): Promise<void> {
     const { store, fleet, world } = this.#parts;
     const { name, type } = this.#channel;
-    const counts = await store.outboxState(world.clock.now() - givenUpShownMs);
+    const counts = await store.outbox.outboxState(world.clock.now() - givenUpShownMs);
     const count = counts.find(({ channel }) => channel === name);
     const state: ChannelState = {
       name,

@@ -28,7 +28,7 @@ export function auditing(rooms: CommandRooms): Audited {
   const { store, world } = rooms;
   return async ({ by, reason }, what, work) => {
     const at = world.clock.now();
-    const id = await store.beginCommand({ ...what, by, reason, at });
+    const id = await store.audit.beginCommand({ ...what, by, reason, at });
     const begun = { ...what, id, by, reason, at };
     const outcome = await work().catch(async (error: unknown) => {
       const said = error instanceof Error ? error.message : String(error);
@@ -43,7 +43,7 @@ export function auditing(rooms: CommandRooms): Audited {
 /** What an earlier process began and did not end: told as it is. Never rejects: the next start tries again. */
 export async function endInterrupted(rooms: CommandRooms): Promise<void> {
   try {
-    for (const entry of await rooms.store.unendedCommands())
+    for (const entry of await rooms.store.audit.unendedCommands())
       await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
   } catch (error) {
     rooms.world.log.error({ err: error }, 'the operator commands of the process before could not be read');
@@ -61,7 +61,7 @@ async function settle(rooms: CommandRooms, ended: Omit<CommandEntry, 'endedAt'>)
   const event = operatorActedEvent({ ...ended, endedAt: now }, { rules: rules(), pageUrl, now });
   const alerts = { changed: [], dropped: [], transitions: event ? [event] : [] };
   try {
-    await store.endCommand({ id, end, outcome, at: now, alerts });
+    await store.audit.endCommand({ id, end, outcome, at: now, alerts });
     if (event) onTransitions();
   } catch (error) {
     world.log.error({ err: error, command }, 'the outcome of an operator command could not be recorded');

@@ -30,7 +30,7 @@ export function silenceCommands(
       if (stopped) return stopped;
       const command = `silence add ${silence.id}: ${matchText(match)}`;
       return audited(request, { name: 'silence-add', command, account: null, mailboxes: [] }, async () => {
-        await store.recordSilence(silence, from);
+        await store.silences.record(silence, from);
         fleet.putSilence(silence);
         return { result: 'done', messages: effectOf(`Silence ${silence.id}`, silence, fleet) };
       });
@@ -47,7 +47,7 @@ export function silenceCommands(
       const ended = { ...silence, until: now };
       const command = `silence expire ${id}`;
       return audited(request, { name: 'silence-expire', command, account: null, mailboxes: [] }, async () => {
-        await store.recordSilence(ended, now);
+        await store.silences.record(ended, now);
         fleet.putSilence(ended);
         return {
           result: 'done',

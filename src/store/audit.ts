@@ -1,12 +1,13 @@
-// The audit log: what people asked for, written before it is done, and what came of it. What takes a `trx` belongs into a transaction.
+// The audit log: what people asked for, written before it is done, and its outcome; beside it what the guard did by itself.
 import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Gate } from './gate.ts';
 import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
-
-type Db = Kysely<Tables>;
+import { writeAlerts } from './writes.ts';
 
 /** A command that begins. */
 export interface CommandBegin extends CommandName, Requester {
@@ -18,6 +19,8 @@ export interface CommandSettlement {
   readonly end: CommandEnd;
   readonly outcome: string;
   readonly at: EpochMs;
+  /** Who is notified of it. */
+  readonly alerts: AlertChanges;
 }
 
 /** What is asked of the audit log; all that is given must fit. */
@@ -31,31 +34,64 @@ export interface HistoryQuery {
 /** SQLite takes 32,766 parameters a statement; this stays far below. */
 const rowsAStatement = 500;
 
-/** Returns the id of the new line. */
-export async function beginCommand(trx: Db, { at, by, reason, name, command, account, mailboxes }: CommandBegin) {
-  const { id } = await trx
-    .insertInto('operator_commands')
-    .values({ at, by, reason, name, command, account, result: null, ended_at: null, outcome: '' })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  for (let from = 0; from < mailboxes.length; from += rowsAStatement) {
-    const some = mailboxes.slice(from, from + rowsAStatement);
-    const rows = some.map((one) => ({ command_id: id, account: one.account, mailbox_id: one.id, email: one.email }));
-    await trx.insertInto('command_mailboxes').values(rows).execute();
+export class AuditLog {
+  readonly #gate: Gate;
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
   }
-  return id;
+
+  /** A person asks for something: written down before it is done. Returns the id of the new line. */
+  beginCommand({ at, by, reason, name, command, account, mailboxes }: CommandBegin): Promise<number> {
+    return this.#gate.write(async (trx) => {
+      const { id } = await trx
+        .insertInto('operator_commands')
+        .values({ at, by, reason, name, command, account, result: null, ended_at: null, outcome: '' })
+        .returning('id')
+        .executeTakeFirstOrThrow();
+      for (let from = 0; from < mailboxes.length; from += rowsAStatement) {
+        const some = mailboxes.slice(from, from + rowsAStatement);
+        const rows = some.map((one) => ({
+          command_id: id,
+          account: one.account,
+          mailbox_id: one.id,
+          email: one.email,
+        }));
+        await trx.insertInto('command_mailboxes').values(rows).execute();
+      }
+      return id;
+    });
+  }
+
+  /** The outcome of a command, and who is notified of it. */
+  async endCommand({ id, end, outcome, at, alerts }: CommandSettlement): Promise<void> {
+    await this.#gate.write(async (trx) => {
+      const ended = { result: end, outcome, ended_at: at };
+      await trx.updateTable('operator_commands').set(ended).where('id', '=', id).execute();
+      await writeAlerts(trx, alerts);
+    });
+  }
+
+  /** Commands without an outcome, oldest first: an earlier process ended before it. */
+  unendedCommands(): Promise<readonly CommandEntry[]> {
+    return this.#gate.read(async (db) => {
+      const begun = db.selectFrom('operator_commands').selectAll().where('result', 'is', null);
+      return withMailboxes(db, await begun.orderBy('id').execute());
+    });
+  }
+
+  /** Commands, the newest first. */
+  commands(query: HistoryQuery): Promise<readonly CommandEntry[]> {
+    return this.#gate.read((db) => loadCommands(db, query));
+  }
+
+  /** What the guard did by itself, the newest first. */
+  guardActions(query: HistoryQuery): Promise<readonly Action[]> {
+    return this.#gate.read((db) => loadGuardActions(db, query));
+  }
 }
 
-export async function endCommand(trx: Db, { id, end, outcome, at }: CommandSettlement): Promise<void> {
-  const ended = { result: end, outcome, ended_at: at };
-  await trx.updateTable('operator_commands').set(ended).where('id', '=', id).execute();
-}
-
-/** Those that no outcome was written of, oldest first. */
-export async function unendedCommands(db: Db): Promise<readonly CommandEntry[]> {
-  const rows = await db.selectFrom('operator_commands').selectAll().where('result', 'is', null).orderBy('id').execute();
-  return withMailboxes(db, rows);
-}
+type Db = Kysely<Tables>;
 
 /** The newest first. */
 export async function loadCommands(db: Db, { since, mailbox, limit }: HistoryQuery): Promise<readonly CommandEntry[]> {

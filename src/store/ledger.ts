@@ -16,8 +16,8 @@ import { schemaOf, schemaVersion } from './migrations.ts';
 import { parsed } from './parsed.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { Tables } from './schema.ts';
+import { loadSilences } from './silences.ts';
 import { storedAction } from './stored.ts';
-import { loadSilences } from './telling.ts';
 
 export interface LedgerEntries {
   /** The newest first. */

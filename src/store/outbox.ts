@@ -1,21 +1,162 @@
-// The outbox: transitions waiting to be told, and deliveries waiting to be sent. What takes a `trx` belongs into a transaction.
+// The outbox: transitions that no message was made of yet, and messages on their way to a channel.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely, Selectable } from 'kysely';
 import type { Transition } from '../model/alert.ts';
 import type { Delivery, DeliveryState, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
-import type { DeliveryRecord, DeliverySettlement, OutboxCount } from '../model/outbox.ts';
+import type { DeliveryRecord, DeliverySettlement, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
+import type { Gate } from './gate.ts';
 import { setMeta } from './migrations.ts';
 import { parsed } from './parsed.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import type { Tables } from './schema.ts';
 import { storedAction } from './stored.ts';
-import { writeTelling } from './telling.ts';
+import { loadTelling, writeTelling } from './telling.ts';
+
+const digestKey = 'digested_until';
+/** What one digest is made of at most; it shows far less. */
+const maxDigested = 5_000;
+
+interface DigestRecord {
+  readonly deliveries: readonly NewDelivery[];
+  readonly until: EpochMs;
+}
+
+/** A message that was given up. */
+interface Undelivered {
+  readonly id: string;
+  readonly channel: string;
+}
+
+interface ChannelCount {
+  readonly channel: string;
+  readonly count: number;
+}
+
+export class StoredOutbox {
+  readonly #gate: Gate;
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
+  }
+
+  /** Transitions that no delivery was made of, oldest first. */
+  untoldTransitions(limit: number): Promise<readonly StoredTransition[]> {
+    return this.#gate.read((db) => untoldTransitions(db, limit));
+  }
+
+  /** What people were notified of, and when: what the notifier begins with. */
+  loadTelling(): Promise<TellingMemory> {
+    return this.#gate.read(loadTelling);
+  }
+
+  /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them. */
+  recordDeliveries(record: DeliveryRecord): Promise<void> {
+    return this.#gate.write(async (trx) => {
+      await inPieces(record.transitionIds, (ids) =>
+        trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute(),
+      );
+      if (record.telling) await writeTelling(trx, record.telling, record.now);
+      for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
+    });
+  }
+
+  /** What a channel still has to send, in the order of sending. */
+  pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('deliveries')
+        .selectAll()
+        .where('channel', '=', channel)
+        .where('state', '=', 'pending')
+        .orderBy('sequence')
+        .limit(limit)
+        .execute();
+      return rows.map(readDelivery);
+    });
+  }
+
+  /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
+  async beginDelivery(id: string, now: EpochMs): Promise<void> {
+    await this.#gate.write((trx) =>
+      trx.updateTable('deliveries').set({ begun_at: now }).where('id', '=', id).execute(),
+    );
+  }
+
+  /** Counts an attempt and keeps its outcome. */
+  async settleDelivery(settlement: DeliverySettlement): Promise<void> {
+    const { id, state, now, nextAttemptAt = now, detail, receipt } = settlement;
+    await this.#gate.write((trx) =>
+      trx
+        .updateTable('deliveries')
+        .set((of) => ({
+          state,
+          attempts: of('attempts', '+', receipt === undefined ? 1 : 0),
+          next_attempt_at: nextAttemptAt,
+          settled_at: state === 'pending' ? null : now,
+          detail,
+          begun_at: null,
+          ...(receipt === undefined ? {} : { receipt }),
+        }))
+        .where('id', '=', id)
+        .execute(),
+    );
+  }
+
+  /** The messages that were given up, in the order of sending. */
+  undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly Undelivered[]> {
+    return this.#gate.read((db) => {
+      let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
+      if (channel !== null) dead = dead.where('channel', '=', channel);
+      if (delivery !== null) dead = dead.where('id', '=', delivery);
+      return dead.orderBy('channel').orderBy('sequence').execute();
+    });
+  }
+
+  /** Those of these that are still given up are pending again, with their ids and bytes. Returns how many, by channel. */
+  resendDeliveries(wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
+    return this.#gate.write((trx) => resendDeliveries(trx, wanted, now));
+  }
+
+  /** Every channel with something pending, or given up since `deadSince`. */
+  outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
+    return this.#gate.read((db) => outboxState(db, deadSince));
+  }
+
+  /** The newest deliveries, newest first. */
+  recentDeliveries(limit: number): Promise<readonly Delivery[]> {
+    return this.#gate.read(async (db) => {
+      const newest = db.selectFrom('deliveries').selectAll().orderBy('created_at', 'desc').orderBy('sequence', 'desc');
+      return (await newest.limit(limit).execute()).map(readDelivery);
+    });
+  }
+
+  /** Until when the newest digest reached; null: there was none. */
+  digestedUntil(): Promise<EpochMs | null> {
+    return this.#gate.read(async (db) => {
+      const row = await db.selectFrom('meta').select('value').where('key', '=', digestKey).executeTakeFirst();
+      return row ? Number(row.value) : null;
+    });
+  }
+
+  /** Actions that were settled, and messages that were given up, since the moment; oldest first. */
+  digestFacts(since: EpochMs): Promise<DigestFacts> {
+    return this.#gate.read((db) => digestFacts(db, since));
+  }
+
+  /** The deliveries of a digest, and until when it reached. */
+  recordDigest({ deliveries, until }: DigestRecord): Promise<void> {
+    return this.#gate.write(async (trx) => {
+      for (const delivery of deliveries) await insertDelivery(trx, delivery, until);
+      await setMeta(trx, digestKey, String(until));
+    });
+  }
+}
 
 type Db = Kysely<Tables>;
 
 /** Read in pieces, with a turn of the event loop between two: a storm has thousands. */
-export async function untoldTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
+async function untoldTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
   const untold: StoredTransition[] = [];
   while (untold.length < limit) {
     const rows = await db
@@ -34,14 +175,6 @@ export async function untoldTransitions(db: Db, limit: number): Promise<readonly
 }
 
 const storedTransition = (json: string, id: number) => parsed<Transition>(json, 'transitions', { id });
-
-export async function recordDeliveries(trx: Db, record: DeliveryRecord): Promise<void> {
-  await inPieces(record.transitionIds, (ids) =>
-    trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute(),
-  );
-  if (record.telling) await writeTelling(trx, record.telling, record.now);
-  for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
-}
 
 async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Promise<void> {
   const last = await trx
@@ -71,57 +204,7 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
     .execute();
 }
 
-export async function pendingDeliveries(db: Db, channel: string, limit: number): Promise<readonly Delivery[]> {
-  const rows = await db
-    .selectFrom('deliveries')
-    .selectAll()
-    .where('channel', '=', channel)
-    .where('state', '=', 'pending')
-    .orderBy('sequence')
-    .limit(limit)
-    .execute();
-  return rows.map(readDelivery);
-}
-
-/** Before an attempt that must not be repeated blindly. */
-export async function beginDelivery(trx: Db, id: string, now: EpochMs): Promise<void> {
-  await trx.updateTable('deliveries').set({ begun_at: now }).where('id', '=', id).execute();
-}
-
-export async function settleDelivery(trx: Db, settle: DeliverySettlement): Promise<void> {
-  const { receipt } = settle;
-  await trx
-    .updateTable('deliveries')
-    .set((of) => ({
-      state: settle.state,
-      attempts: of('attempts', '+', receipt === undefined ? 1 : 0),
-      next_attempt_at: settle.nextAttemptAt ?? settle.now,
-      settled_at: settle.state === 'pending' ? null : settle.now,
-      detail: settle.detail,
-      begun_at: null,
-      ...(receipt === undefined ? {} : { receipt }),
-    }))
-    .where('id', '=', settle.id)
-    .execute();
-}
-
-/** Deliveries that were given up, in the order of sending. */
-export function undelivered(
-  db: Db,
-  { channel, delivery }: WhichUndelivered,
-): Promise<readonly { readonly id: string; readonly channel: string }[]> {
-  let dead = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'dead');
-  if (channel !== null) dead = dead.where('channel', '=', channel);
-  if (delivery !== null) dead = dead.where('id', '=', delivery);
-  return dead.orderBy('channel').orderBy('sequence').execute();
-}
-
-/** A person wants these sent once more, as they were and under their ids. Returns how many still were given up, by channel. */
-export async function resendDeliveries(
-  trx: Db,
-  wanted: readonly string[],
-  now: EpochMs,
-): Promise<readonly { readonly channel: string; readonly count: number }[]> {
+async function resendDeliveries(trx: Db, wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
   const counts = new Map<string, number>();
   const again = {
     state: 'pending',
@@ -139,8 +222,7 @@ export async function resendDeliveries(
   return [...counts].map(([channel, count]) => ({ channel, count }));
 }
 
-/** One entry for every channel with something pending, or given up since `deadSince`. */
-export async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxCount[]> {
+async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxCount[]> {
   const rows = await db
     .selectFrom('deliveries')
     .select((of) => ['channel', 'state', of.fn.countAll<number>().as('count'), of.fn.min('created_at').as('oldest')])
@@ -164,17 +246,7 @@ export async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly 
   });
 }
 
-const digestKey = 'digested_until';
-/** What one digest is made of at most; it shows far less. */
-const maxDigested = 5_000;
-
-export async function digestedUntil(db: Db): Promise<EpochMs | null> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', digestKey).executeTakeFirst();
-  return row ? Number(row.value) : null;
-}
-
-/** Actions that were settled, and messages that were given up, since the moment; oldest first. */
-export async function digestFacts(db: Db, since: EpochMs) {
+async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
   const actions = await db
     .selectFrom('actions')
     .select(['id', 'action'])
@@ -196,25 +268,6 @@ export async function digestFacts(db: Db, since: EpochMs) {
       .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
     givenUp: givenUp.map(readDelivery),
   };
-}
-
-export async function recordDigest(
-  trx: Db,
-  record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs },
-): Promise<void> {
-  for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.until);
-  await setMeta(trx, digestKey, String(record.until));
-}
-
-export async function recentDeliveries(db: Db, limit: number): Promise<readonly Delivery[]> {
-  const rows = await db
-    .selectFrom('deliveries')
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('sequence', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(readDelivery);
 }
 
 function readDelivery(row: Selectable<Tables['deliveries']>): Delivery {

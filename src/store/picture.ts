@@ -9,8 +9,8 @@ import { loadMailboxes } from './mailboxes.ts';
 import { parsed } from './parsed.ts';
 import type { BreakerRecord } from './records.ts';
 import type { Tables } from './schema.ts';
+import { loadSilences } from './silences.ts';
 import { storedAction, storedWritesOff } from './stored.ts';
-import { loadSilences } from './telling.ts';
 
 type Db = Kysely<Tables>;
 

@@ -1,26 +1,24 @@
-// What survives a restart: one verb per business event, each a transaction of its own (gate.ts). No clock here: `now` comes along.
+// What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
+// No clock here: `now` comes along.
 import type { Action } from '../model/action.ts';
-import type { AlertChanges, Silence } from '../model/alert.ts';
+import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { CommandEntry } from '../model/operator-command.ts';
-import type { DeliveryRecord, DeliverySettlement, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
-import * as audit from './audit.ts';
+import { AuditLog } from './audit.ts';
 import { type Connection, connect, nameHolder, storeError } from './connection.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
 import { metaOf, migrate, setMeta } from './migrations.ts';
 import { OutageNote } from './outage-note.ts';
-import * as outbox from './outbox.ts';
+import { StoredOutbox } from './outbox.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WritesRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
+import { StoredSilences } from './silences.ts';
 import { storedAction } from './stored.ts';
-import * as telling from './telling.ts';
 import {
   writeAction,
   writeAlerts,
@@ -41,6 +39,9 @@ export class Store {
   readonly #connection: Connection;
   readonly #gate: Gate;
   readonly #note: OutageNote;
+  readonly outbox: StoredOutbox;
+  readonly silences: StoredSilences;
+  readonly audit: AuditLog;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
 
@@ -50,6 +51,9 @@ export class Store {
     this.#connection = connection;
     this.#gate = gate;
     this.#note = new OutageNote(connection.file);
+    this.outbox = new StoredOutbox(gate);
+    this.silences = new StoredSilences(gate);
+    this.audit = new AuditLog(gate);
     this.runs = new StoredRuns(gate);
   }
 
@@ -105,34 +109,6 @@ export class Store {
     await this.#gate.write(async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
-  }
-
-  /** A person asks for something: written down before it is done. Returns its id. */
-  beginCommand(begin: audit.CommandBegin): Promise<number> {
-    return this.#gate.write((trx) => audit.beginCommand(trx, begin));
-  }
-
-  /** What came of it, and who is notified. */
-  async endCommand(settlement: audit.CommandSettlement & { readonly alerts: AlertChanges }): Promise<void> {
-    await this.#gate.write(async (trx) => {
-      await audit.endCommand(trx, settlement);
-      await writeAlerts(trx, settlement.alerts);
-    });
-  }
-
-  /** What was asked for and has no outcome: an earlier process ended before it. */
-  unendedCommands(): Promise<readonly CommandEntry[]> {
-    return this.#gate.read(audit.unendedCommands);
-  }
-
-  /** The audit log, the newest first. */
-  commands(query: audit.HistoryQuery): Promise<readonly CommandEntry[]> {
-    return this.#gate.read((db) => audit.loadCommands(db, query));
-  }
-
-  /** What the guard did by itself, the newest first. */
-  guardActions(query: audit.HistoryQuery): Promise<readonly Action[]> {
-    return this.#gate.read((db) => audit.loadGuardActions(db, query));
   }
 
   /** What the guard did by itself since a moment and what was read back, oldest first. */
@@ -225,51 +201,6 @@ export class Store {
     });
   }
 
-  /** Transitions that no delivery was made of, oldest first. */
-  untoldTransitions(limit: number): Promise<readonly StoredTransition[]> {
-    return this.#gate.read((db) => outbox.untoldTransitions(db, limit));
-  }
-
-  /** What people were told of, and when: telling begins with it. */
-  loadTelling(): Promise<TellingMemory> {
-    return this.#gate.read(telling.loadTelling);
-  }
-
-  /** A person's silence, new or expired. */
-  recordSilence(silence: Silence, now: EpochMs): Promise<void> {
-    return this.#gate.write((trx) => telling.recordSilence(trx, silence, now));
-  }
-
-  /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them, in one transaction. */
-  recordDeliveries(record: DeliveryRecord): Promise<void> {
-    return this.#gate.write((trx) => outbox.recordDeliveries(trx, record));
-  }
-
-  /** What a channel still has to send, in the order of sending. */
-  pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]> {
-    return this.#gate.read((db) => outbox.pendingDeliveries(db, channel, limit));
-  }
-
-  /** Counts an attempt and keeps its outcome. */
-  settleDelivery(settle: DeliverySettlement): Promise<void> {
-    return this.#gate.write((trx) => outbox.settleDelivery(trx, settle));
-  }
-
-  /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
-  beginDelivery(id: string, now: EpochMs): Promise<void> {
-    return this.#gate.write((trx) => outbox.beginDelivery(trx, id, now));
-  }
-
-  /** The messages that were given up. */
-  undelivered(which: WhichUndelivered) {
-    return this.#gate.read((db) => outbox.undelivered(db, which));
-  }
-
-  /** Puts given-up messages into the outbox again, with their ids and bytes. How many, by channel. */
-  resendDeliveries(ids: readonly string[], now: EpochMs) {
-    return this.#gate.write((trx) => outbox.resendDeliveries(trx, ids, now));
-  }
-
   /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
   async keepOutage(outage: ToldOutage): Promise<boolean> {
     return this.#note.write(outage);
@@ -294,21 +225,6 @@ export class Store {
     this.#note.remove();
   }
 
-  /** Until when the newest digest reached; null: there was none. */
-  digestedUntil(): Promise<EpochMs | null> {
-    return this.#gate.read(outbox.digestedUntil);
-  }
-
-  /** What was done and what was given up since the moment, oldest first. */
-  digestFacts(since: EpochMs) {
-    return this.#gate.read((db) => outbox.digestFacts(db, since));
-  }
-
-  /** The deliveries of a digest, and until when it reached. */
-  recordDigest(record: { readonly deliveries: readonly NewDelivery[]; readonly until: EpochMs }): Promise<void> {
-    return this.#gate.write((trx) => outbox.recordDigest(trx, record));
-  }
-
   /** What other users could do to the store's files: sentences for the log. */
   get warnings(): readonly string[] {
     return this.#connection.warnings;
@@ -327,15 +243,5 @@ export class Store {
   /** Writes that the process lives. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
-  }
-
-  /** Every channel with something pending, or given up since `deadSince`. */
-  outboxState(deadSince: EpochMs): Promise<readonly OutboxCount[]> {
-    return this.#gate.read((db) => outbox.outboxState(db, deadSince));
-  }
-
-  /** The newest deliveries, newest first. */
-  recentDeliveries(limit: number): Promise<readonly Delivery[]> {
-    return this.#gate.read((db) => outbox.recentDeliveries(db, limit));
   }
 }

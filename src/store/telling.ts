@@ -1,6 +1,6 @@
-// What people know and what they do not want to hear: announcements, when each group was told, and silences.
+// What people were notified of: the alerts that were announced to them, and when each group was sent last.
 import type { Kysely } from 'kysely';
-import type { Announcement, Silence } from '../model/alert.ts';
+import type { Announcement } from '../model/alert.ts';
 import type { TellingChanges, TellingMemory } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { parsed } from './parsed.ts';
@@ -39,27 +39,4 @@ export async function writeTelling(trx: Db, { announced, ended, groups }: Tellin
       .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ told_at: now }))
       .execute(),
   );
-}
-
-/** New, or changed: expired ones have their end as `until`. Within the caller's transaction. */
-export async function recordSilence(trx: Db, silence: Silence, now: EpochMs): Promise<void> {
-  const changing = { until: silence.until, silence: JSON.stringify(silence) };
-  // Who silenced what stays in the audit log.
-  await trx.deleteFrom('silences').where('until', '<=', now).execute();
-  await trx
-    .insertInto('silences')
-    .values({ id: silence.id, ...changing })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
-    .execute();
-}
-
-/** Those that have not expired at that moment, by their end. */
-export async function loadSilences(db: Db, now: EpochMs): Promise<readonly Silence[]> {
-  const rows = await db
-    .selectFrom('silences')
-    .select(['id', 'silence'])
-    .where('until', '>', now)
-    .orderBy('until')
-    .execute();
-  return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
 }

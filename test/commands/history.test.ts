@@ -74,7 +74,7 @@ describe('history', () => {
   test('of a daemon elsewhere, for a token that may read', async () => {
     const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: createHash('sha256').update('t').digest('hex') }];
     const store = await Store.open(path, now);
-    await using server = await serve(new Fleet(), { auth: () => ({ tokens }), history: store });
+    await using server = await serve(new Fleet(), { auth: () => ({ tokens }), history: store.audit });
     vi.stubEnv('WARMWARDEN_TOKEN', 't');
     const { code, stdout } = await run('history', '--url', server.url, '--json');
     expect([code, JSON.parse(stdout).entries.length]).toEqual([0, 2]);
@@ -96,8 +96,8 @@ describe('writes without a daemon', () => {
     );
     const { writesOff, untold, newest } = await inStore(async (store) => ({
       writesOff: (await store.loadPicture()).writesOff,
-      untold: (await store.untoldTransitions(10)).map(({ transition }) => transition.alert.rule),
-      newest: (await store.commands({ since: 0, mailbox: null, limit: 1 }))[0],
+      untold: (await store.outbox.untoldTransitions(10)).map(({ transition }) => transition.alert.rule),
+      newest: (await store.audit.commands({ since: 0, mailbox: null, limit: 1 }))[0],
     }));
     expect(writesOff).toMatchObject([{ scope: { kind: 'mailbox', mailboxId: 'm1' }, reason: 'moving' }]);
     expect(untold.slice(-2)).toEqual(['writes_off', 'operator_acted']);

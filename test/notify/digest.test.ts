@@ -37,7 +37,7 @@ test('is caught up once after a downtime, however long, and not when none was mi
     [200 * dayMs, 1],
   ] as const) {
     const store = memoryOutbox();
-    await store.recordDigest({ deliveries: [], until: start - away });
+    await store.outbox.recordDigest({ deliveries: [], until: start - away });
     await using rig = rigWith(hookTo(receiver.url), { digest: { ...digest, at: '30 8 * * *' } }, { store });
     await rig.clock.advance(minuteMs);
     expect(store.deliveries()).toHaveLength(caughtUp);
@@ -47,7 +47,7 @@ test('is caught up once after a downtime, however long, and not when none was mi
 test('a weekly one is not taken for missed after days without it', async () => {
   const store = memoryOutbox();
   // Monday of the week before.
-  await store.recordDigest({ deliveries: [], until: Date.parse('2026-03-16T08:00:00Z') });
+  await store.outbox.recordDigest({ deliveries: [], until: Date.parse('2026-03-16T08:00:00Z') });
   await using receiver = await startReceiver(() => 0);
   const weekly = { at: '0 8 * * 1', timeZone: 'UTC', channels: ['hook'] };
   await using rig = rigWith(
@@ -64,7 +64,7 @@ test('a weekly one is not taken for missed after days without it', async () => {
 test('does not come twice in the hour that comes twice', async () => {
   const store = memoryOutbox();
   const night = Date.parse('2026-10-25T00:00:00Z');
-  await store.recordDigest({ deliveries: [], until: night - 20 * hourMs });
+  await store.outbox.recordDigest({ deliveries: [], until: night - 20 * hourMs });
   await using receiver = await startReceiver(() => 0);
   const settings = { digest: { ...digest, at: '30 2 * * *' } };
   await using rig = rigWith(hookTo(receiver.url), settings, { store, at: night });
@@ -78,7 +78,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   await using receiver = await startReceiver(() => 0);
   receiver.answer = status(200, {}, 'ok');
   const store = memoryOutbox();
-  await store.recordDigest({ deliveries: [], until: start - dayMs });
+  await store.outbox.recordDigest({ deliveries: [], until: start - dayMs });
   const failed = {
     state: 'dead',
     title: 'Critical: <!channel>',

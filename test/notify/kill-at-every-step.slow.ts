@@ -47,7 +47,7 @@ async function killedAt(
   const sent = await sendFrom(path, channel, killAt);
   if (sent.killed) await sendAll(path, channel, () => {});
   const after = await Store.open(path, Date.now());
-  const deliveries = await after.recentDeliveries(10);
+  const deliveries = await after.outbox.recentDeliveries(10);
   expect(deliveries).toHaveLength(1);
   await after.close();
   rmSync(folder, { recursive: true });

@@ -3,7 +3,7 @@ import type { Announcement, Transition } from '../../src/model/alert.ts';
 import { type Delivery, pendingDelivery, type StoredTransition } from '../../src/model/delivery.ts';
 import type { DigestFacts } from '../../src/model/outbox.ts';
 import type { StoreTrouble, ToldOutage } from '../../src/model/store-failure.ts';
-import type { OutboxStore } from '../../src/notify/outbox-store.ts';
+import type { Outbox, OutboxStore } from '../../src/notify/outbox-store.ts';
 
 export interface MemoryOutbox extends OutboxStore {
   /** What a tick's commit would do. */
@@ -40,40 +40,14 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     noticed();
   };
   const check = () => {
-    if (!outbox.broken) return;
-    fail(outbox.broken.message, false);
-    throw outbox.broken;
+    if (!store.broken) return;
+    fail(store.broken.message, false);
+    throw store.broken;
   };
-  const outbox: MemoryOutbox = {
-    broken: null,
-    outageNote,
-    restart: () => {
-      outbox.broken = null;
-      trouble = { failures: 0, newest: null };
-    },
-    // A full disk is read all the same.
-    outage: async () => (outbox.outageNote?.alert.firingAt === outageEnded ? null : outbox.outageNote),
-    keepOutage: async (outage) => {
-      outbox.outageNote = outage;
-      return true;
-    },
-    endOutage: async ({ transitions: added }, begunAt) => {
-      check();
-      outbox.commit(added);
-      outageEnded = begunAt;
-      outbox.outageNote = null;
-    },
-    facts: { actions: [], givenUp: [] },
-    looks: 0,
-    damage: (said) => fail(said, true),
-    commit: (added) => {
-      for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });
-    },
-    deliveries: () => [...deliveries.values()],
-    untold: () => transitions.filter(({ told }) => !told).length,
+  const outbox: Outbox = {
     untoldTransitions: async (limit) => {
       check();
-      outbox.looks += 1;
+      store.looks += 1;
       return transitions.filter(({ told }) => !told).slice(0, limit);
     },
     loadTelling: async () => {
@@ -105,23 +79,12 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
         .filter((delivery) => delivery.channel === channel)
         .slice(0, limit);
     },
-    recordAlerts: async ({ transitions: added }) => {
-      check();
-      outbox.commit(added);
-    },
     digestedUntil: async () => digested,
-    digestFacts: async () => outbox.facts,
+    digestFacts: async () => store.facts,
     recordDigest: async ({ deliveries: made, until }) => {
       await outbox.recordDeliveries({ transitionIds: [], deliveries: made, now: until });
       digested = until;
     },
-    get trouble() {
-      return trouble;
-    },
-    onTrouble: (listener) => {
-      noticed = listener;
-    },
-    proveWritable: async () => check(),
     beginDelivery: async (id, now) => {
       check();
       const delivery = deliveries.get(id);
@@ -161,5 +124,45 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
       });
     },
   };
-  return outbox;
+  const store: MemoryOutbox = {
+    outbox,
+    broken: null,
+    outageNote,
+    restart: () => {
+      store.broken = null;
+      trouble = { failures: 0, newest: null };
+    },
+    // A full disk is read all the same.
+    outage: async () => (store.outageNote?.alert.firingAt === outageEnded ? null : store.outageNote),
+    keepOutage: async (outage) => {
+      store.outageNote = outage;
+      return true;
+    },
+    endOutage: async ({ transitions: added }, begunAt) => {
+      check();
+      store.commit(added);
+      outageEnded = begunAt;
+      store.outageNote = null;
+    },
+    facts: { actions: [], givenUp: [] },
+    looks: 0,
+    damage: (said) => fail(said, true),
+    commit: (added) => {
+      for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });
+    },
+    deliveries: () => [...deliveries.values()],
+    untold: () => transitions.filter(({ told }) => !told).length,
+    recordAlerts: async ({ transitions: added }) => {
+      check();
+      store.commit(added);
+    },
+    get trouble() {
+      return trouble;
+    },
+    onTrouble: (listener) => {
+      noticed = listener;
+    },
+    proveWritable: async () => check(),
+  };
+  return store;
 }

@@ -308,7 +308,7 @@ test('what a stopped daemon left is sent by the next one, under the same id with
 test('what an earlier configuration left for a channel that is gone stays visible', async () => {
   const store = memoryOutbox();
   const left = { id: 'msg_1', channel: 'old', group: 'g', payload: '{}', title: 't', alerts: [] };
-  await store.recordDeliveries({ transitionIds: [], deliveries: [left], now: start });
+  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [left], now: start });
   await using rig = rigWith(() => [], {}, { store });
   await rig.clock.advance(secondMs);
   expect([...rig.fleet.channels()]).toMatchObject([
@@ -321,7 +321,7 @@ test('a clock that was set back by hours delays nothing', async () => {
   await using receiver = await startReceiver(() => 0);
   const store = memoryOutbox();
   const left = { id: 'msg_1', channel: 'hook', group: 'g', payload: '{}', title: 't', alerts: [] };
-  await store.recordDeliveries({ transitionIds: [], deliveries: [left], now: start + 5 * hourMs });
+  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [left], now: start + 5 * hourMs });
   await using rig = rigWith(hookTo(receiver.url), {}, { store });
   await rig.clock.advance(secondMs);
   expect(receiver.received).toHaveLength(1);

@@ -66,9 +66,9 @@ test('a restart between two messages: the first is not repeated, the second keep
   const last = receiver.received.at(-1);
   expect(receiver.received.filter(({ body }) => JSON.parse(body).data.account === 'one')).toHaveLength(1);
   expect([last?.body, last?.headers['webhook-id']]).toEqual([failed?.body, failed?.headers['webhook-id']]);
-  expect((await store.recentDeliveries(10)).map(({ state }) => state)).toEqual(['sent', 'sent']);
-  expect(await store.outboxState(0)).toEqual([]);
-  expect(await store.untoldTransitions(10)).toEqual([]);
+  expect((await store.outbox.recentDeliveries(10)).map(({ state }) => state)).toEqual(['sent', 'sent']);
+  expect(await store.outbox.outboxState(0)).toEqual([]);
+  expect(await store.outbox.untoldTransitions(10)).toEqual([]);
   await store.close();
   await rm(folder, { recursive: true });
   expectNoSleepers(clock);

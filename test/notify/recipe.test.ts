@@ -75,10 +75,10 @@ test('a trigger that a killed daemon had begun is not sent again; a run that it 
     title: id,
     alerts: [id],
   }));
-  await store.recordDeliveries({ transitionIds: [], deliveries: made, now: 0 });
-  await store.beginDelivery('begun', 0);
+  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: made, now: 0 });
+  await store.outbox.beginDelivery('begun', 0);
   const receipt = JSON.stringify({ run: 'run-7', startedAt: 0 });
-  await store.settleDelivery({ id: 'known', state: 'pending', now: 0, detail: null, receipt });
+  await store.outbox.settleDelivery({ id: 'known', state: 'pending', now: 0, detail: null, receipt });
   await using rig = fixWith(host, store);
   await rig.clock.advance(minuteMs);
   expect(posts(host)).toBe(0);

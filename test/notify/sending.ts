@@ -11,11 +11,12 @@ import { systemClock } from '../../src/world.ts';
 
 type Reached = (step: string) => void;
 
-/** Each method call is two steps: before it begins, and when its promise has resolved. */
+/** Each method call, also of its outbox, is two steps: before it begins, and when its promise has resolved. */
 function stepped<Part extends object>(part: Part, name: string, reached: Reached): Part {
   return new Proxy(part, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key, target);
+      if (key === 'outbox') return stepped(value as object, name, reached);
       if (typeof value !== 'function' || key === 'render' || key === 'close') return value;
       return async (...args: readonly unknown[]) => {
         reached(`before ${name}.${String(key)}`);
@@ -53,7 +54,7 @@ export async function sendAll(path: string, settings: ChannelSettings, reached: 
   });
   notifier.start();
   const settled = async () => {
-    const deliveries = await store.recentDeliveries(10);
+    const deliveries = await store.outbox.recentDeliveries(10);
     return deliveries.length > 0 && deliveries.every(({ state }) => state !== 'pending');
   };
   while (!(await settled())) await clock.sleep(10);

@@ -36,17 +36,17 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const told = async () => (await store.untoldTransitions(10)).map(({ transition }) => transition);
+const told = async () => (await store.outbox.untoldTransitions(10)).map(({ transition }) => transition);
 
 test('a command is written before it is done, and then with its outcome, for people to read', async () => {
   const audited = auditing(rooms);
   const outcome = await audited(ann, pauseBob, async () => {
-    expect(await store.commands(everything)).toMatchObject([{ ...ann, ...pauseBob, end: null, outcome: '' }]);
+    expect(await store.audit.commands(everything)).toMatchObject([{ ...ann, ...pauseBob, end: null, outcome: '' }]);
     await clock.advance(minuteMs);
     return { result: 'done', messages: ['Paused.', 'Read back.'] };
   });
   expect(outcome.result).toBe('done');
-  expect(await store.commands(everything)).toMatchObject([
+  expect(await store.audit.commands(everything)).toMatchObject([
     { ...ann, ...pauseBob, at: now, end: 'done', outcome: 'Paused. Read back.', endedAt: now + minuteMs },
   ]);
   const [event, ...others] = await told();
@@ -74,7 +74,7 @@ test('nothing is told where there was nothing to do; a failure and an error are'
     'ann ran “pause bob@acme.example”, which FAILED',
     'ann ran “reload”, which FAILED',
   ]);
-  const ends = (await store.commands(everything)).map(({ end, outcome }) => [end, outcome]);
+  const ends = (await store.audit.commands(everything)).map(({ end, outcome }) => [end, outcome]);
   expect(ends).toEqual([
     ['failed', 'the disk is full'],
     ['failed', 'Refused.'],
@@ -83,10 +83,10 @@ test('nothing is told where there was nothing to do; a failure and an error are'
 });
 
 test('what a killed process had begun is told by the next as interrupted, once', async () => {
-  await store.beginCommand({ ...pauseBob, ...ann, at: now });
+  await store.audit.beginCommand({ ...pauseBob, ...ann, at: now });
   await endInterrupted(rooms);
   await endInterrupted(rooms);
-  expect(await store.commands(everything)).toMatchObject([{ end: 'interrupted' }]);
+  expect(await store.audit.commands(everything)).toMatchObject([{ end: 'interrupted' }]);
   expect((await told()).map(({ alert }) => alert.facts.title)).toEqual([
     'ann ran “pause bob@acme.example”, and the outcome is not known',
   ]);
@@ -102,7 +102,7 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   const memory = { formerIds: ['m0'] } as never;
   const mailboxes = [{ ...arrivedMailbox('m1', { account: 'acme', email: bob.email }), memory }];
   const ask = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await historyAnswer(store, { mailboxes, now: clock.now() }, query);
+    const { body } = await historyAnswer(store.audit, { mailboxes, now: clock.now() }, query);
     return 'error' in body ? body.message : body.entries.map(({ by, command }) => `${by} ${command}`);
   };
   expect(await ask({})).toEqual(['ann pause bob@acme.example', 'zoe reload', 'ann pause bob@acme.example']);
@@ -110,6 +110,6 @@ test('the history is asked by time and by mailbox, also under the ids that the a
   expect(await ask({ mailbox: 'BOB@acme.example' })).toHaveLength(2);
   expect(await ask({ mailbox: 'nobody@x.example' })).toBe('No guarded mailbox is called nobody@x.example.');
   expect(await ask({ since: '1h' })).toMatch(/since/);
-  const { body } = await historyAnswer(store, { mailboxes, now: clock.now() }, { limit: '1' });
+  const { body } = await historyAnswer(store.audit, { mailboxes, now: clock.now() }, { limit: '1' });
   expect(body).toMatchObject({ more: true, entries: [{ kind: 'operator', operation: 'pause', result: 'done' }] });
 });

@@ -170,7 +170,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         action,
         [action],
       ]);
-      expect((await store.untoldTransitions(10)).map(({ transition }) => transition)).toEqual([told]);
+      expect((await store.outbox.untoldTransitions(10)).map(({ transition }) => transition)).toEqual([told]);
     });
 
     test('the newest action of a mailbox is the one that it is loaded with', async () => {
@@ -267,7 +267,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(await counting(() => store.recordAlerts({ ...noAlerts, changed: alerts, transitions }))).toBeGreaterThan(
         5,
       );
-      expect(await counting(() => store.untoldTransitions(10_000))).toBeGreaterThan(2);
+      expect(await counting(() => store.outbox.untoldTransitions(10_000))).toBeGreaterThan(2);
       await known(store, ...ids.map((id) => arrivedMailbox(id)));
       expect(await counting(() => store.loadPicture())).toBeGreaterThan(2);
       expect((await store.loadPicture()).alerts).toHaveLength(1_600);
@@ -281,9 +281,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
     test('an expired silence is forgotten when the next one is recorded', async () => {
       await using opened = await open();
       const silence = (id: string, until: number) => ({ id, match: {}, by: 'ann', reason: 'moving', from: now, until });
-      await opened.store.recordSilence(silence('s1', now + 5), now);
-      await opened.store.recordSilence(silence('s2', now + 90), now + 1);
-      await opened.store.recordSilence(silence('s3', now + 90), now + 5);
+      await opened.store.silences.record(silence('s1', now + 5), now);
+      await opened.store.silences.record(silence('s2', now + 90), now + 1);
+      await opened.store.silences.record(silence('s3', now + 90), now + 5);
       const ids = (await (await opened.reopen()).loadPicture()).silences.map(({ id }) => id);
       expect(ids).toEqual(['s2', 's3']);
     });
@@ -303,31 +303,33 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       });
       const store = await opened.reopen();
       expect((await store.loadPicture()).alerts).toEqual([]);
-      expect((await store.untoldTransitions(10)).map(({ transition }) => transition.kind)).toEqual(['resolved']);
+      expect((await store.outbox.untoldTransitions(10)).map(({ transition }) => transition.kind)).toEqual(['resolved']);
     });
 
     test('transitions wait in their order until deliveries are made of them, all at once', async () => {
       await using opened = await open();
       const transitions = ['m1', 'm2', 'm3'].map((id) => transitionOf(alertOf(id)));
       await opened.store.recordAlerts({ ...noAlerts, transitions });
-      const first = await opened.store.untoldTransitions(2);
+      const first = await opened.store.outbox.untoldTransitions(2);
       expect(first.map(({ transition }) => transition.alert.mailboxId)).toEqual(['m1', 'm2']);
       const transitionIds = first.map(({ id }) => id);
-      await opened.store.recordDeliveries({ transitionIds, deliveries: [delivery('d1')], now });
+      await opened.store.outbox.recordDeliveries({ transitionIds, deliveries: [delivery('d1')], now });
       // The same id twice: neither the mark nor the message is kept.
-      const [last] = await opened.store.untoldTransitions(10);
+      const [last] = await opened.store.outbox.untoldTransitions(10);
       const again = { transitionIds: [last?.id ?? 0], deliveries: [delivery('d2'), delivery('d1')], now };
-      await expect(opened.store.recordDeliveries(again)).rejects.toThrow();
+      await expect(opened.store.outbox.recordDeliveries(again)).rejects.toThrow();
       const store = await opened.reopen();
-      expect((await store.untoldTransitions(10)).map(({ transition }) => transition.alert.mailboxId)).toEqual(['m3']);
-      expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['d1']);
+      expect((await store.outbox.untoldTransitions(10)).map(({ transition }) => transition.alert.mailboxId)).toEqual([
+        'm3',
+      ]);
+      expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['d1']);
     });
 
     test('what people know, when each group was told, and silences are there after a reopen', async () => {
       await using opened = await open();
       const announcement = { fingerprint: 'f1', at: now, severity: 'warning', channels: ['ops'] } as const;
       const record = (telling: TellingChanges, at: number) =>
-        opened.store.recordDeliveries({ transitionIds: [], deliveries: [], telling, now: at });
+        opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], telling, now: at });
       const many = Array.from({ length: 1_200 }, (_, number) => ({ ...announcement, fingerprint: `many${number}` }));
       await record({ announced: [announcement, ...many], ended: [], groups: ['a|r', 'b|r'] }, now);
       const louder = { ...announcement, severity: 'critical', channels: ['ops', 'hook'] } as const;
@@ -336,10 +338,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         now + 5,
       );
       const silence = { id: 's1', match: { rule: ['dns_*'] }, by: 'ann', reason: 'moving', from: now, until: now + 9 };
-      await opened.store.recordSilence(silence, now);
-      await opened.store.recordSilence({ ...silence, until: now + 3 }, now);
+      await opened.store.silences.record(silence, now);
+      await opened.store.silences.record({ ...silence, until: now + 3 }, now);
       const store = await opened.reopen();
-      const { announcements, groups } = await store.loadTelling();
+      const { announcements, groups } = await store.outbox.loadTelling();
       expect(announcements).toEqual([louder]);
       expect([...groups].sort((a, b) => a.at - b.at)).toEqual([
         { group: 'b|r', at: now },
@@ -351,19 +353,19 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
     test('a channel sends in its own order, whatever its neighbour does', async () => {
       await using opened = await open();
       const deliveries = [delivery('a'), delivery('x', 'hook'), delivery('b'), delivery('c')];
-      await opened.store.recordDeliveries({ transitionIds: [], deliveries, now });
+      await opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
       const store = await opened.reopen();
       const later = [delivery('y', 'hook'), delivery('d')];
-      await store.recordDeliveries({ transitionIds: [], deliveries: later, now: now + 5 });
+      await store.outbox.recordDeliveries({ transitionIds: [], deliveries: later, now: now + 5 });
       const of = async (channel: string, limit = 10) =>
-        (await store.pendingDeliveries(channel, limit)).map(({ id, sequence }) => `${id}${sequence}`);
+        (await store.outbox.pendingDeliveries(channel, limit)).map(({ id, sequence }) => `${id}${sequence}`);
       expect([await of('ops'), await of('hook'), await of('ops', 2), await of('none')]).toEqual([
         ['a1', 'b2', 'c3', 'd4'],
         ['x1', 'y2'],
         ['a1', 'b2'],
         [],
       ]);
-      expect(await store.pendingDeliveries('hook', 1)).toEqual([
+      expect(await store.outbox.pendingDeliveries('hook', 1)).toEqual([
         {
           ...delivery('x', 'hook'),
           sequence: 1,
@@ -382,11 +384,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
     test('a delivery keeps its place and its bytes over retries, until it was sent or is given up', async () => {
       await using opened = await open();
       const deliveries = [delivery('a'), delivery('b'), delivery('c')];
-      await opened.store.recordDeliveries({ transitionIds: [], deliveries, now });
+      await opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
       const retry = { id: 'a', state: 'pending', now: now + 1, nextAttemptAt: now + 900, detail: 'HTTP 503' } as const;
-      await opened.store.settleDelivery(retry);
+      await opened.store.outbox.settleDelivery(retry);
       const store = await opened.reopen();
-      const [a] = await store.pendingDeliveries('ops', 1);
+      const [a] = await store.outbox.pendingDeliveries('ops', 1);
       expect(a).toMatchObject({
         ...delivery('a'),
         sequence: 1,
@@ -394,11 +396,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         nextAttemptAt: now + 900,
         settledAt: null,
       });
-      await store.settleDelivery({ id: 'a', state: 'sent', now: now + 2, detail: null });
-      await store.settleDelivery({ id: 'b', state: 'dead', now: now + 3, detail: 'HTTP 410' });
-      expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['c']);
+      await store.outbox.settleDelivery({ id: 'a', state: 'sent', now: now + 2, detail: null });
+      await store.outbox.settleDelivery({ id: 'b', state: 'dead', now: now + 3, detail: 'HTTP 410' });
+      expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['c']);
       expect(
-        (await store.recentDeliveries(10)).map(({ id, state, attempts, settledAt, detail }) => [
+        (await store.outbox.recentDeliveries(10)).map(({ id, state, attempts, settledAt, detail }) => [
           id,
           state,
           attempts,
@@ -415,37 +417,46 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
     test('the state of the outbox counts what is pending, channel by channel, and since when', async () => {
       await using opened = await open();
       const { store } = opened;
-      await store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('x', 'hook')], now });
-      await store.recordDeliveries({ transitionIds: [], deliveries: [delivery('b')], now: now + 50 });
-      const byName = async () => (await store.outboxState(now)).toSorted((a, b) => a.channel.localeCompare(b.channel));
+      await store.outbox.recordDeliveries({
+        transitionIds: [],
+        deliveries: [delivery('a'), delivery('x', 'hook')],
+        now,
+      });
+      await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery('b')], now: now + 50 });
+      const byName = async () =>
+        (await store.outbox.outboxState(now)).toSorted((a, b) => a.channel.localeCompare(b.channel));
       expect(await byName()).toEqual([
         { channel: 'hook', pending: 1, oldestPendingAt: now, givenUp: 0 },
         { channel: 'ops', pending: 2, oldestPendingAt: now, givenUp: 0 },
       ]);
-      await store.settleDelivery({ id: 'a', state: 'sent', now, detail: null });
-      await store.settleDelivery({ id: 'x', state: 'dead', now, detail: null });
+      await store.outbox.settleDelivery({ id: 'a', state: 'sent', now, detail: null });
+      await store.outbox.settleDelivery({ id: 'x', state: 'dead', now, detail: null });
       expect(await byName()).toEqual([
         { channel: 'hook', pending: 0, oldestPendingAt: null, givenUp: 1 },
         { channel: 'ops', pending: 1, oldestPendingAt: now + 50, givenUp: 0 },
       ]);
-      expect((await store.outboxState(now + 1)).map(({ channel }) => channel)).toEqual(['ops']);
+      expect((await store.outbox.outboxState(now + 1)).map(({ channel }) => channel)).toEqual(['ops']);
     });
 
     test('what was begun, and what its receiver works on, is known after a restart', async () => {
       await using opened = await open();
-      await opened.store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('b')], now });
-      await opened.store.beginDelivery('a', now + 1);
-      await opened.store.beginDelivery('b', now + 1);
+      await opened.store.outbox.recordDeliveries({
+        transitionIds: [],
+        deliveries: [delivery('a'), delivery('b')],
+        now,
+      });
+      await opened.store.outbox.beginDelivery('a', now + 1);
+      await opened.store.outbox.beginDelivery('b', now + 1);
       const works = { state: 'pending', now: now + 2, nextAttemptAt: now + 7, detail: 'run r1 goes on' } as const;
-      await opened.store.settleDelivery({ id: 'b', ...works, receipt: 'r1' });
+      await opened.store.outbox.settleDelivery({ id: 'b', ...works, receipt: 'r1' });
       const store = await opened.reopen();
-      const found = await store.pendingDeliveries('ops', 10);
+      const found = await store.outbox.pendingDeliveries('ops', 10);
       expect(found.map(({ begunAt, receipt, attempts }) => [begunAt, receipt, attempts])).toEqual([
         [now + 1, null, 0],
         [null, 'r1', 0],
       ]);
-      await store.settleDelivery({ id: 'b', state: 'sent', now: now + 7, detail: null });
-      const [, ended] = await store.recentDeliveries(2);
+      await store.outbox.settleDelivery({ id: 'b', state: 'sent', now: now + 7, detail: null });
+      const [, ended] = await store.outbox.recentDeliveries(2);
       expect([ended?.id, ended?.receipt, ended?.attempts]).toEqual(['a', null, 0]);
     });
 
@@ -453,33 +464,38 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       const { store } = opened;
       const deliveries = [delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')];
-      await store.recordDeliveries({ transitionIds: [], deliveries, now });
-      for (const id of ['a', 'b', 'x']) await store.settleDelivery({ id, state: 'dead', now, detail: 'HTTP 400' });
-      await store.settleDelivery({ id: 'c', state: 'sent', now, detail: null });
-      expect(await store.undelivered({ channel: null, delivery: 'b' })).toEqual([{ id: 'b', channel: 'ops' }]);
-      expect(await store.resendDeliveries(['b'], now + 5)).toEqual([{ channel: 'ops', count: 1 }]);
-      const [again] = await store.pendingDeliveries('ops', 10);
+      await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
+      for (const id of ['a', 'b', 'x'])
+        await store.outbox.settleDelivery({ id, state: 'dead', now, detail: 'HTTP 400' });
+      await store.outbox.settleDelivery({ id: 'c', state: 'sent', now, detail: null });
+      expect(await store.outbox.undelivered({ channel: null, delivery: 'b' })).toEqual([{ id: 'b', channel: 'ops' }]);
+      expect(await store.outbox.resendDeliveries(['b'], now + 5)).toEqual([{ channel: 'ops', count: 1 }]);
+      const [again] = await store.outbox.pendingDeliveries('ops', 10);
       expect(again).toMatchObject({ ...delivery('b'), state: 'pending', attempts: 0, nextAttemptAt: now + 5 });
-      const dead = await store.undelivered({ channel: 'hook', delivery: null });
+      const dead = await store.outbox.undelivered({ channel: 'hook', delivery: null });
       expect(dead).toEqual([{ id: 'x', channel: 'hook' }]);
-      expect(await store.resendDeliveries(['x', 'c'], now)).toEqual([{ channel: 'hook', count: 1 }]);
-      expect(await store.resendDeliveries(['x'], now)).toEqual([]);
-      expect((await store.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
+      expect(await store.outbox.resendDeliveries(['x', 'c'], now)).toEqual([{ channel: 'hook', count: 1 }]);
+      expect(await store.outbox.resendDeliveries(['x'], now)).toEqual([]);
+      expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['b']);
     });
 
     test('a digest is due from the moment when the last one was recorded, with what was given up since', async () => {
       await using opened = await open();
-      expect(await opened.store.digestedUntil()).toBeNull();
-      await opened.store.recordDigest({ deliveries: [], until: now });
-      await opened.store.recordDeliveries({ transitionIds: [], deliveries: [delivery('a'), delivery('b')], now });
-      await opened.store.settleDelivery({ id: 'a', state: 'dead', now: now - 1, detail: null });
-      await opened.store.settleDelivery({ id: 'b', state: 'dead', now: now + 1, detail: null });
+      expect(await opened.store.outbox.digestedUntil()).toBeNull();
+      await opened.store.outbox.recordDigest({ deliveries: [], until: now });
+      await opened.store.outbox.recordDeliveries({
+        transitionIds: [],
+        deliveries: [delivery('a'), delivery('b')],
+        now,
+      });
+      await opened.store.outbox.settleDelivery({ id: 'a', state: 'dead', now: now - 1, detail: null });
+      await opened.store.outbox.settleDelivery({ id: 'b', state: 'dead', now: now + 1, detail: null });
       const store = await opened.reopen();
-      expect(await store.digestedUntil()).toBe(now);
-      expect((await store.digestFacts(now)).givenUp.map(({ id }) => id)).toEqual(['b']);
-      await store.recordDigest({ deliveries: [{ ...delivery('c'), group: 'digest' }], until: now + 9 });
-      expect(await store.digestedUntil()).toBe(now + 9);
-      expect((await store.pendingDeliveries('ops', 9)).map(({ id }) => id)).toEqual(['c']);
+      expect(await store.outbox.digestedUntil()).toBe(now);
+      expect((await store.outbox.digestFacts(now)).givenUp.map(({ id }) => id)).toEqual(['b']);
+      await store.outbox.recordDigest({ deliveries: [{ ...delivery('c'), group: 'digest' }], until: now + 9 });
+      expect(await store.outbox.digestedUntil()).toBe(now + 9);
+      expect((await store.outbox.pendingDeliveries('ops', 9)).map(({ id }) => id)).toEqual(['c']);
       await store.proveWritable(now);
     });
 
@@ -491,7 +507,9 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         ...ids.map((id) =>
           opened.store.recordAlerts({ ...noAlerts, changed: [alertOf(id)], transitions: [transitionOf(alertOf(id))] }),
         ),
-        ...ids.map((id) => opened.store.recordDeliveries({ transitionIds: [], deliveries: [delivery(id)], now })),
+        ...ids.map((id) =>
+          opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery(id)], now }),
+        ),
         opened.store.loadPicture(),
       ]);
       const picture = await (await opened.reopen()).loadPicture();
@@ -502,10 +520,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       const transitions = Array.from({ length: 1_234 }, () => transitionOf(alertOf('m1')));
       await opened.store.recordAlerts({ ...noAlerts, transitions });
-      const transitionIds = (await opened.store.untoldTransitions(5_000)).map(({ id }) => id);
+      const transitionIds = (await opened.store.outbox.untoldTransitions(5_000)).map(({ id }) => id);
       expect(transitionIds).toHaveLength(1_234);
-      await opened.store.recordDeliveries({ transitionIds, deliveries: [], now });
-      expect(await opened.store.untoldTransitions(10)).toEqual([]);
+      await opened.store.outbox.recordDeliveries({ transitionIds, deliveries: [], now });
+      expect(await opened.store.outbox.untoldTransitions(10)).toEqual([]);
     });
   });
 }

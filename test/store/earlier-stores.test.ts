@@ -65,7 +65,7 @@ describe('the store that ecf77d0 wrote', () => {
         scope: { kind: 'mailbox', account: 'agency', email: oliver },
       },
     ]);
-    const asked = (await store.commands({ since: 0, mailbox: null, limit: 10 })).toReversed();
+    const asked = (await store.audit.commands({ since: 0, mailbox: null, limit: 10 })).toReversed();
     expect(asked.map(({ by, command, end }) => [by, command.split(':')[0], end])).toEqual([
       ['ann', 'pause', 'unknown'],
       ['ann', 'silence tbohkri0', 'unknown'],
@@ -79,14 +79,14 @@ describe('the store that ecf77d0 wrote', () => {
     ]);
     for (const channel of ['hook', 'ops']) {
       expect(
-        (await store.pendingDeliveries(channel, 10)).map(({ sequence, attempts }) => [sequence, attempts]),
+        (await store.outbox.pendingDeliveries(channel, 10)).map(({ sequence, attempts }) => [sequence, attempts]),
       ).toEqual([
         [3, 12],
         [4, 11],
       ]);
     }
-    expect((await store.loadTelling()).announcements).toHaveLength(5);
-    expect(await store.untoldTransitions(10)).toEqual([]);
+    expect((await store.outbox.loadTelling()).announcements).toHaveLength(5);
+    expect(await store.outbox.untoldTransitions(10)).toEqual([]);
     expect((await store.confirmedSince(0)).map(({ email }) => email)).toEqual([amelia]);
     expect(await store.runs.read(runs.succeeded)).toMatchObject({ status: 'succeeded', rowCount: 4 });
     expect(await store.runs.chunks(runs.succeeded, 0, 10)).toMatchObject([{ firstRow: 0, count: 4 }]);

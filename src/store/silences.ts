@@ -1,0 +1,40 @@
+// Silences: those that are in force, and those that expired since the newest was recorded.
+import type { Kysely } from 'kysely';
+import type { Silence } from '../model/alert.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Gate } from './gate.ts';
+import { parsed } from './parsed.ts';
+import type { Tables } from './schema.ts';
+
+export class StoredSilences {
+  readonly #gate: Gate;
+
+  constructor(gate: Gate) {
+    this.#gate = gate;
+  }
+
+  /** A new one, or one that changed: an expired one has its end as `until`. */
+  async record(silence: Silence, now: EpochMs): Promise<void> {
+    const changing = { until: silence.until, silence: JSON.stringify(silence) };
+    await this.#gate.write(async (trx) => {
+      // Who silenced what stays in the audit log.
+      await trx.deleteFrom('silences').where('until', '<=', now).execute();
+      await trx
+        .insertInto('silences')
+        .values({ id: silence.id, ...changing })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(changing))
+        .execute();
+    });
+  }
+}
+
+/** Those that have not expired at that moment, by their end. */
+export async function loadSilences(db: Kysely<Tables>, now: EpochMs): Promise<readonly Silence[]> {
+  const rows = await db
+    .selectFrom('silences')
+    .select(['id', 'silence'])
+    .where('until', '>', now)
+    .orderBy('until')
+    .execute();
+  return rows.map(({ id, silence }) => parsed<Silence>(silence, 'silences', { id }));
+}
