@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { StoreTrouble } from '../model/store-failure.ts';
 import type { Connection } from './connection.ts';
-import { cutShortError, failureOf, isLocked, movedError } from './failure.ts';
+import { cutShortError, failureOf, isFull, isLocked, movedError } from './failure.ts';
 import { identityOf, sizeOf } from './identity.ts';
 import type { StoreLock } from './lock.ts';
 import type { Tables } from './schema.ts';
@@ -15,6 +15,9 @@ type Write = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
 /** Runs queries. */
 type Read = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
+/** Twice what SQLite lets it grow to before it begins again from its start. */
+const largeWalBytes = 8 * 1024 * 1024;
+
 export class Gate {
   readonly #db: Db;
   readonly #lock: StoreLock;
@@ -22,8 +25,10 @@ export class Gate {
   readonly #wal: string;
   /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
   readonly #opened: ReadonlyMap<string, string>;
-  /** Of the WAL after the newest write: it grows, and begins again from its start, but never shrinks by itself. */
+  /** Of the WAL after the newest write: it grows, and begins again from its start, but SQLite never shrinks it. */
   #walBytes = 0;
+  /** The disk was full, and what the WAL takes of it was not given back since. */
+  #wasFull = false;
   #trouble: StoreTrouble = { failures: 0, newest: null };
   #listener: () => void = () => {};
 
@@ -48,6 +53,19 @@ export class Gate {
       return result;
     });
 
+  /** Gives back what a WAL took that grew, while the disk was full or somebody read for long: it could keep the disk full by itself. */
+  async shrinkWal(): Promise<void> {
+    if (!this.#wasFull && sizeOf(this.#wal) <= largeWalBytes) return;
+    try {
+      const { rows } = await sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(this.#db);
+      // Busy: somebody reads what it holds. It is tried again at the next look.
+      if (rows[0]?.busy === 0) this.#wasFull = false;
+      this.#walBytes = sizeOf(this.#wal);
+    } catch {
+      // As full as before, or worse: the next write says what it is.
+    }
+  }
+
   get trouble(): StoreTrouble {
     return this.#trouble;
   }
@@ -62,6 +80,7 @@ export class Gate {
       return await work();
     } catch (error) {
       const failure = failureOf(this.#file, error);
+      this.#wasFull ||= isFull(error);
       const { failures, newest } = this.#trouble;
       this.#trouble = { failures: failures + 1, newest: newest?.lasting && !failure.lasting ? newest : failure };
       this.#listener();

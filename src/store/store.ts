@@ -240,8 +240,9 @@ export class Store {
     this.#gate.onTrouble(listener);
   }
 
-  /** Writes that the process lives. Rejects when nothing can be written. */
+  /** Writes that the process lives, and gives back what the WAL takes beyond its measure. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
+    await this.#gate.shrinkWal();
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 }

@@ -1,0 +1,128 @@
+// A disk that was full: what the store grew to meanwhile must not keep it full.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { OutageNote } from '../../src/store/outage-note.ts';
+import { Store } from '../../src/store/store.ts';
+import { alertOf, noAlerts, now } from '../store/records.ts';
+import { failWrites } from '../support/failing-writes.ts';
+
+const mib = 1024 * 1024;
+/** Root may, unless it is root of a container. */
+const canMount = (() => {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0;
+  if (mounted) spawnSync('umount', ['--lazy', folder]);
+  rmSync(folder, { recursive: true, force: true });
+  return mounted;
+})();
+
+async function opened(folder: string) {
+  const path = join(folder, 'warmwarden.db');
+  const store = await Store.open(path, now);
+  onTestFinished(() => store.close());
+  const walBytes = () => statSync(`${path}-wal`).size;
+  let writes = 0;
+  /** Another content each time: SQLite writes no page that stays as it is. */
+  const write = () => {
+    const sentences = [String(writes++ % 10).repeat(mib / 4)];
+    const alert = alertOf('m1');
+    return store.recordAlerts({ ...noAlerts, changed: [{ ...alert, facts: { ...alert.facts, sentences } }] });
+  };
+  return { path, store, walBytes, write };
+}
+
+/** Holds the WAL where it is, as a long query of a recipe does. */
+function reader(path: string) {
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN; SELECT count(*) FROM meta');
+  return other;
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-full-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A disk of that size. */
+function smallDisk(bytes: number): string {
+  const folder = newFolder();
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]);
+  onTestFinished(() => void spawnSync('umount', ['--lazy', folder]));
+  return folder;
+}
+
+describe('the WAL after a full disk', () => {
+  test('gives its space back once something can be written again', async () => {
+    const { store, walBytes, write } = await opened(newFolder());
+    for (let count = 0; count < 4; count += 1) await write();
+    {
+      using _ = failWrites(() => true);
+      await expect(store.proveWritable(now)).rejects.toThrow('full');
+    }
+    expect(walBytes()).toBeGreaterThan(mib);
+    await store.proveWritable(now);
+    expect(walBytes()).toBeLessThan(mib / 4);
+    await write();
+    expect(store.trouble.failures).toBe(1);
+  });
+
+  test('waits for whoever still reads it, and is no failure meanwhile', async () => {
+    const { path, store, walBytes, write } = await opened(newFolder());
+    const other = reader(path);
+    for (let count = 0; count < 4; count += 1) await write();
+    {
+      using _ = failWrites(() => true);
+      await expect(write()).rejects.toThrow('full');
+    }
+    await store.proveWritable(now);
+    expect([walBytes() > mib, store.trouble.failures]).toEqual([true, 1]);
+    other.close();
+    await store.proveWritable(now);
+    expect(walBytes()).toBeLessThan(mib / 4);
+  });
+
+  test('that grew beyond 8 MiB gives its space back without a failure too', async () => {
+    const { path, store, walBytes, write } = await opened(newFolder());
+    const other = reader(path);
+    for (let count = 0; count < 40; count += 1) await write();
+    expect(walBytes()).toBeGreaterThan(8 * mib);
+    other.close();
+    await store.proveWritable(now);
+    expect(walBytes()).toBeLessThan(mib / 4);
+  });
+
+  test.runIf(canMount)(
+    'on a real disk: the WAL grew until it was full, and gives all of it back when another file makes room',
+    async () => {
+      const folder = smallDisk(6 * mib);
+      const { path, store, walBytes, write } = await opened(folder);
+      writeFileSync(join(folder, 'filler'), Buffer.alloc(mib));
+      const other = reader(path);
+      const fill = async () => {
+        for (let count = 0; count < 40; count += 1) await write();
+      };
+      await expect(fill()).rejects.toThrow('full');
+      expect(walBytes()).toBeGreaterThan(4 * mib);
+      await expect(write()).rejects.toThrow('full');
+      other.close();
+      rmSync(join(folder, 'filler'));
+      await store.proveWritable(now);
+      expect(walBytes()).toBeLessThan(mib / 4);
+      await write();
+    },
+  );
+});
+
+test.runIf(canMount)('the note that people were told is written on a disk that is full', () => {
+  const folder = smallDisk(mib);
+  const file = join(folder, 'warmwarden.db');
+  const note = new OutageNote(file);
+  expect(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(2 * mib))).toThrow('ENOSPC');
+  const outage = { alert: { ...alertOf('m1'), firingAt: now }, told: ['ops'] };
+  expect([note.write(outage), new OutageNote(file).read()]).toEqual([true, outage]);
+});
