@@ -8,10 +8,8 @@ export interface StoredTransition {
   readonly transition: Transition;
 }
 
-/** pending: to be sent (again). sent: the receiver said yes. dead: given up, visible, kept. */
-export type DeliveryState = 'pending' | 'sent' | 'dead';
-
-export interface Delivery {
+/** What every delivery has, in whatever state it is. */
+interface Message {
   /** The same on every retry (the `webhook-id` of Standard Webhooks). */
   readonly id: string;
   readonly channel: string;
@@ -23,38 +21,77 @@ export interface Delivery {
   readonly payload: string;
   /** One line for the page and the terminal. */
   readonly title: string;
-  readonly state: DeliveryState;
   readonly attempts: number;
   readonly createdAt: EpochMs;
+  /** When it is to be sent (again), or its receiver asked for the end. */
   readonly nextAttemptAt: EpochMs;
-  readonly settledAt: EpochMs | null;
   /** What the last attempt said. */
   readonly detail: string | null;
   /** Fingerprints of the alerts that it tells of: what tells of one of them later waits behind it. */
   readonly alerts: readonly string[];
-  /** An attempt that must not be repeated blindly began at this moment, and its outcome is not recorded. */
-  readonly begunAt: EpochMs | null;
-  /** The receiver took it and works on it: what its channel needs to ask for the end. Opaque to all others. */
+}
+
+/** To be sent, or sent again. */
+export interface PendingDelivery extends Message {
+  readonly state: 'pending';
+  readonly settledAt: null;
+  readonly begunAt: null;
+  readonly receipt: null;
+}
+
+/** An attempt that must not be repeated blindly began, and its outcome is not recorded. */
+export interface BegunDelivery extends Message {
+  readonly state: 'begun';
+  readonly settledAt: null;
+  readonly begunAt: EpochMs;
+  readonly receipt: null;
+}
+
+/** The receiver took it and works on it. */
+export interface AcceptedDelivery extends Message {
+  readonly state: 'accepted';
+  readonly settledAt: null;
+  readonly begunAt: null;
+  /** What its channel needs to ask for the end. Opaque to all others. */
+  readonly receipt: string;
+}
+
+/** sent: the receiver said yes. dead: given up, visible, kept. */
+export interface SettledDelivery extends Message {
+  readonly state: 'sent' | 'dead';
+  readonly settledAt: EpochMs;
+  readonly begunAt: null;
+  /** What it was accepted with. */
   readonly receipt: string | null;
 }
+
+/** `pendingDelivery` makes one; `deliveryAfter` alone brings it from one state into another. */
+export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
+export type DeliveryState = Delivery['state'];
 
 /** A delivery before the store gave it its place in the channel's order. */
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 
-/** A delivery that waits for its first attempt. `sequence` is 0 for one that stands in no outbox. */
-export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0): Delivery {
+/** Due at once, and not tried (any more): of a new delivery, and of one that a person wants sent once more. */
+export function untried(at: EpochMs) {
   return {
-    ...fresh,
-    sequence,
     state: 'pending',
     attempts: 0,
-    createdAt: now,
-    nextAttemptAt: now,
+    nextAttemptAt: at,
     settledAt: null,
-    detail: null,
     begunAt: null,
     receipt: null,
-  };
+  } as const satisfies Partial<PendingDelivery>;
+}
+
+/** A delivery that waits for its first attempt. `sequence` is 0 for one that stands in no outbox. */
+export function pendingDelivery(fresh: NewDelivery, now: EpochMs, sequence = 0): PendingDelivery {
+  return { ...fresh, sequence, ...untried(now), createdAt: now, detail: null };
+}
+
+/** How the store, the page and the JSON know a state: what was begun or accepted is pending. */
+export function publicState({ state }: Pick<Delivery, 'state'>): 'pending' | 'sent' | 'dead' {
+  return state === 'sent' || state === 'dead' ? state : 'pending';
 }
 
 /** Which undelivered messages are meant; null: any. */

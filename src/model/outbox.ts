@@ -1,7 +1,7 @@
 // What the outbox and the store say to one another: what people know, what is to be sent, and what came of it.
 import type { Action } from './action.ts';
 import type { Announcement } from './alert.ts';
-import type { Delivery, DeliveryState, NewDelivery } from './delivery.ts';
+import type { Delivery, NewDelivery } from './delivery.ts';
 import type { EpochMs } from './time.ts';
 
 /** What is remembered over a restart of what people were notified of. */
@@ -28,18 +28,6 @@ export interface DeliveryRecord {
   /** Absent for a message that is about no alert. */
   readonly telling?: TellingChanges;
   readonly now: EpochMs;
-}
-
-/** The outcome of one attempt. */
-export interface DeliverySettlement {
-  readonly id: string;
-  readonly state: DeliveryState;
-  readonly now: EpochMs;
-  /** When to try again, or to ask for the end; only with `pending`. */
-  readonly nextAttemptAt?: EpochMs;
-  readonly detail: string | null;
-  /** The receiver has taken it and works on it: this was no attempt that failed. */
-  readonly receipt?: string;
 }
 
 /** How much a channel has yet to send. */

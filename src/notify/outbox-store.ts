@@ -1,7 +1,8 @@
 // What the notifier needs of the store, which implements it. Each verb that writes is a transaction of its own.
 import type { AlertChanges } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
-import type { DeliveryRecord, DeliverySettlement, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
+import type { DeliverySettlement } from '../model/delivery-transition.ts';
+import type { DeliveryRecord, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -33,7 +34,7 @@ export interface Outbox {
   /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */
   pendingDeliveries(channel: string, limit: number): Promise<readonly Delivery[]>;
   /** Counts the attempt and keeps its outcome. */
-  settleDelivery(settlement: DeliverySettlement): Promise<void>;
+  settleDelivery(id: string, settlement: DeliverySettlement): Promise<void>;
   /** Before an attempt of a channel that sends once: after a crash it is found begun. */
   beginDelivery(id: string, now: EpochMs): Promise<void>;
   /** Deliveries that were given up. */

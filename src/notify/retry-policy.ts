@@ -1,6 +1,6 @@
 // What becomes of a delivery after an attempt: sent, tried again at a time, or given up. Pure.
 import type { Delivery } from '../model/delivery.ts';
-import type { DeliverySettlement } from '../model/outbox.ts';
+import type { DeliverySettlement } from '../model/delivery-transition.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
 import type { SendOutcome } from './channel.ts';
 
@@ -30,20 +30,19 @@ export interface Attempt {
 /** The settlement of an attempt: given up after a day, after five refusals in a row, or when the receiver says so. */
 export function settlementOf(attempt: Attempt): DeliverySettlement {
   const { delivery, outcome, refusals, random, now } = attempt;
-  const { id } = delivery;
-  if (outcome.kind === 'sent') return { id, state: 'sent', now, detail: outcome.detail ?? null };
+  if (outcome.kind === 'sent') return { kind: 'sent', detail: outcome.detail ?? null, at: now };
   const { detail } = outcome;
   if (outcome.kind === 'accepted') {
     const { receipt, againInMs } = outcome;
-    return { id, state: 'pending', now, nextAttemptAt: now + againInMs, detail, receipt };
+    return { kind: 'accepted', receipt, nextAttemptAt: now + againInMs, detail, at: now };
   }
   const attempts = delivery.attempts + 1;
   const tooOld = now - delivery.createdAt >= giveUpAfterMs && attempts >= minAttempts;
-  if (tooOld || isFinal(outcome, refusals)) return { id, state: 'dead', now, detail };
+  if (tooOld || isFinal(outcome, refusals)) return { kind: 'given_up', detail, at: now };
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
   const asked = outcome.kind === 'gone' ? null : outcome.retryAfterMs;
   const wait = Math.max(least, asked ?? 0, backOffMs(attempts, random));
-  return { id, state: 'pending', now, nextAttemptAt: now + wait, detail };
+  return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
 }
 
 function isFinal(outcome: SendOutcome, refusals: number): boolean {

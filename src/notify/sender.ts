@@ -2,7 +2,6 @@
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
-import type { DeliverySettlement } from '../model/outbox.ts';
 import type { Tally } from '../model/tally.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Channel, SendOutcome } from './channel.ts';
@@ -101,25 +100,23 @@ export class Sender {
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    await store.outbox.settleDelivery(settlement);
-    if (refusals > 0 && settlement.state === 'pending') this.#refusals.set(delivery.id, refusals);
+    await store.outbox.settleDelivery(delivery.id, settlement);
+    const isPending = settlement.kind === 'failed' || settlement.kind === 'accepted';
+    if (refusals > 0 && isPending) this.#refusals.set(delivery.id, refusals);
     else this.#refusals.delete(delivery.id);
-    if (settlement.state === 'pending') this.#triedSinceOutage?.add(delivery.id);
+    if (isPending) this.#triedSinceOutage?.add(delivery.id);
     else this.#triedSinceOutage?.delete(delivery.id);
     this.#heard(outcome, random);
-    if (outcome.kind !== 'accepted') {
-      const counted = { sent: 'sent', pending: 'failed', dead: 'given_up' } as const;
-      tally.notification(this.#channel.name, counted[settlement.state]);
-    }
-    if (settlement.state === 'dead') this.#gaveUp(delivery, settlement);
+    if (settlement.kind !== 'accepted') tally.notification(this.#channel.name, settlement.kind);
+    if (settlement.kind === 'given_up') this.#gaveUp(delivery, settlement.detail);
   }
 
   async #outcomeOf(delivery: Delivery): Promise<SendOutcome> {
     const { world, store } = this.#parts;
     if (this.#gone !== null) return { kind: 'gone', detail: this.#gone };
-    if (this.#channel.once && delivery.receipt === null) {
-      if (delivery.begunAt !== null) return lost('Warmwarden ended in the middle of it');
-      await store.outbox.beginDelivery(delivery.id, world.clock.now());
+    if (this.#channel.once) {
+      if (delivery.state === 'begun') return lost('Warmwarden ended in the middle of it');
+      if (delivery.state === 'pending') await store.outbox.beginDelivery(delivery.id, world.clock.now());
     }
     this.#lastSendAt = world.clock.monotonic();
     return world.clock.busy(() => this.#guarded((signal) => this.#channel.send(delivery, signal)));
@@ -183,7 +180,7 @@ export class Sender {
     this.#failing = { since: this.#failing?.since ?? now, detail };
   }
 
-  #gaveUp(delivery: Delivery, { detail }: DeliverySettlement): void {
+  #gaveUp(delivery: Delivery, detail: string | null): void {
     const { log, command } = this.#parts.world;
     const { id, title, attempts } = delivery;
     const what = { channel: this.#channel.name, delivery: id, title, attempts: attempts + 1, detail };

@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery } from '../model/delivery.ts';
+import { type Delivery, publicState } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -218,14 +218,15 @@ export function silenceJson({ id, match, by, reason, from, until }: Silence) {
 
 /** Without the payload: it is the receiver's, and it is long. */
 export function deliveryJson(delivery: Delivery) {
+  const state = publicState(delivery);
   return {
     id: delivery.id,
     channel: delivery.channel,
     title: delivery.title,
-    state: delivery.state,
+    state,
     attempts: delivery.attempts,
     created_at: iso(delivery.createdAt),
-    next_attempt_at: delivery.state === 'pending' ? iso(delivery.nextAttemptAt) : null,
+    next_attempt_at: state === 'pending' ? iso(delivery.nextAttemptAt) : null,
     settled_at: iso(delivery.settledAt),
     detail: delivery.detail,
   };

@@ -2,8 +2,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely, Selectable } from 'kysely';
 import type { Transition } from '../model/alert.ts';
-import type { Delivery, DeliveryState, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
-import type { DeliveryRecord, DeliverySettlement, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
+import {
+  type Delivery,
+  type NewDelivery,
+  pendingDelivery,
+  publicState,
+  type StoredTransition,
+  untried,
+  type WhichUndelivered,
+} from '../model/delivery.ts';
+import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../model/delivery-transition.ts';
+import type { DeliveryRecord, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
 import { setMeta } from './migrations.ts';
@@ -72,35 +81,18 @@ export class StoredOutbox {
         .orderBy('sequence')
         .limit(limit)
         .execute();
-      return rows.map(readDelivery);
+      return rows.map(storedDelivery);
     });
   }
 
   /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
-  async beginDelivery(id: string, now: EpochMs): Promise<void> {
-    await this.#gate.write((trx) =>
-      trx.updateTable('deliveries').set({ begun_at: now }).where('id', '=', id).execute(),
-    );
+  beginDelivery(id: string, now: EpochMs): Promise<void> {
+    return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }));
   }
 
   /** Counts an attempt and keeps its outcome. */
-  async settleDelivery(settlement: DeliverySettlement): Promise<void> {
-    const { id, state, now, nextAttemptAt = now, detail, receipt } = settlement;
-    await this.#gate.write((trx) =>
-      trx
-        .updateTable('deliveries')
-        .set((of) => ({
-          state,
-          attempts: of('attempts', '+', receipt === undefined ? 1 : 0),
-          next_attempt_at: nextAttemptAt,
-          settled_at: state === 'pending' ? null : now,
-          detail,
-          begun_at: null,
-          ...(receipt === undefined ? {} : { receipt }),
-        }))
-        .where('id', '=', id)
-        .execute(),
-    );
+  settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
+    return this.#gate.write((trx) => moveDelivery(trx, id, settlement));
   }
 
   /** The messages that were given up, in the order of sending. */
@@ -127,7 +119,7 @@ export class StoredOutbox {
   recentDeliveries(limit: number): Promise<readonly Delivery[]> {
     return this.#gate.read(async (db) => {
       const newest = db.selectFrom('deliveries').selectAll().orderBy('created_at', 'desc').orderBy('sequence', 'desc');
-      return (await newest.limit(limit).execute()).map(readDelivery);
+      return (await newest.limit(limit).execute()).map(storedDelivery);
     });
   }
 
@@ -182,38 +174,50 @@ async function insertDelivery(trx: Db, delivery: NewDelivery, now: EpochMs): Pro
     .select((of) => of.fn.max('sequence').as('sequence'))
     .where('channel', '=', delivery.channel)
     .executeTakeFirst();
+  const made = pendingDelivery(delivery, now, (last?.sequence ?? 0) + 1);
   await trx
     .insertInto('deliveries')
     .values({
-      id: delivery.id,
-      channel: delivery.channel,
-      group_name: delivery.group,
-      sequence: (last?.sequence ?? 0) + 1,
-      payload: delivery.payload,
-      title: delivery.title,
-      state: 'pending',
-      attempts: 0,
-      created_at: now,
-      next_attempt_at: now,
-      settled_at: null,
-      detail: null,
-      alerts: JSON.stringify(delivery.alerts),
-      begun_at: null,
-      receipt: null,
+      id: made.id,
+      channel: made.channel,
+      group_name: made.group,
+      sequence: made.sequence,
+      payload: made.payload,
+      title: made.title,
+      created_at: made.createdAt,
+      detail: made.detail,
+      alerts: JSON.stringify(made.alerts),
+      ...progressOf(made),
     })
     .execute();
 }
 
+/** Something happened to a delivery. Rejects when there is no such one, or when that can't happen to it as it is. */
+async function moveDelivery(trx: Db, id: string, event: DeliveryEvent): Promise<void> {
+  const row = await trx.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const { detail, ...delivery } = deliveryAfter(storedDelivery(row), event);
+  const changed = { ...progressOf(delivery), detail };
+  await trx.updateTable('deliveries').set(changed).where('id', '=', id).execute();
+}
+
+type Progress = Pick<Delivery, 'state' | 'attempts' | 'nextAttemptAt' | 'settledAt' | 'begunAt' | 'receipt'>;
+
+/** The columns that change with the state. */
+function progressOf(delivery: Progress) {
+  return {
+    state: publicState(delivery),
+    attempts: delivery.attempts,
+    next_attempt_at: delivery.nextAttemptAt,
+    settled_at: delivery.settledAt,
+    begun_at: delivery.begunAt,
+    receipt: delivery.receipt,
+  };
+}
+
 async function resendDeliveries(trx: Db, wanted: readonly string[], now: EpochMs): Promise<readonly ChannelCount[]> {
   const counts = new Map<string, number>();
-  const again = {
-    state: 'pending',
-    attempts: 0,
-    next_attempt_at: now,
-    settled_at: null,
-    begun_at: null,
-    receipt: null,
-  };
+  // What `deliveryAfter` says of each one of them, in one statement.
+  const again = progressOf(untried(now));
   await inPieces(wanted, async (ids) => {
     const dead = trx.updateTable('deliveries').set(again).where('id', 'in', ids).where('state', '=', 'dead');
     for (const { channel } of await dead.returning('channel').execute())
@@ -235,7 +239,7 @@ async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxC
     .groupBy(['channel', 'state'])
     .execute();
   return [...new Set(rows.map(({ channel }) => channel))].map((channel) => {
-    const of = (state: DeliveryState) => rows.find((row) => row.channel === channel && row.state === state);
+    const of = (state: 'pending' | 'dead') => rows.find((row) => row.channel === channel && row.state === state);
     const pending = of('pending');
     return {
       channel,
@@ -266,26 +270,30 @@ async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
     actions: actions
       .map(storedAction)
       .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
-    givenUp: givenUp.map(readDelivery),
+    givenUp: givenUp.map(storedDelivery),
   };
 }
 
-function readDelivery(row: Selectable<Tables['deliveries']>): Delivery {
-  return {
+function storedDelivery(row: Selectable<Tables['deliveries']>): Delivery {
+  const { begun_at: begunAt, receipt } = row;
+  const message = {
     id: row.id,
     channel: row.channel,
     group: row.group_name,
     sequence: row.sequence,
     payload: row.payload,
     title: row.title,
-    state: row.state as DeliveryState,
     attempts: row.attempts,
     createdAt: row.created_at,
     nextAttemptAt: row.next_attempt_at,
-    settledAt: row.settled_at,
     detail: row.detail,
-    alerts: parsed(row.alerts, 'deliveries', { id: row.id }),
-    begunAt: row.begun_at,
-    receipt: row.receipt,
+    alerts: parsed<readonly string[]>(row.alerts, 'deliveries', { id: row.id }),
   };
+  if (row.state === 'sent' || row.state === 'dead') {
+    return { ...message, state: row.state, settledAt: row.settled_at ?? row.created_at, begunAt: null, receipt };
+  }
+  const waiting = { ...message, settledAt: null };
+  if (receipt !== null) return { ...waiting, state: 'accepted', begunAt: null, receipt };
+  if (begunAt !== null) return { ...waiting, state: 'begun', begunAt, receipt };
+  return { ...waiting, state: 'pending', begunAt, receipt };
 }

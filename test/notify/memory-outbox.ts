@@ -1,6 +1,7 @@
 // The outbox in memory, for tests of telling: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
-import { type Delivery, pendingDelivery, type StoredTransition } from '../../src/model/delivery.ts';
+import { type Delivery, pendingDelivery, publicState, type StoredTransition } from '../../src/model/delivery.ts';
+import { type DeliveryEvent, deliveryAfter } from '../../src/model/delivery-transition.ts';
 import type { DigestFacts } from '../../src/model/outbox.ts';
 import type { StoreTrouble, ToldOutage } from '../../src/model/store-failure.ts';
 import type { Outbox, OutboxStore } from '../../src/notify/outbox-store.ts';
@@ -32,7 +33,12 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
   let sequence = 0;
   let digested: number | null = null;
   let outageEnded: number | null = null;
-  const pending = () => [...deliveries.values()].filter(({ state }) => state === 'pending');
+  const pending = () => [...deliveries.values()].filter((delivery) => publicState(delivery) === 'pending');
+  const move = (id: string, event: DeliveryEvent) => {
+    const delivery = deliveries.get(id);
+    if (!delivery) throw new Error(`there is no delivery ${id}`);
+    deliveries.set(id, deliveryAfter(delivery, event));
+  };
   let trouble: StoreTrouble = { failures: 0, newest: null };
   let noticed = () => {};
   const fail = (said: string, lasting: boolean) => {
@@ -87,8 +93,7 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     },
     beginDelivery: async (id, now) => {
       check();
-      const delivery = deliveries.get(id);
-      if (delivery) deliveries.set(id, { ...delivery, begunAt: now });
+      move(id, { kind: 'begun', at: now });
     },
     undelivered: async ({ channel, delivery: wanted }) => {
       check();
@@ -99,19 +104,13 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     resendDeliveries: async (ids, now) => {
       check();
       const again = [...deliveries.values()].filter(({ id, state }) => state === 'dead' && ids.includes(id));
-      const fresh = { state: 'pending', attempts: 0, settledAt: null, begunAt: null, receipt: null } as const;
-      for (const one of again) deliveries.set(one.id, { ...one, ...fresh, nextAttemptAt: now });
+      for (const { id } of again) move(id, { kind: 'resent', at: now });
       const names = [...new Set(again.map((one) => one.channel))];
       return names.map((name) => ({ channel: name, count: again.filter((one) => one.channel === name).length }));
     },
-    settleDelivery: async ({ id, state, now, nextAttemptAt = now, detail, receipt }) => {
+    settleDelivery: async (id, settlement) => {
       check();
-      const delivery = deliveries.get(id);
-      if (delivery?.state !== 'pending') throw new Error(`delivery ${id} is not pending`);
-      const settledAt = state === 'pending' ? null : now;
-      const attempts = delivery.attempts + (receipt === undefined ? 1 : 0);
-      const settled = { state, attempts, nextAttemptAt, settledAt, detail, begunAt: null };
-      deliveries.set(id, { ...delivery, ...settled, receipt: receipt ?? delivery.receipt });
+      move(id, settlement);
     },
     outboxState: async () => {
       check();

@@ -30,7 +30,7 @@ test('an alert starts one run, which is followed until it has ended; its end and
   rig.commit(firing(sampleAlert(1)));
   await rig.clock.advance(32 * secondMs);
   expect(rig.store.deliveries()[0]).toMatchObject({
-    state: 'pending',
+    state: 'accepted',
     attempts: 0,
     detail: 'run run-1 goes on: its status is queued',
   });
@@ -78,7 +78,7 @@ test('a trigger that a killed daemon had begun is not sent again; a run that it 
   await store.outbox.recordDeliveries({ transitionIds: [], deliveries: made, now: 0 });
   await store.outbox.beginDelivery('begun', 0);
   const receipt = JSON.stringify({ run: 'run-7', startedAt: 0 });
-  await store.outbox.settleDelivery({ id: 'known', state: 'pending', now: 0, detail: null, receipt });
+  await store.outbox.settleDelivery('known', { kind: 'accepted', receipt, nextAttemptAt: 0, detail: null, at: 0 });
   await using rig = fixWith(host, store);
   await rig.clock.advance(minuteMs);
   expect(posts(host)).toBe(0);

@@ -1,9 +1,10 @@
 // When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { deliveryAfter } from '../../src/model/delivery-transition.ts';
 import { readRetryAfter } from '../../src/model/retry-after.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { settlementOf } from '../../src/notify/retry-policy.ts';
+import { type Attempt, settlementOf } from '../../src/notify/retry-policy.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');
@@ -36,15 +37,18 @@ test('Retry-After in all its forms, clamped to 1 s and 1 h', () => {
 const delivery = sampleDelivery({ createdAt: now, nextAttemptAt: now });
 const failed = { kind: 'failed', detail: 'no', retryAfterMs: null, final: false } as const;
 
+/** The delivery after an attempt. */
+const after = (attempt: Attempt) => deliveryAfter(attempt.delivery, settlementOf(attempt));
+
 function waitAfter(attempts: number, random: number): number {
-  const { nextAttemptAt } = settlementOf({
+  const { nextAttemptAt } = after({
     delivery: { ...delivery, attempts },
     outcome: failed,
     refusals: 0,
     random,
     now,
   });
-  return (nextAttemptAt ?? Number.NaN) - now;
+  return nextAttemptAt - now;
 }
 
 test('waits grow exponentially with full jitter, between 1 s and 15 min', () => {
@@ -57,23 +61,21 @@ test('waits grow exponentially with full jitter, between 1 s and 15 min', () => 
 
 test('a wait is never shorter than the receiver asked for', () => {
   const outcome = { ...failed, retryAfterMs: 2 * minuteMs };
-  expect(settlementOf({ delivery, outcome, refusals: 0, random: 0.1, now }).nextAttemptAt).toBe(now + 2 * minuteMs);
+  expect(after({ delivery, outcome, refusals: 0, random: 0.1, now }).nextAttemptAt).toBe(now + 2 * minuteMs);
 });
 
 test('a day ends a delivery that was really tried, and not one that slept with the machine', () => {
-  const after = { outcome: failed, refusals: 0, random: 0.5, now: now + dayMs };
-  expect(settlementOf({ ...after, delivery: { ...delivery, attempts: 4 } }).state).toBe('dead');
-  expect(settlementOf({ ...after, delivery: { ...delivery, attempts: 3 } }).state).toBe('pending');
-  expect(settlementOf({ ...after, now: after.now - 1, delivery: { ...delivery, attempts: 500 } }).state).toBe(
-    'pending',
-  );
+  const attempt = { outcome: failed, refusals: 0, random: 0.5, now: now + dayMs };
+  expect(after({ ...attempt, delivery: { ...delivery, attempts: 4 } }).state).toBe('dead');
+  expect(after({ ...attempt, delivery: { ...delivery, attempts: 3 } }).state).toBe('pending');
+  expect(after({ ...attempt, now: attempt.now - 1, delivery: { ...delivery, attempts: 500 } }).state).toBe('pending');
 });
 
 test('what the receiver blames on the request is tried five times over twenty minutes', () => {
   const outcome = { kind: 'refused', detail: 'no', retryAfterMs: null } as const;
   const settled = [1, 2, 3, 4, 5].map((refusals) => {
-    const { state, nextAttemptAt } = settlementOf({ delivery, outcome, refusals, random: 0, now });
-    return [state, nextAttemptAt === undefined ? null : (nextAttemptAt - now) / secondMs];
+    const { state, nextAttemptAt } = after({ delivery, outcome, refusals, random: 0, now });
+    return [state, state === 'dead' ? null : (nextAttemptAt - now) / secondMs];
   });
   expect(settled).toEqual([
     ['pending', 15],

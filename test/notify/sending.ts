@@ -55,7 +55,7 @@ export async function sendAll(path: string, settings: ChannelSettings, reached: 
   notifier.start();
   const settled = async () => {
     const deliveries = await store.outbox.recentDeliveries(10);
-    return deliveries.length > 0 && deliveries.every(({ state }) => state !== 'pending');
+    return deliveries.length > 0 && deliveries.every(({ settledAt }) => settledAt !== null);
   };
   while (!(await settled())) await clock.sleep(10);
   await notifier.stop();

@@ -385,8 +385,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       const deliveries = [delivery('a'), delivery('b'), delivery('c')];
       await opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
-      const retry = { id: 'a', state: 'pending', now: now + 1, nextAttemptAt: now + 900, detail: 'HTTP 503' } as const;
-      await opened.store.outbox.settleDelivery(retry);
+      const retry = { kind: 'failed', at: now + 1, nextAttemptAt: now + 900, detail: 'HTTP 503' } as const;
+      await opened.store.outbox.settleDelivery('a', retry);
       const store = await opened.reopen();
       const [a] = await store.outbox.pendingDeliveries('ops', 1);
       expect(a).toMatchObject({
@@ -396,8 +396,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         nextAttemptAt: now + 900,
         settledAt: null,
       });
-      await store.outbox.settleDelivery({ id: 'a', state: 'sent', now: now + 2, detail: null });
-      await store.outbox.settleDelivery({ id: 'b', state: 'dead', now: now + 3, detail: 'HTTP 410' });
+      await store.outbox.settleDelivery('a', { kind: 'sent', at: now + 2, detail: null });
+      await store.outbox.settleDelivery('b', { kind: 'given_up', at: now + 3, detail: 'HTTP 410' });
+      const late = { kind: 'failed', at: now + 4, nextAttemptAt: now + 900, detail: 'late' } as const;
+      await expect(store.outbox.settleDelivery('a', late)).rejects.toThrow('nothing leads from sent by failed');
       expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['c']);
       expect(
         (await store.outbox.recentDeliveries(10)).map(({ id, state, attempts, settledAt, detail }) => [
@@ -429,8 +431,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         { channel: 'hook', pending: 1, oldestPendingAt: now, givenUp: 0 },
         { channel: 'ops', pending: 2, oldestPendingAt: now, givenUp: 0 },
       ]);
-      await store.outbox.settleDelivery({ id: 'a', state: 'sent', now, detail: null });
-      await store.outbox.settleDelivery({ id: 'x', state: 'dead', now, detail: null });
+      await store.outbox.settleDelivery('a', { kind: 'sent', at: now, detail: null });
+      await store.outbox.settleDelivery('x', { kind: 'given_up', at: now, detail: null });
       expect(await byName()).toEqual([
         { channel: 'hook', pending: 0, oldestPendingAt: null, givenUp: 1 },
         { channel: 'ops', pending: 1, oldestPendingAt: now + 50, givenUp: 0 },
@@ -447,15 +449,15 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       });
       await opened.store.outbox.beginDelivery('a', now + 1);
       await opened.store.outbox.beginDelivery('b', now + 1);
-      const works = { state: 'pending', now: now + 2, nextAttemptAt: now + 7, detail: 'run r1 goes on' } as const;
-      await opened.store.outbox.settleDelivery({ id: 'b', ...works, receipt: 'r1' });
+      const works = { kind: 'accepted', at: now + 2, nextAttemptAt: now + 7, detail: 'run r1 goes on' } as const;
+      await opened.store.outbox.settleDelivery('b', { ...works, receipt: 'r1' });
       const store = await opened.reopen();
       const found = await store.outbox.pendingDeliveries('ops', 10);
       expect(found.map(({ begunAt, receipt, attempts }) => [begunAt, receipt, attempts])).toEqual([
         [now + 1, null, 0],
         [null, 'r1', 0],
       ]);
-      await store.outbox.settleDelivery({ id: 'b', state: 'sent', now: now + 7, detail: null });
+      await store.outbox.settleDelivery('b', { kind: 'sent', at: now + 7, detail: null });
       const [, ended] = await store.outbox.recentDeliveries(2);
       expect([ended?.id, ended?.receipt, ended?.attempts]).toEqual(['a', null, 0]);
     });
@@ -466,8 +468,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const deliveries = [delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')];
       await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
       for (const id of ['a', 'b', 'x'])
-        await store.outbox.settleDelivery({ id, state: 'dead', now, detail: 'HTTP 400' });
-      await store.outbox.settleDelivery({ id: 'c', state: 'sent', now, detail: null });
+        await store.outbox.settleDelivery(id, { kind: 'given_up', at: now, detail: 'HTTP 400' });
+      await store.outbox.settleDelivery('c', { kind: 'sent', at: now, detail: null });
       expect(await store.outbox.undelivered({ channel: null, delivery: 'b' })).toEqual([{ id: 'b', channel: 'ops' }]);
       expect(await store.outbox.resendDeliveries(['b'], now + 5)).toEqual([{ channel: 'ops', count: 1 }]);
       const [again] = await store.outbox.pendingDeliveries('ops', 10);
@@ -488,8 +490,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         deliveries: [delivery('a'), delivery('b')],
         now,
       });
-      await opened.store.outbox.settleDelivery({ id: 'a', state: 'dead', now: now - 1, detail: null });
-      await opened.store.outbox.settleDelivery({ id: 'b', state: 'dead', now: now + 1, detail: null });
+      await opened.store.outbox.settleDelivery('a', { kind: 'given_up', at: now - 1, detail: null });
+      await opened.store.outbox.settleDelivery('b', { kind: 'given_up', at: now + 1, detail: null });
       const store = await opened.reopen();
       expect(await store.outbox.digestedUntil()).toBe(now);
       expect((await store.outbox.digestFacts(now)).givenUp.map(({ id }) => id)).toEqual(['b']);

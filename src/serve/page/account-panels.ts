@@ -1,7 +1,7 @@
 // The side panels: how each account's API and each alert channel is.
 import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
-import type { Delivery, DeliveryState } from '../../model/delivery.ts';
+import { type Delivery, publicState } from '../../model/delivery.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import type { AccountState } from '../../model/mailbox.ts';
 import type { SweepProgress } from '../../model/sweep.ts';
@@ -51,7 +51,9 @@ function apiState(account: AccountState): { readonly word: string; readonly tone
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }
 
-const deliveryWords: Readonly<Record<DeliveryState, { readonly word: string; readonly tone: string }>> = {
+const deliveryWords: Readonly<
+  Record<ReturnType<typeof publicState>, { readonly word: string; readonly tone: string }>
+> = {
   pending: { word: 'waiting', tone: 'waiting' },
   sent: { word: 'sent', tone: 'confirmed' },
   dead: { word: 'given up', tone: 'critical' },
@@ -86,7 +88,7 @@ ${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'm
 }
 
 function deliveryItem(delivery: Delivery, now: EpochMs): Markup {
-  const { word, tone } = deliveryWords[delivery.state];
+  const { word, tone } = deliveryWords[publicState(delivery)];
   return html`<li><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}</p>
 <p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
 }
