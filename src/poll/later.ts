@@ -1,4 +1,5 @@
 // Polls that are due at a later moment: second looks, and failed polls on their way to the next try.
+import TinyQueue from 'tinyqueue';
 import { type Poll, pollKey } from './poll.ts';
 
 /**
@@ -19,8 +20,8 @@ export interface LaterPoll {
 /** A poll is in here once, at its earliest due time. Times are milliseconds of the monotonic clock. */
 export class Later {
   readonly #byKey = new Map<string, LaterPoll>();
-  /** A binary heap by due time; what was replaced or taken out stays in it until it comes up. */
-  readonly #heap: LaterPoll[] = [];
+  /** By due time; what was replaced or taken out stays in it until it comes up. */
+  readonly #queue = new TinyQueue<LaterPoll>([], (one, other) => one.dueAt - other.dueAt || one.number - other.number);
   #count = 0;
 
   /** Puts a poll in. One that is in already keeps its place, or moves forward, and never gets less urgent. */
@@ -37,7 +38,7 @@ export class Later {
     };
     this.#count += 1;
     this.#byKey.set(key, one);
-    this.#push(one);
+    this.#queue.push(one);
   }
 
   delete(poll: Poll): void {
@@ -47,57 +48,23 @@ export class Later {
   /** When the next one is due; null when there is none. */
   nextAt(): number | null {
     this.#dropReplaced();
-    return this.#heap[0]?.dueAt ?? null;
+    return this.#queue.peek()?.dueAt ?? null;
   }
 
   /** Takes the next one out when it is due. */
   take(now: number): LaterPoll | undefined {
     this.#dropReplaced();
-    const [first] = this.#heap;
+    const first = this.#queue.peek();
     if (!first || first.dueAt > now) return undefined;
     this.#byKey.delete(pollKey(first.poll));
-    this.#pop();
+    this.#queue.pop();
     return first;
   }
 
   #dropReplaced(): void {
-    for (let [first] = this.#heap; first && this.#byKey.get(pollKey(first.poll)) !== first; [first] = this.#heap)
-      this.#pop();
-  }
-
-  #push(one: LaterPoll): void {
-    let at = this.#heap.push(one) - 1;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      if (!this.#isBefore(at, above)) return;
-      this.#swap(at, above);
-      at = above;
+    for (let first = this.#queue.peek(); first && this.#byKey.get(pollKey(first.poll)) !== first; ) {
+      this.#queue.pop();
+      first = this.#queue.peek();
     }
-  }
-
-  #pop(): void {
-    const last = this.#heap.pop();
-    if (last === undefined || this.#heap.length === 0) return;
-    this.#heap[0] = last;
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1;
-      const child = this.#isBefore(left + 1, left) ? left + 1 : left;
-      if (!this.#isBefore(child, at)) return;
-      this.#swap(at, child);
-      at = child;
-    }
-  }
-
-  #isBefore(a: number, b: number): boolean {
-    const [one, other] = [this.#heap[a], this.#heap[b]];
-    if (!one || !other) return one !== undefined;
-    return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.number < other.number);
-  }
-
-  #swap(a: number, b: number): void {
-    const [one, other] = [this.#heap[a], this.#heap[b]];
-    if (!one || !other) return;
-    this.#heap[a] = other;
-    this.#heap[b] = one;
   }
 }
