@@ -1,11 +1,10 @@
 // The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
-import type { AlertRule, Subject } from '../model/alert.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted, momentText } from '../wording/phrases.ts';
 import { budgetTooSmall } from './budget-rule.ts';
-import type { Condition } from './condition.ts';
+import { accountSubject, atOnce, type Condition } from './condition.ts';
 
 /** How long no request may succeed before people are told. */
 const apiDownForMs = 3 * minuteMs;
@@ -15,12 +14,6 @@ const rejectionsUntilTold = 2;
 const throttlesUntilTold = 3;
 /** Addresses that a sentence carries at most. */
 const namesShown = 5;
-
-const once = { forMs: 0, observations: 1, clearObservations: 1 } as const;
-
-function subject(rule: AlertRule, account: string): Subject {
-  return { rule, account, mailboxId: null, email: null, object: null };
-}
 
 /** What the state of an account says. One that has neither succeeded nor failed yet is unknown. */
 export function accountConditions(account: AccountState, now: EpochMs): readonly Condition[] {
@@ -47,7 +40,7 @@ function apiDown(account: AccountState, now: EpochMs): Condition {
       ]
     : [`Account ${name} answers again.`];
   return {
-    subject: subject('api_down', name),
+    subject: accountSubject('api_down', name),
     severity: 'critical',
     active: unknown ? 'unknown' : down,
     forMs: apiDownForMs,
@@ -70,10 +63,10 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
   const rejected = rejections >= rejectionsUntilTold;
   const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
   return {
-    subject: subject('key_rejected', name),
+    subject: accountSubject('key_rejected', name),
     severity: 'critical',
     active: rejected ? true : accepted ? false : 'unknown',
-    ...once,
+    ...atOnce,
     facts: {
       title: rejected ? `${name}: the API refuses the key` : `${name}: the key is accepted again`,
       sentences: rejected
@@ -92,10 +85,10 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
 function keyReadOnly({ name, keyWrites }: AccountState): Condition {
   const readOnly = keyWrites === false;
   return {
-    subject: subject('key_read_only', name),
+    subject: accountSubject('key_read_only', name),
     severity: 'critical',
     active: keyWrites === null ? 'unknown' : readOnly,
-    ...once,
+    ...atOnce,
     facts: {
       title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
       sentences: readOnly
@@ -118,10 +111,10 @@ function keyShared(
   const shared = throttledLastHour >= throttlesUntilTold;
   const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
   return {
-    subject: subject('key_shared', name),
+    subject: accountSubject('key_shared', name),
     severity: 'warning',
     active: shared ? true : quiet ? false : 'unknown',
-    ...once,
+    ...atOnce,
     facts: {
       title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
       sentences: shared
@@ -148,7 +141,7 @@ export interface ListShortage {
 /** mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. */
 export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
   return {
-    subject: subject('mailbox_list_short', account),
+    subject: accountSubject('mailbox_list_short', account),
     severity: 'critical',
     active: shortage !== null,
     forMs: 0,
@@ -191,7 +184,7 @@ export function mailboxMissing(
     subject: { rule: 'mailbox_missing', account, mailboxId: id, email, object: null },
     severity: 'warning',
     active: missing,
-    ...once,
+    ...atOnce,
     facts: {
       title: missing ? `${email}: not in the mailbox list any more` : `${email}: back in the mailbox list`,
       sentences: missing

@@ -6,7 +6,7 @@ import { writesAreOff } from '../model/write-scope.ts';
 import { causeSentences } from '../wording/causes.ts';
 import { dataAgeText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
 import { percentText } from '../wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
 /** How long the guard may be unable to judge before people are told. */
 const blindForMs = hourMs;
@@ -65,9 +65,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
     subject: subjectOf('bounce_over_limit', mailbox),
     severity: 'critical',
     active: overLimitActive(verdict, hindrance, context),
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: {
       title: hindrance
         ? `${mailbox.email}: bounces over the limit, NOT ACTED`
@@ -139,9 +137,7 @@ export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext):
     subject: subjectOf('bounce_near_limit', mailbox),
     severity: 'info',
     active,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: {
       title:
         active === true

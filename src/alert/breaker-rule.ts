@@ -3,7 +3,7 @@ import { noAccount, type Subject } from '../model/alert.ts';
 import { type BreakerState, heldEntries } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, momentText, spanText } from '../wording/phrases.ts';
-import type { Condition } from './condition.ts';
+import { atOnce, type Condition } from './condition.ts';
 
 /** Mailboxes that the message names; the page has them all. */
 const namedMailboxes = 10;
@@ -37,9 +37,7 @@ export function guardHeld(
     subject: heldSubject(about.api),
     severity: 'critical',
     active: open,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
     facts: {
       title: open

@@ -4,7 +4,7 @@ import type { AccountState } from '../model/mailbox.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { spanText } from '../wording/phrases.ts';
-import type { Condition } from './condition.ts';
+import { accountSubject, type Condition } from './condition.ts';
 
 /** The time that a fleet which is being moved in, or a 429 that is made up for, may take. */
 const tooSmallForMs = 30 * minuteMs;
@@ -13,7 +13,7 @@ const tooSmallForMs = 30 * minuteMs;
 export function budgetTooSmall({ name, forecast }: AccountState): Condition {
   const small = forecast !== null && !forecast.fits;
   return {
-    subject: { rule: 'budget_too_small', account: name, mailboxId: null, email: null, object: null },
+    subject: accountSubject('budget_too_small', name),
     severity: 'info',
     active: forecast === null ? 'unknown' : small,
     forMs: tooSmallForMs,

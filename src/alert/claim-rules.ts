@@ -3,7 +3,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs, hourMs } from '../model/time.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
 /** Recovery lowers the daily limit to at most this (api/mailbox-api.md, warm-up modes)... */
 const recoveryMaxPerDay = 15;
@@ -33,9 +33,7 @@ function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, f
     subject: subjectOf(rule, mailbox),
     severity: 'warning',
     active,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: {
       title: `${mailbox.email}: ${title}`,
       sentences,

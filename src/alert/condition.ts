@@ -25,6 +25,9 @@ export interface Condition {
   readonly facts: AlertFacts;
 }
 
+/** Fires with the first observation, and resolves with the first against it. */
+export const atOnce = { forMs: 0, observations: 1, clearObservations: 1 } as const;
+
 /** What a rule needs besides the mailbox. */
 export interface MailboxContext {
   readonly now: EpochMs;
@@ -50,6 +53,11 @@ export interface MailboxContext {
 export function pageLink(pageUrl: string | null, account: string, mailboxId: string): AlertFacts['numbers'] {
   if (pageUrl === null) return {};
   return { page_url: `${pageUrl}/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(mailboxId)}` };
+}
+
+/** A rule's identity for an account as a whole. */
+export function accountSubject(rule: AlertRule, account: string): Subject {
+  return { rule, account, mailboxId: null, email: null, object: null };
 }
 
 /** A rule's identity for one mailbox. */

@@ -1,6 +1,8 @@
 // What is not told because its cause is: an API that does not answer, over the old data of its mailboxes. Nothing else.
+
 import { type Alert, type AlertRule, fingerprintOf } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
+import { accountSubject } from './condition.ts';
 
 /** While one of these fires for an account... */
 const parents: readonly AlertRule[] = ['api_down', 'key_rejected'];
@@ -14,8 +16,5 @@ export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean
 
 /** Whether an outage fires for the account. `current`: the alert of a fingerprint, if any. */
 export function hasCause(account: string, current: (fingerprint: string) => Alert | undefined): boolean {
-  return parents.some((rule) => {
-    const subject = { rule, account, mailboxId: null, email: null, object: null };
-    return current(fingerprintOf(subject))?.status === 'firing';
-  });
+  return parents.some((rule) => current(fingerprintOf(accountSubject(rule, account)))?.status === 'firing');
 }

@@ -1,6 +1,6 @@
 // config_reload_failed: the newest configuration was refused, and the one before stays in force.
 import { noAccount } from '../model/alert.ts';
-import type { Condition } from './condition.ts';
+import { accountSubject, atOnce, type Condition } from './condition.ts';
 
 /** More problems than this stand in the log only. */
 const problemsTold = 5;
@@ -9,12 +9,10 @@ const problemsTold = 5;
 export function configReloadFailed(problems: readonly string[], command: string): Condition {
   const more = problems.length - problemsTold;
   return {
-    subject: { rule: 'config_reload_failed', account: noAccount, mailboxId: null, email: null, object: null },
+    subject: accountSubject('config_reload_failed', noAccount),
     severity: 'warning',
     active: problems.length > 0,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: {
       title: problems.length > 0 ? 'the new configuration was refused' : 'the newest configuration is in force',
       sentences:

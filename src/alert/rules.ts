@@ -18,7 +18,7 @@ import {
 import { momentText } from '../wording/phrases.ts';
 import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
-import { type Condition, type MailboxContext, pageLink } from './condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
 import { staleData } from './stale-rule.ts';
@@ -98,9 +98,7 @@ export function actionFailedCondition(
     subject: actionSubject('guard_action_failed', action, null),
     severity: 'critical',
     active: settled ? false : givenUp ? true : 'unknown',
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: settled ? endedFacts(action, context) : actionFacts(action, context),
   };
 }

@@ -3,7 +3,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../model/time.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
 /** A day is over everywhere when it is over in UTC for so long. */
 const lastTimeZoneMs = 12 * hourMs;
@@ -27,9 +27,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
     subject: subjectOf('stale_data', mailbox),
     severity: 'warning',
     active,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: {
       title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
       sentences: active === true ? staleSentences(mailbox, tooOld, still) : freshSentences(readAt),

@@ -3,7 +3,7 @@ import { type AlertChanges, noAccount, type Subject } from '../model/alert.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
-import type { Condition } from './condition.ts';
+import { atOnce, type Condition } from './condition.ts';
 
 const storeSubject: Subject = {
   rule: 'store_failing',
@@ -19,9 +19,7 @@ export function storeFailing(failure: StoreFailure | null): Condition {
     subject: storeSubject,
     severity: 'critical',
     active: failure !== null,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     facts: {
       title: failure === null ? 'the store works again' : 'the store is failing',
       sentences:

@@ -4,7 +4,7 @@ import type { Guarding } from '../model/guarding.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
 import { momentText } from '../wording/phrases.ts';
-import type { Condition } from './condition.ts';
+import { accountSubject, type Condition } from './condition.ts';
 
 /** A configured account as the supervisor sees it. */
 export interface SupervisedAccount extends Guarding {
@@ -44,7 +44,7 @@ function conditionOf(
 ): Condition {
   const { severity, forMs } = defaultRuleSettings.of.account_unguarded;
   return {
-    subject: { rule: 'account_unguarded', account, mailboxId: null, email: null, object: null },
+    subject: accountSubject('account_unguarded', account),
     severity,
     active,
     forMs,

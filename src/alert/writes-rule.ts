@@ -3,7 +3,7 @@ import { noAccount, type Subject } from '../model/alert.ts';
 import { scopeText, type WriteScope, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { sentence } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
-import { type Condition, type MailboxContext, pageLink } from './condition.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink } from './condition.ts';
 
 /** How a stop ended: a person took it away, or its time was over. */
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
@@ -31,9 +31,7 @@ export function writesOffCondition(
     subject: writesSubject(scope),
     severity: 'warning',
     active: end === null,
-    forMs: 0,
-    observations: 1,
-    clearObservations: 1,
+    ...atOnce,
     since,
     facts: {
       title: end === null ? `writes are OFF for ${about}` : `writes are on again for ${about}`,

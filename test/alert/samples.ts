@@ -6,6 +6,7 @@ import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
+import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const start = Date.parse('2026-03-20T10:02:00Z');
@@ -64,35 +65,17 @@ export function sampleAction(change: ActionChange = {}): Action {
 }
 
 export function sampleMailbox(change: Partial<MailboxState> = {}): MailboxState {
-  return {
-    account: 'acme',
+  const answer = {
     id: 'm1',
     email: 'bob@acme.example',
-    firstSeenAt: start,
-    missingLists: 0,
-    entry: {
-      at: start,
-      answer: {
-        id: 'm1',
-        email: 'bob@acme.example',
-        provider: null,
-        status: 'active',
-        healthScore: 90,
-        dailyLimit: 40,
-        warmupDay: 20,
-      },
-    },
-    warmup: null,
-    stats: { at: start, answer: { rows: [] } },
-    detail: null,
-    dns: null,
-    blacklist: null,
-    memory: null,
-    verdict: null,
-    action: null,
-    changes: [],
-    ...change,
+    provider: null,
+    status: 'active',
+    healthScore: 90,
+    dailyLimit: 40,
+    warmupDay: 20,
   };
+  const stats = { at: start, answer: { rows: [] } };
+  return { ...newMailbox('acme', { at: start, answer }), stats, ...change };
 }
 
 export function judged(verdict: Partial<Verdict>): MailboxState {

@@ -6,6 +6,7 @@ import type { StatsRow } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/model/time.ts';
 import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.parse('2026-03-12T03:12:07Z');
@@ -99,23 +100,7 @@ function memory(changes: Partial<GuardMemory> = {}): GuardMemory {
 /** A mailbox of which only the list was read. */
 export function bareMailbox(id: string, email: string, account = 'acme'): MailboxState {
   const entry = { id, email, provider: null, status: null, healthScore: null, dailyLimit: null, warmupDay: null };
-  return {
-    account,
-    id,
-    email,
-    firstSeenAt: now - 400 * hourMs,
-    missingLists: 0,
-    entry: { at: now - minuteMs, answer: entry },
-    warmup: null,
-    stats: null,
-    detail: null,
-    dns: null,
-    blacklist: null,
-    memory: null,
-    verdict: null,
-    action: null,
-    changes: [],
-  };
+  return { ...newMailbox(account, { at: now - minuteMs, answer: entry }), firstSeenAt: now - 400 * hourMs };
 }
 
 /** A mailbox of which everything is known. */

@@ -3,6 +3,7 @@ import type { Action, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
 export const now = Date.UTC(2026, 2, 10, 8, 30);
@@ -54,24 +55,7 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
     dailyLimit: 40,
     warmupDay: 12,
   };
-  return {
-    account: 'acme',
-    id,
-    email: answer.email,
-    firstSeenAt: now,
-    missingLists: 0,
-    entry: { at: now, answer },
-    warmup: null,
-    stats: null,
-    detail: null,
-    dns: null,
-    blacklist: null,
-    memory: null,
-    verdict: null,
-    action: null,
-    changes: [],
-    ...changes,
-  };
+  return { ...newMailbox('acme', { at: now, answer }), ...changes };
 }
 
 const pass = { status: 'pass', pass: true, record: 'v=spf1 -all' };
