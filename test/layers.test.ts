@@ -2,7 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkLayers, importCycles, permissions, sourceFiles, sourceTexts, violationsOf } from './layers.ts';
+import {
+  checkLayers,
+  importCycles,
+  largeRooms,
+  oversizedRooms,
+  permissions,
+  sourceFiles,
+  sourceTexts,
+  violationsOf,
+} from './layers.ts';
 
 const root = join(import.meta.dirname, '../src');
 
@@ -30,6 +39,15 @@ describe('the layers', () => {
     const rooms = new Set(readdirSync(root).map((name) => name.replace(/\.(ts|js)$/, '')));
     rooms.delete('bin');
     expect(Object.keys(permissions).sort()).toEqual([...rooms].sort());
+  });
+
+  it('keep every room small, or name it with its reason', () => {
+    const sources = sourceTexts(join(root, '..'), ['src']);
+    expect(oversizedRooms(sources)).toEqual([]);
+    expect(Object.keys(permissions)).toEqual(expect.arrayContaining(Object.keys(largeRooms)));
+    const planted = Array.from({ length: 26 }, (_, index) => ({ file: `src/fleet/planted-${index}.ts`, text: '\n' }));
+    const long = { file: 'src/alert/planted.ts', text: '\n'.repeat(2_501) };
+    expect(oversizedRooms([...planted, long])).toEqual(['fleet: 26 files, 26 lines', 'alert: 1 files, 2501 lines']);
   });
 });
 

@@ -74,6 +74,29 @@ export const permissions: Readonly<Record<string, Permission>> = {
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),
 };
 
+/** A room that is larger than this has a reason below, or comes apart. */
+const maxRoomLines = 2_500;
+const maxRoomFiles = 25;
+
+/** Rooms that are large, and why each is one room all the same. */
+export const largeRooms: Readonly<Record<string, string>> = {
+  model: 'a file a word of the domain; most are types alone, and no room could do without them',
+  commands: 'a file a command, which knows no other command; what several share is a few small files',
+  serve: 'one server with three faces in folders of their own: the page, JSON, and the recipe routes',
+  simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
+  store: 'one file on disk behind one gate: the verbs, and in folders of their own the file and the schema',
+};
+
+/** Rooms of `src` that are too large and not among those above: `room: files, lines`. */
+export function oversizedRooms(sources: readonly SourceText[]): readonly string[] {
+  const rooms = Map.groupBy(sources, ({ file }) => roomOf(relative('src', file)));
+  return [...rooms].flatMap(([room, files]) => {
+    const lines = files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+    const isSmall = lines <= maxRoomLines && files.length <= maxRoomFiles;
+    return isSmall || room in largeRooms ? [] : [`${room}: ${files.length} files, ${lines} lines`];
+  });
+}
+
 export interface Violation {
   readonly file: string;
   readonly imports: string;

@@ -5,8 +5,8 @@ import type { AlertChanges } from '../model/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import type { Tables } from './schema.ts';
-import { storedAction } from './stored.ts';
+import { storedAction } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
 
 /** A command that begins. */

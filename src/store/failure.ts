@@ -1,7 +1,7 @@
 // What a failed read or write of the store means for people: what is wrong, and what to do about it.
 import { dirname } from 'node:path';
 import type { StoreFailure } from '../model/store-failure.ts';
-import type { Tables } from './schema.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** The store can't be used; the message is one sentence for the operator. */
 export class StoreError extends Error {

@@ -1,11 +1,11 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
 import { type Kysely, sql } from 'kysely';
 import type { StoreTrouble } from '../model/store-failure.ts';
-import type { Connection } from './connection.ts';
 import { cutShortError, failureOf, isFull, isLocked, movedError } from './failure.ts';
-import { identityOf, sizeOf } from './identity.ts';
-import type { StoreLock } from './lock.ts';
-import type { Tables } from './schema.ts';
+import type { Connection } from './file/connection.ts';
+import { identityOf, sizeOf } from './file/identity.ts';
+import type { StoreLock } from './file/lock.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 

@@ -9,15 +9,15 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
-import { connectReadOnly, storeError } from './connection.ts';
 import { StoreError } from './failure.ts';
+import { connectReadOnly, storeError } from './file/connection.ts';
 import { loadMailboxes } from './mailboxes.ts';
-import { schemaOf, schemaVersion } from './migrations.ts';
-import { parsed } from './parsed.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
-import type { Tables } from './schema.ts';
+import { schemaOf, schemaVersion } from './schema/migrations.ts';
+import { parsed } from './schema/parsed.ts';
+import { storedAction } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
-import { storedAction } from './stored.ts';
 
 export interface LedgerEntries {
   /** The newest first. */

@@ -5,10 +5,10 @@ import type { Observed } from '../model/answers.ts';
 import { type Change, changesAtHand } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { parsed } from './parsed.ts';
 import { inPieces } from './pieces.ts';
-import type { Tables } from './schema.ts';
-import { storedAction, storedMemory } from './stored.ts';
+import { parsed } from './schema/parsed.ts';
+import { storedAction, storedMemory } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 type Row = Selectable<Tables['mailboxes']>;

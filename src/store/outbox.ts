@@ -15,11 +15,11 @@ import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../m
 import type { DeliveryRecord, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import { setMeta } from './migrations.ts';
-import { parsed } from './parsed.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
-import type { Tables } from './schema.ts';
-import { storedAction } from './stored.ts';
+import { setMeta } from './schema/migrations.ts';
+import { parsed } from './schema/parsed.ts';
+import { storedAction } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
 import { loadTelling, writeTelling } from './telling.ts';
 
 const digestKey = 'digested_until';

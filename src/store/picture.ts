@@ -6,11 +6,11 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/write-scope.ts';
 import { loadMailboxes } from './mailboxes.ts';
-import { parsed } from './parsed.ts';
 import type { BreakerRecord } from './records.ts';
-import type { Tables } from './schema.ts';
+import { parsed } from './schema/parsed.ts';
+import { storedAction, storedWritesOff } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
-import { storedAction, storedWritesOff } from './stored.ts';
 
 type Db = Kysely<Tables>;
 

@@ -3,8 +3,8 @@ import type { Kysely, Selectable } from 'kysely';
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import { parsed } from './parsed.ts';
-import type { Tables } from './schema.ts';
+import { parsed } from './schema/parsed.ts';
+import type { Tables } from './schema/tables.ts';
 
 /** Consecutive rows of a run. */
 export interface RowChunk {

@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import type { Silence } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
-import { parsed } from './parsed.ts';
-import type { Tables } from './schema.ts';
+import { parsed } from './schema/parsed.ts';
+import type { Tables } from './schema/tables.ts';
 
 export class StoredSilences {
   readonly #gate: Gate;

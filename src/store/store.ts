@@ -8,17 +8,17 @@ import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
-import { type Connection, connect, nameHolder, storeError } from './connection.ts';
+import { type Connection, connect, nameHolder, storeError } from './file/connection.ts';
+import { OutageNote } from './file/outage-note.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
-import { metaOf, migrate, setMeta } from './migrations.ts';
-import { OutageNote } from './outage-note.ts';
 import { StoredOutbox } from './outbox.ts';
 import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WritesRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
+import { metaOf, migrate, setMeta } from './schema/migrations.ts';
+import { storedAction } from './schema/stored.ts';
 import { StoredSilences } from './silences.ts';
-import { storedAction } from './stored.ts';
 import {
   writeAction,
   writeAlerts,

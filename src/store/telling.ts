@@ -3,9 +3,9 @@ import type { Kysely } from 'kysely';
 import type { Announcement } from '../model/alert.ts';
 import type { TellingChanges, TellingMemory } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { parsed } from './parsed.ts';
 import { inPieces } from './pieces.ts';
-import type { Tables } from './schema.ts';
+import { parsed } from './schema/parsed.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 

@@ -8,7 +8,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { inPieces } from './pieces.ts';
 import type { BreakerRecord, DecisionRecord } from './records.ts';
-import type { Tables } from './schema.ts';
+import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { OutageNote } from '../../src/store/outage-note.ts';
+import { OutageNote } from '../../src/store/file/outage-note.ts';
 import { Store } from '../../src/store/store.ts';
 import { alertOf, noAlerts, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';

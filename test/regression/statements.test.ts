@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterAll, expect, test, vi } from 'vitest';
-import { connect } from '../../src/store/connection.ts';
+import { connect } from '../../src/store/file/connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-statements-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

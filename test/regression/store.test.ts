@@ -19,7 +19,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { storeError } from '../../src/store/connection.ts';
+import { storeError } from '../../src/store/file/connection.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';

@@ -6,7 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
-import { NewerStoreError, schemaVersion } from '../../src/store/migrations.ts';
+import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { describeStore } from './contract.ts';
 import { now } from './records.ts';

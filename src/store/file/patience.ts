@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { SqliteDialectConfig } from 'kysely';
 import { CompiledQuery, type DatabaseConnection, type QueryResult, SqliteDialect, SqliteDriver } from 'kysely';
-import { isLocked } from './failure.ts';
+import { isLocked } from '../failure.ts';
 
 /** SQLite itself waits so long for a lock, in one go, with the whole process. */
 export const busyTimeoutMs = 20;

@@ -1,7 +1,7 @@
 // A migration: guard_held belongs to an API. Earlier versions named it after the account that stood first in the file, so
 // that there may be several for one API. What people know of them goes over to the one that is left.
 import type { Kysely } from 'kysely';
-import type { Tables } from './schema.ts';
+import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 

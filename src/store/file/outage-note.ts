@@ -1,7 +1,7 @@
 // A note beside the store that people were told that it fails: the store itself may take nothing then, and the process that
 // finds it working again tells them that it does.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import type { ToldOutage } from '../model/store-failure.ts';
+import type { ToldOutage } from '../../model/store-failure.ts';
 import { create, noteOf } from './place.ts';
 
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */

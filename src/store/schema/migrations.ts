@@ -1,10 +1,10 @@
 // The schema's history. A migration, once released, never changes; a newer store is refused.
 import { type Kysely, sql } from 'kysely';
-import { scopeKey, type WritesOff } from '../model/write-scope.ts';
+import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
 import { heldByApi } from './held-by-api.ts';
 import { runSizes } from './run-sizes.ts';
-import type { Tables } from './schema.ts';
 import { storedWritesOff } from './stored.ts';
+import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 

@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import type { EpochMs } from '../model/time.ts';
-import { AtRiskError, HeldStoreError } from './failure.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { AtRiskError, HeldStoreError } from '../failure.ts';
 import { identityOf } from './identity.ts';
 import { create, lockOf } from './place.ts';
 

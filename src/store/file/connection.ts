@@ -1,14 +1,14 @@
 // node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
-import type { EpochMs } from '../model/time.ts';
-import { DamagedRowError, deletionOf, isFull, StoreError } from './failure.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
+import { NewerStoreError, setMeta } from '../schema/migrations.ts';
+import type { Tables } from '../schema/tables.ts';
 import { nameOfHolder, StoreLock } from './lock.ts';
-import { NewerStoreError, setMeta } from './migrations.ts';
 import { NewestByText } from './newest-by-text.ts';
 import { busyTimeoutMs, PatientDialect } from './patience.ts';
 import { closeToOthers, prepare } from './place.ts';
-import type { Tables } from './schema.ts';
 
 /** Of the texts of all statements that are kept prepared: a prepared one takes some thirty times its text. */
 const preparedLetters = 256 * 1024;

@@ -1,6 +1,6 @@
 // The schema's step that measures runs: whose each is, and how many bytes are kept of it.
 import type { Kysely } from 'kysely';
-import type { Tables } from './schema.ts';
+import type { Tables } from './tables.ts';
 
 const runsAStep = 500;
 

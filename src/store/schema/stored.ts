@@ -1,8 +1,8 @@
 // What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
-import type { Action } from '../model/action.ts';
-import type { Claim, GuardMemory } from '../model/verdict.ts';
-import { everything, type WriteScope, type WritesOff } from '../model/write-scope.ts';
-import type { RowKey } from './failure.ts';
+import type { Action } from '../../model/action.ts';
+import type { Claim, GuardMemory } from '../../model/verdict.ts';
+import { everything, type WriteScope, type WritesOff } from '../../model/write-scope.ts';
+import type { RowKey } from '../failure.ts';
 import { parsed } from './parsed.ts';
 
 type StoredAction<One = Action> = One extends Action
