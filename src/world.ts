@@ -5,6 +5,7 @@ import { type Logger, type LoggerOptions, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { commandName } from './command-name.ts';
 import { Output, type Patience, writerTo } from './output.ts';
+import { Repeats } from './repeats.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
@@ -235,6 +236,10 @@ export function standardOutput(droppedLine: (dropped: number) => string): Output
   return output;
 }
 
+type LogHook = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+/** pino's number for it. */
+const errorLevel = 50;
+
 const outputs = new WeakMap<Log, Output>();
 
 /** How many lines of this log could not be written since the start. */
@@ -248,22 +253,63 @@ export function droppedLines(log: Log): number {
  * before it is written, and takes secrets out.
  */
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
-  const settings: LoggerOptions = {
-    level: options.level,
+  if (options.level === 'silent') return logTo(() => {}, options, clock, hide);
+  const colorize = process.stdout.isTTY === true;
+  const shown: (line: string) => string =
+    options.format === 'pretty' ? prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' }) : (line) => line;
+  const output = standardOutput((dropped) => shown(droppedLine(settingsOf(options, clock, hide), dropped)));
+  const log = logTo((line) => output.write(shown(line)), options, clock, hide);
+  outputs.set(log, output);
+  return log;
+}
+
+/** The same logger on something else. An error that goes on is one line a minute, with how many were left out. */
+export function logTo(
+  write: (line: string) => void,
+  options: LogOptions,
+  clock: Clock,
+  hide: Hide = (line) => line,
+): Log {
+  const repeats = new Repeats(() => clock.monotonic());
+  const { hooks, ...settings } = settingsOf(options, clock, hide);
+  const logMethod: LogHook = function (args, method, level) {
+    const [about, message] = args as readonly unknown[];
+    const error = level >= errorLevel ? errorIn(about) : null;
+    if (!error) {
+      method.apply(this, args);
+      repeats.settle();
+      return;
+    }
+    const write = (fields: object) => method.call(this, fields, String(message));
+    const leftOut = repeats.met(`${message} ${kindOf(error)}`, (count) =>
+      write({ failure: error.message, left_out: count }),
+    );
+    if (leftOut !== null) write(leftOut > 0 ? { ...(about as object), left_out: leftOut } : (about as object));
+    repeats.settle();
+  };
+  return pino({ ...settings, hooks: { ...hooks, logMethod } }, { write });
+}
+
+/** The error that a line is about; null without one. */
+function errorIn(about: unknown): Error | null {
+  return typeof about === 'object' && about !== null && 'err' in about && about.err instanceof Error ? about.err : null;
+}
+
+/** Without what differs from one mailbox to the next. */
+function kindOf(error: Error): string {
+  const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
+  return `${error.name} ${errcode ?? code ?? ''}`;
+}
+
+function settingsOf({ level }: LogOptions, clock: Clock, hide: Hide): LoggerOptions {
+  return {
+    level,
     base: null,
     timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: ['*.api_key', '*.secret', '*.authorization', 'api_key', 'secret'], censor: '[hidden]' },
     hooks: { streamWrite: hide },
   };
-  if (options.level === 'silent') return pino(settings, { write: () => {} });
-  const colorize = process.stdout.isTTY === true;
-  const shown: (line: string) => string =
-    options.format === 'pretty' ? prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' }) : (line) => line;
-  const output = standardOutput((dropped) => shown(droppedLine(settings, dropped)));
-  const log = pino(settings, { write: (line: string) => output.write(shown(line)) });
-  outputs.set(log, output);
-  return log;
 }
 
 /** An error, so that it appears at every level: something of any level is missing here. */
