@@ -1,9 +1,8 @@
 // The fleet as a table that a person reads in a glance. Pure.
 import type { styleText } from 'node:util';
 import type { GuardState } from '../../model/mailbox.ts';
-import { minuteMs, secondMs } from '../../model/time.ts';
 import type { FleetAnswer } from '../../serve/routes.ts';
-import { counted } from '../../wording/phrases.ts';
+import { counted, roughSpanText } from '../../wording/phrases.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../table.ts';
 
@@ -150,12 +149,7 @@ function percent(value: number | null | undefined): string {
   return value === null || value === undefined ? '?' : `${Number(value.toFixed(2))} %`;
 }
 
-/** How old statistics are: 40s, 12m, 3h, 2d. */
+/** How old statistics are: 40 s, 12 min, 3 h, 2 days. */
 function ageText(from: string | null, to: string): string {
-  if (from === null) return 'never';
-  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
-  if (ms < minuteMs) return `${Math.floor(ms / secondMs)}s`;
-  const minutes = Math.floor(ms / minuteMs);
-  if (minutes < 120) return `${minutes}m`;
-  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / (24 * 60))}d`;
+  return from === null ? 'never' : roughSpanText(Date.parse(to) - Date.parse(from));
 }
