@@ -1,0 +1,75 @@
+// What must hold of an action before it is sent, on what is known at this moment. Asks the API nothing.
+import type { Action, OpenAction } from '../model/action.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import { minuteMs } from '../model/time.ts';
+import { isClaimed } from '../record/persons.ts';
+import { actionKind, isActive, showsChange } from '../record/plan.ts';
+import type { ActorOptions, ActorRooms } from './rooms.ts';
+
+/** A person's change that could not be sent within this is dropped, and the person told. */
+export const personWaitsMs = minuteMs;
+/** An intent that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
+const intentKeepsMs = 2 * minuteMs;
+
+export class Conditions {
+  readonly #rooms: Pick<ActorRooms, 'world' | 'fleet' | 'recorder'>;
+  readonly #options: Pick<ActorOptions, 'account' | 'words'>;
+
+  constructor(
+    rooms: Pick<ActorRooms, 'world' | 'fleet' | 'recorder'>,
+    options: Pick<ActorOptions, 'account' | 'words'>,
+  ) {
+    this.#rooms = rooms;
+    this.#options = options;
+  }
+
+  /** The mailbox's action that still has something to be done; a failed one without a further try has not. */
+  pending(mailboxId: string): Action | null {
+    const action = this.#mailbox(mailboxId)?.action ?? null;
+    if (!isActive(action)) return null;
+    const exhausted = (action.state === 'unconfirmed' || action.state === 'refused') && action.nextTryAt === null;
+    return exhausted ? null : action;
+  }
+
+  /** It has not been settled, dropped or displaced in the meantime. */
+  isCurrent({ id, mailboxId }: Action): boolean {
+    return this.pending(mailboxId)?.id === id;
+  }
+
+  /** A person who waits for an answer gets one: their change is not sent much later, unasked. */
+  isLate({ by, plannedAt }: Action): boolean {
+    return Boolean(by) && this.#rooms.world.clock.now() - plannedAt > personWaitsMs;
+  }
+
+  /** What a person asks for may be there already; what the guard wants is judged on the same look. */
+  isAlreadySo(action: Action): boolean {
+    const warmup = this.#mailbox(action.mailboxId)?.warmup;
+    return Boolean(action.by) && Boolean(warmup && showsChange(action, warmup.answer, this.#options.words));
+  }
+
+  /** What is taken back must be ours until it is sent: others may have changed it since it was asked for. */
+  isStillOurs({ mailboxId, undoes }: Action): boolean {
+    const mailbox = this.#mailbox(mailboxId);
+    return undoes === undefined || (mailbox !== undefined && isClaimed(undoes, mailbox));
+  }
+
+  /** The verdict still asks for it. */
+  isWanted(action: Action): boolean {
+    const verdict = this.#mailbox(action.mailboxId)?.verdict?.answer;
+    return verdict !== undefined && this.isCurrent(action) && actionKind(verdict) === action.kind;
+  }
+
+  /**
+   * The turn of an open intent may come long after it, with a 429 in between: by then what was seen is old, somebody may
+   * have said stop, or an answer that was under way may have changed the verdict.
+   */
+  maySend(open: OpenAction): boolean {
+    const age = this.#rooms.world.clock.now() - open.openedAt;
+    if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) return false;
+    return open.by ? !this.isAlreadySo(open) && this.isStillOurs(open) : this.isWanted(open);
+  }
+
+  #mailbox(mailboxId: string): MailboxState | undefined {
+    return this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+  }
+}

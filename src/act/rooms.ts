@@ -1,0 +1,28 @@
+// What acting on one account works with, and whom it tells.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { StatusWords } from '../guard/run-state.ts';
+import type { Failure } from '../http/failure.ts';
+import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { Lane } from '../poll/lane.ts';
+import type { Poll } from '../poll/poll.ts';
+import type { Recorder } from '../record/recorder.ts';
+import type { World } from '../world.ts';
+
+export interface ActorRooms {
+  readonly world: World;
+  readonly api: MailboxApi;
+  readonly lane: Lane;
+  readonly fleet: Fleet;
+  readonly recorder: Recorder;
+}
+
+export interface ActorOptions {
+  readonly account: string;
+  readonly words: StatusWords;
+  /** A POST was refused for want of permission, or one succeeded. */
+  readonly onWritable: (writable: boolean) => void;
+  /** A look failed: that may say something about the account. */
+  readonly onFailure: (failure: Failure, poll: Poll) => void;
+  /** A change was read back, but an answer that was asked for after that was taken in before: it has to be asked again. */
+  readonly onOvertaken: (mailboxId: string) => void;
+}
