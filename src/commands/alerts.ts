@@ -38,7 +38,7 @@ async function listAlerts(options: ListOptions): Promise<void> {
   const answer = await answerOf(addressOf(options));
   const alerts = answer.alerts.filter((one) => (all || one.status === 'firing') && severity.includes(one.severity));
   if (!answer.guarded) process.exitCode = exitFailed;
-  if (json) return void printJson({ ...answer, alerts });
+  if (json) return void printJson('alerts list', { ...answer, alerts });
   if (!answer.guarded) process.stderr.write(notGuarded);
   process.stdout.write(alerts.length === 0 ? 'No alert fires.\n' : linesOf(alerts));
 }

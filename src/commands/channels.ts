@@ -61,7 +61,7 @@ async function tryOut(name: string, { config: file, json = false }: TestOptions)
   const messages = [...saidOf(name, result, spanText(tookMs)), ...bodyOf(result)];
   const good = result.kind === 'sent';
   if (!good) process.exitCode = exitFailed;
-  if (json) printJson(testJson(name, result, { tookMs, messages }));
+  if (json) printJson('channels test', testJson(name, result, { tookMs, messages }));
   else (good ? process.stdout : process.stderr).write(`${messages.join('\n')}\n`);
   await channel.close?.();
 }

@@ -51,7 +51,11 @@ async function check(options: CheckOptions): Promise<void> {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const online = options.online ? await askOnline(config, world, beside) : null;
   if (options.json)
-    printJson({ ...inJson(loaded, options), recipe_warnings: oldWords, online: online?.map(onlineJson) ?? null });
+    printJson('check', {
+      ...inJson(loaded, options),
+      recipe_warnings: oldWords,
+      online: online?.map(onlineJson) ?? null,
+    });
   else process.stdout.write(`${inWords(loaded, options)}${online ? onlineText(online, beside) : ''}`);
   if (online?.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
 }
@@ -95,7 +99,7 @@ function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
     settingsOf(name, loaded).map((one) => ({ ...one, settings: settingsJson(one.settings) }));
   return {
     file,
-    valid: true,
+    valid: true as const,
     warnings,
     settings: settingsJson(settings),
     mailbox: mailbox === undefined ? null : { name: mailbox, accounts: forMailbox(mailbox) },

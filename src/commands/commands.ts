@@ -29,7 +29,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** Every command. */
-async function allCommands(): Promise<readonly Command[]> {
+export async function allCommands(): Promise<readonly Command[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 

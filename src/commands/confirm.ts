@@ -1,6 +1,6 @@
 // Whatever changes something shows its effect first: on a terminal it asks, without one it wants --yes; --dry-run only shows.
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import type { DaemonAddress } from '../operator/daemon-client.ts';
 import { userName } from '../operator/user-name.ts';
@@ -36,7 +36,9 @@ export function withConfirmOptions(command: Command): Command {
 
 /** A command that has the running daemon change something. */
 export function withChangeOptions(command: Command): Command {
-  return withConfirmOptions(withDaemonOptions(command)).option('--reason <text>', 'why, for the audit log', '');
+  return withConfirmOptions(withDaemonOptions(command)).addOption(
+    new Option('--reason <text>', 'why, for the audit log').default('', 'none'),
+  );
 }
 
 /** Has something changed, by the daemon as a rule: shows the effect, asks, prints the outcome and sets the exit code. */

@@ -50,7 +50,7 @@ const caseSchema = z.object({
 type Case = z.infer<typeof caseSchema>;
 
 /** One row a case, in the order of the file. Throws an Error that names the case and the field. */
-export function decideCases(cases: readonly unknown[]): readonly object[] {
+export function decideCases(cases: readonly unknown[]) {
   return cases.map((raw, index) => {
     const parsed = caseSchema.safeParse(raw);
     if (!parsed.success) {
@@ -61,7 +61,7 @@ export function decideCases(cases: readonly unknown[]): readonly object[] {
   });
 }
 
-function decideCase(one: Case): object {
+function decideCase(one: Case) {
   const now = Date.parse(one.now);
   const policy = policyOfCase(one.config);
   const found = judge(policy, {

@@ -29,7 +29,7 @@ export function decideCommand(): Command {
     .option('--cases <file>', 'judge an array of cases instead, as docs/cli.md describes them')
     .addOption(jsonOption())
     .action((options: DecideOptions) => {
-      printJson(options.cases === undefined ? verdictOf(options) : verdictsOf(options.cases));
+      printJson('decide', options.cases === undefined ? verdictOf(options) : verdictsOf(options.cases));
     });
 }
 
@@ -48,7 +48,7 @@ function wrong(sentence: string): CommandError {
   return new CommandError('usage', `warmwarden decide: ${sentence}`);
 }
 
-function verdictsOf(file: string): readonly object[] {
+function verdictsOf(file: string) {
   const body = readJson(file);
   const cases = typeof body === 'object' && body !== null && 'vectors' in body ? body.vectors : body;
   if (!Array.isArray(cases)) throw wrong(`${file} holds no array of cases`);
@@ -59,7 +59,7 @@ function verdictsOf(file: string): readonly object[] {
   }
 }
 
-function verdictOf({ mode, stats, config }: DecideOptions): object {
+function verdictOf({ mode, stats, config }: DecideOptions) {
   if (mode === undefined) throw wrong(`--mode is needed: one of ${warmupModes.join(', ')}`);
   const policy = config === undefined ? policyOf({}) : policyFrom(config);
   const answer = readStats(readJson(stats));

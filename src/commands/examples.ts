@@ -19,6 +19,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden simulator',
     'warmwarden simulator --port 7031 --scenario provider-block',
     'warmwarden simulator breach amelia.ward@northbeam.example   # in one that runs',
+    'warmwarden simulator emergency a@b.example',
+    'warmwarden simulator dns-failure b.example',
+    'warmwarden simulator disconnect a@b.example',
+    'warmwarden simulator repair b.example',
   ],
   decide: ['warmwarden decide --mode slow --stats answer.json', 'curl ... | warmwarden decide --mode balanced'],
   backtest: [
@@ -68,10 +72,20 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Puts the examples under the command's own help. */
+/** Puts the examples under the command's own help, and those of each command below it under that one's. */
 export function withExamples(command: Command): Command {
-  const lines = (examples[command.name()] ?? []).map((line) =>
-    line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName),
-  );
-  return lines.length === 0 ? command : command.addHelpText('after', `\nExamples:\n  ${lines.join('\n  ')}`);
+  const lines = examples[command.name()] ?? [];
+  for (const inner of command.commands) {
+    const words = new RegExp(`^warmwarden ${command.name()} ${inner.name()}\\b`);
+    addExamples(
+      inner,
+      lines.filter((line) => words.test(line)),
+    );
+  }
+  return addExamples(command, lines);
+}
+
+function addExamples(command: Command, lines: readonly string[]): Command {
+  const shown = lines.map((line) => line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName));
+  return shown.length === 0 ? command : command.addHelpText('after', `\nExamples:\n  ${shown.join('\n  ')}`);
 }

@@ -1,100 +1,92 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
-import type { Action } from '../model/action.ts';
-import type { RecordedDecision } from '../model/decision.ts';
-import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
-import type { EpochMs } from '../model/time.ts';
-import { Ledger, type LedgerEntries } from '../store/ledger.ts';
-import { changeSentence } from '../wording/causes.ts';
-import { actionText, explainVerdict, sentence } from '../wording/explain.ts';
+import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
+import { type ExplainAnswer, type Explanation, explainAnswer } from '../serve/explain-answer.ts';
+import { sentence } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
+import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
-import { findStore } from './loading.ts';
-import { configOption, type JsonOptions, jsonOption } from './options.ts';
+import { ledgerBeside } from './ledger-beside.ts';
+import { printJson } from './options.ts';
+import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 
-const entriesShown = 20;
-
-interface ExplainOptions extends JsonOptions {
-  readonly config: string;
+interface ExplainOptions extends DaemonOptions {
   readonly at?: string;
 }
 
 export function explainCommand(): Command {
-  return new Command('explain')
+  return withDaemonOptions(new Command('explain'))
     .description('why a mailbox is as it is: every decision with its counts, and what was done')
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
-    .addOption(configOption())
     .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
-    .addOption(jsonOption())
     .action(explain);
 }
 
 async function explain(name: string, options: ExplainOptions): Promise<void> {
-  const at = options.at === undefined ? systemClock().now() : Date.parse(options.at);
+  const at = options.at === undefined ? null : Date.parse(options.at);
   if (Number.isNaN(at))
     throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
-  const ledger = Ledger.open(findStore(options.config));
+  const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }) };
+  const answer = await answerOf(addressOf(options), query);
+  if ('error' in answer) throw new UnknownNameError(answer.message);
+  if (options.json) return void printJson('explain', answer);
+  process.stdout.write(`${story(answer).map(visibleText).join('\n')}\n`);
+}
+
+/** Beside a store it is read there, whether or not a daemon runs. */
+async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ExplainAnswer> {
+  if (typeof address !== 'string') {
+    const answer = (await askFor(address, 'explain', query)) as ExplainAnswer | null;
+    if (answer) return answer;
+  }
+  const ledger = ledgerBeside(address);
   try {
-    const found = namedMailbox(name, await ledger.mailboxes());
-    if ('wrong' in found) throw new CommandError('unknown_name', found.wrong);
-    const { mailbox } = found;
-    // A fleet on another clock (a simulation) may be ahead of ours.
-    const until = options.at === undefined ? Number.MAX_SAFE_INTEGER : at;
-    const entries = await ledger.entriesOf(mailbox, until, entriesShown);
-    const lines = options.json ? [JSON.stringify({ mailbox, ...entries }, null, 2)] : story(mailbox, entries);
-    process.stdout.write(`${lines.join('\n')}\n`);
+    const mailboxes = await ledger.mailboxes();
+    return (await explainAnswer(ledger, { mailboxes, now: systemClock().now() }, query)).body;
   } finally {
     await ledger.close();
   }
 }
 
-/** Newest first; an action stands with the time at which it was planned. */
-function story(mailbox: MailboxState, { decisions, actions, changes }: LedgerEntries): readonly string[] {
+/** The newest first; an action stands with the time at which it was planned. */
+function story({ mailbox, decisions, actions, changes }: Explanation): readonly string[] {
   const told = [
     ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
-    ...actions.map((action) => ({
-      at: action.plannedAt,
-      lines: [
-        actionHead(action),
-        ...indented([...action.causes, sentence(actionText(action, action.plannedAt)), ...whyOf(action)]),
-      ],
-    })),
-    ...changes.map((change) => ({ at: change.at, lines: [changeSentence(change)] })),
-  ].sort((a, b) => b.at - a.at);
-  const head = `${mailbox.email} on account ${mailbox.account}, mode ${mailbox.warmup?.answer.mode ?? 'unknown'}`;
-  const claim = mailbox.memory?.claim;
-  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${momentText(claim.since)}` : '';
-  const former = mailbox.memory?.formerIds ?? [];
+    ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
+    ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
+  ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  const head = headOf(mailbox);
+  if (told.length === 0) return [head, 'Nothing was decided on it by then.'];
+  const { former_ids: former } = mailbox;
   const joined =
     former.length === 0
       ? []
       : [`Its address was guarded before under ${former.join(', ')}: that history is joined below.`];
-  if (told.length === 0) return [`${head}${claimed}`, 'Nothing was decided on it by then.'];
-  return [`${head}${claimed}`, ...joined, ...told.flatMap(({ lines }) => lines)];
+  return [head, ...joined, ...told.flatMap(({ lines }) => lines)];
 }
 
-/** `22 November 10:02 UTC: pause by ann, confirmed`. */
-function actionHead({ plannedAt, kind, targetMode, by, state }: Action): string {
-  const what = kind === 'mode' ? `mode ${targetMode}` : kind;
-  return `${momentText(plannedAt)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`;
+function headOf({ email, account, mode, claim }: Explanation['mailbox']): string {
+  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${shown(claim.since)}` : '';
+  return `${email} on account ${account}, mode ${mode ?? 'unknown'}${claimed}`;
 }
 
-/** The words of the person who asked for it. */
-function whyOf({ by }: Action): readonly string[] {
-  return by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
+/** `22 November 10:02 UTC: pause by ann, confirmed`, then what may explain it, what came of it, and the person's words. */
+function actionLines(action: Explanation['actions'][number]): readonly string[] {
+  const { planned_at: at, kind, target_mode: mode, by, state, causes, text } = action;
+  const what = kind === 'mode' ? `mode ${mode}` : kind;
+  const why = by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
+  const below = [...causes, sentence(text), ...why].map((line) => `  ${line}`);
+  return [`${shown(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
 }
 
-function indented(lines: readonly string[]): readonly string[] {
-  return lines.map((line) => `  ${line}`);
-}
-
-function decisionLines({ since, until, count, verdict }: RecordedDecision): readonly string[] {
-  return [`${spanOf(since, until, count)}: ${verdict.action}, ${verdict.reason}`, `  ${explainVerdict(verdict)}`];
-}
-
-function spanOf(since: EpochMs, until: EpochMs, count: number): string {
-  const [first, last] = [momentText(since), momentText(until)];
+function decisionLines({ since, until, count, ...verdict }: Explanation['decisions'][number]): readonly string[] {
+  const [first, last] = [shown(since), shown(until)];
   const span = first === last ? first : `${first} to ${last}`;
-  return count === 1 ? first : `${span}, ${count} answers`;
+  const when = count === 1 ? first : `${span}, ${count} answers`;
+  return [`${when}: ${verdict.action}, ${verdict.reason}`, `  ${verdict.explanation}`];
+}
+
+function shown(moment: string): string {
+  return momentText(Date.parse(moment));
 }

@@ -29,7 +29,7 @@ export function historyCommand(): Command {
 async function history(options: HistoryOptions): Promise<void> {
   const answer = await answerOf(addressOf(options), queryOf(options));
   if ('error' in answer) throw new UnknownNameError(answer.message);
-  if (options.json) printJson(answer);
+  if (options.json) printJson('history', answer);
   else process.stdout.write(`${linesOf(answer).join('\n')}\n`);
 }
 

@@ -1,6 +1,8 @@
 // Options that several commands have, worded once.
 import { existsSync } from 'node:fs';
 import { Option } from 'commander';
+import type { z } from 'zod';
+import type { Shapes } from './shapes/shapes.ts';
 
 const configVariable = 'WARMWARDEN_CONFIG';
 const besideUs = 'config.yaml';
@@ -29,7 +31,10 @@ export function jsonOption(): Option {
   return new Option('--json', 'print JSON, errors too');
 }
 
-/** Writes what a command says to programs. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+/** What a command prints with --json, by its words. */
+export type Answers = { readonly [Name in keyof Shapes]: z.input<Shapes[Name]> };
+
+/** Prints what the shape of a command promises to programs. */
+export function printJson<Name extends keyof Shapes>(_command: Name, answer: Answers[Name]): void {
+  process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
 }

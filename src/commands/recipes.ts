@@ -1,11 +1,12 @@
 // `warmwarden recipes`: the saved questions about the fleet, asked of the running daemon, or of its store when none runs.
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
+import type { z } from 'zod';
 import type { Row } from '../model/recipe.ts';
 import { daemonListens, NoDaemonError } from '../operator/daemon-client.ts';
 import { socketPathOf } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
-import type { recipeJson, runJson } from '../serve/recipes/recipe-json.ts';
+import type { brokenJson, recipeJson, runWithRowsShape } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -38,7 +39,7 @@ type Ask = (
   path: string,
   init?: { method?: string; body?: string; headers?: Record<string, string> },
 ) => Promise<string>;
-type RunAnswer = ReturnType<typeof runJson> & { readonly rows: readonly Row[] };
+type RunAnswer = z.infer<typeof runWithRowsShape>;
 
 export function recipesCommand(): Command {
   const url = ['--url <url>', `a daemon elsewhere, as https://HOST; a recipe key is read from ${keyVariable}`] as const;
@@ -51,7 +52,9 @@ export function recipesCommand(): Command {
   const run = withConfirmOptions(new Command('run'))
     .description('run a recipe and print its rows')
     .argument('<id>', 'the recipe')
-    .option('--param <name=value>', 'a parameter; may be repeated', readParameter, {})
+    .addOption(
+      new Option('--param <name=value>', 'a parameter; may be repeated').argParser(readParameter).default({}, 'none'),
+    )
     .option('--apply', 'do what the recipe says, after showing it; without --apply it is only planned')
     .addOption(configOption())
     .option(...url)
@@ -136,9 +139,9 @@ function messageIn(text: string): string | null {
 async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<void> {
   const answer = JSON.parse(await ask('/recipes')) as {
     recipes: readonly ReturnType<typeof recipeJson>[];
-    broken: readonly { readonly problems: readonly string[] }[];
+    broken: readonly ReturnType<typeof brokenJson>[];
   };
-  if (json) return void printJson(answer);
+  if (json) return void printJson('recipes list', answer);
   const { recipes, broken } = answer;
   const rows = recipes.map(({ id, title, operation, schedule }) => {
     const clock = schedule ? `${schedule.cron} ${schedule.time_zone}` : '';
@@ -189,7 +192,7 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
     process.exitCode = exitFailed;
   }
   if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
-  if (json) return void printJson(run);
+  if (json) return void printJson('recipes run', run);
   const { rows } = run;
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';

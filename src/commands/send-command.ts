@@ -1,10 +1,10 @@
 // How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
 import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
-import { type CommandOutcome, type CommandResult, succeeded } from '../model/operator-command.ts';
+import type { CommandOutcome } from '../model/operator-command.ts';
 import type { DaemonAddress } from '../operator/daemon-client.ts';
 import { CommandError } from './command-error.ts';
-import { type ErrorKind, exitDone } from './exit-codes.ts';
+import { exitDone } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
@@ -24,18 +24,13 @@ export function withDaemonOptions(command: Command): Command {
     .addOption(jsonOption());
 }
 
-const errorOf: Readonly<Record<Exclude<CommandResult, 'planned' | 'done' | 'no_change'>, ErrorKind>> = {
-  changed: 'changed',
-  failed: 'failed',
-  invalid: 'invalid',
-};
-
 /** Prints the outcome of what succeeded, and sets the exit code. Throws a CommandError with the sentences of what did not. */
 export function report(outcome: CommandOutcome, { json = false }: JsonOptions): void {
   const { result, messages } = outcome;
-  if (!succeeded(outcome)) throw new CommandError(errorOf[result as keyof typeof errorOf], messages.join('\n'));
+  if (result === 'changed' || result === 'failed' || result === 'invalid')
+    throw new CommandError(result, messages.join('\n'));
   process.exitCode = exitDone;
-  if (json) return void printJson({ result, messages });
+  if (json) return void printJson('pause', { result, messages });
   const plan = result === 'planned' ? ['This was a dry run: nothing was done.'] : [];
   for (const sentence of [...messages, ...plan]) process.stdout.write(`${sentence}\n`);
 }

@@ -1,6 +1,6 @@
 // `warmwarden silence add|list|expire`: a person mutes messages for a while. The guard goes on.
 import { Command, Option } from 'commander';
-import { matchText, type Severity, type Silence, severities } from '../model/alert.ts';
+import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
 import { askDaemon, askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { silenceJson } from '../serve/json-answers.ts';
@@ -55,7 +55,7 @@ function listCommand(): Command {
 async function list(options: DaemonOptions): Promise<void> {
   const address = addressOf(options);
   const answer = ((await askFor(address, 'silences')) ?? (await inStore(address))) as SilencesAnswer;
-  if (options.json) printJson(answer);
+  if (options.json) printJson('silence list', answer);
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else
     for (const { id, match, by, reason, until } of answer.silences)
@@ -63,7 +63,7 @@ async function list(options: DaemonOptions): Promise<void> {
 }
 
 interface SilencesAnswer {
-  readonly silences: readonly (Pick<Silence, 'id' | 'match' | 'by' | 'reason'> & { readonly until: string })[];
+  readonly silences: readonly ReturnType<typeof silenceJson>[];
 }
 
 /** As the store knows them while no daemon runs. */

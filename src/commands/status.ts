@@ -44,7 +44,7 @@ async function status(options: StatusOptions): Promise<void> {
     const answer = await wholeFleet(address, Boolean(options.json || options.all));
     if (!answer.guarded) process.exitCode = exitFailed;
     if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
-    if (options.json) printJson(answer);
+    if (options.json) printJson('status', answer);
     else process.stdout.write(statusText(answer, screenFor(options)));
     if (options.watch) await clock.sleep(lookEveryMs);
   } while (options.watch);

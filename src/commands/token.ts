@@ -46,7 +46,7 @@ function newToken(name: string, { role, recipeKey = false, plan, json = false }:
     role,
     plan: recipeKey ? (plan ?? 'pro') : null,
   } as const;
-  if (json) return void printJson({ ...made, token, sha256 });
+  if (json) return void printJson('token new', { ...made, token, sha256 });
   const lines = [
     `The ${recipeKey ? 'key' : 'token'}, which is kept nowhere: ${token}`,
     `To let it in, add this to the configuration, then run \`${commandName} reload\`:`,

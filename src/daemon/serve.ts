@@ -33,7 +33,15 @@ export async function serve(
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
   const ready = () => readinessOf(fleet, startup);
-  const answers = { fleet, world, ready, explain: explainVerdict, nearLimitPpmOf, history: store.audit };
+  const answers = {
+    fleet,
+    world,
+    ready,
+    explain: explainVerdict,
+    nearLimitPpmOf,
+    history: store.audit,
+    entries: store,
+  };
   const server = await startServer({
     ...answers,
     host,

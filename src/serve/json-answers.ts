@@ -135,13 +135,12 @@ export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecisio
     blacklist: observed(mailbox.blacklist),
     action: mailbox.action && actionJson(mailbox.action, explain),
     changes: mailbox.changes.map(({ since, at, ...change }) => ({ ...change, since: iso(since), seen_at: iso(at) })),
-    decisions: decisions.map((decision) => ({
-      since: iso(decision.since),
-      until: iso(decision.until),
-      count: decision.count,
-      ...verdictJson(decision.verdict, explain),
-    })),
+    decisions: decisions.map((decision) => decisionJson(decision, explain)),
   };
+}
+
+export function decisionJson({ since, until, count, verdict }: RecordedDecision, explain: Explain) {
+  return { since: iso(since), until: iso(until), count, ...verdictJson(verdict, explain) };
 }
 
 function verdictJson(verdict: Verdict, explain: Explain) {
@@ -165,7 +164,7 @@ function verdictJson(verdict: Verdict, explain: Explain) {
   };
 }
 
-function actionJson(action: Action, explain: Explain) {
+export function actionJson(action: Action, explain: Explain) {
   return {
     id: action.id,
     account: action.account,

@@ -10,6 +10,7 @@ import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { World } from '../world.ts';
 import { type Auth, type Authenticate, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
+import { type ExplainSource, explainAnswer } from './explain-answer.ts';
 import {
   countStates,
   firingAlerts,
@@ -50,6 +51,7 @@ export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
   /** The newest first. */
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
   readonly history: HistorySource;
+  readonly entries: ExplainSource;
   /** The newest first. */
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
@@ -167,7 +169,7 @@ function pictureOf(parts: PictureParts) {
 
 export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
 /** What GET routes with JSON answer from. */
-export type AnswerParts = PictureParts & Pick<RouteParts, 'history'>;
+export type AnswerParts = PictureParts & Pick<RouteParts, 'history' | 'entries'>;
 export type FleetAnswer = ReturnType<typeof fleetJson>;
 
 /** The fleet as JSON, worst first: one page of it, as the query asks. */
@@ -179,7 +181,7 @@ export function fleetAnswer(parts: PictureParts, query: Readonly<Record<string, 
 
 /** What `GET /api/NAME` answers, also over the daemon's own socket; null: that is not for it. */
 export async function jsonAnswer(name: string, query: Readonly<Record<string, string>>, parts: AnswerParts) {
-  const { fleet, world, history } = parts;
+  const { fleet, world, history, entries } = parts;
   const now = world.clock.now();
   switch (name) {
     case 'fleet':
@@ -188,6 +190,8 @@ export async function jsonAnswer(name: string, query: Readonly<Record<string, st
       return { status: 200, body: alertsAnswer(fleet.alerts(), fleet.silences(now), now) } as const;
     case 'history':
       return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, query);
+    case 'explain':
+      return explainAnswer(entries, { mailboxes: fleet.mailboxes(), now }, query);
     case 'silences':
       return { status: 200, body: { silences: fleet.silences(now).map(silenceJson) } } as const;
     default:
@@ -232,7 +236,7 @@ async function orNull<Entry>(world: World, read: () => Promise<readonly Entry[]>
 
 function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
-  for (const name of ['fleet', 'alerts', 'history', 'silences']) {
+  for (const name of ['fleet', 'alerts', 'explain', 'history', 'silences']) {
     app.get(`/api/${name}`, async (c) => {
       const answer = await jsonAnswer(name, c.req.query(), parts);
       return answer ? c.json(answer.body, answer.status) : c.notFound();

@@ -3,29 +3,18 @@ import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
-import type { Change } from '../model/change.ts';
-import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
+import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { loadMailboxes } from './mailboxes.ts';
-import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
+import { loadPicture, type StoredPicture } from './picture.ts';
 import { schemaOf, schemaVersion } from './schema/migrations.ts';
-import { parsed } from './schema/parsed.ts';
-import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
-
-export interface LedgerEntries {
-  /** The newest first. */
-  readonly decisions: readonly RecordedDecision[];
-  readonly actions: readonly Action[];
-  /** What others changed. */
-  readonly changes: readonly Change[];
-}
 
 export class Ledger {
   readonly #path: string;
@@ -79,45 +68,9 @@ export class Ledger {
     return this.#read(work);
   }
 
-  /** What was decided and done about a mailbox until a moment, also under the ids that its address had before. */
-  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<LedgerEntries> {
-    return this.#read(() => this.#entriesOf(mailbox, until, limit));
-  }
-
-  async #entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<LedgerEntries> {
-    const ids = [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
-    const decisions = await this.#db
-      .selectFrom('decisions')
-      .select(decisionColumns)
-      .where('account', '=', mailbox.account)
-      .where('mailbox_id', 'in', ids)
-      .where('since', '<=', until)
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute();
-    const actions = await this.#db
-      .selectFrom('actions')
-      .select(['id', 'action'])
-      .where('account', '=', mailbox.account)
-      .where('mailbox_id', 'in', ids)
-      .where('planned_at', '<=', until)
-      .orderBy('planned_at', 'desc')
-      .limit(limit)
-      .execute();
-    const changes = await this.#db
-      .selectFrom('changes')
-      .select(['id', 'change'])
-      .where('account', '=', mailbox.account)
-      .where('mailbox_id', 'in', ids)
-      .where('at', '<=', until)
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute();
-    return {
-      decisions: decisions.map(readDecision),
-      actions: actions.map(storedAction),
-      changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),
-    };
+  /** What was decided and done about a mailbox until a moment. */
+  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {
+    return this.#read(() => loadEntries(this.#db, mailbox, { until, limit }));
   }
 
   /** Every failure as one sentence that names the file. */

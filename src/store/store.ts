@@ -8,6 +8,7 @@ import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
+import { loadEntries, type MailboxEntries } from './entries.ts';
 import { type Connection, connect, nameHolder, storeError } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { Gate } from './gate.ts';
@@ -199,6 +200,11 @@ export class Store {
         .execute();
       return rows.map(readDecision);
     });
+  }
+
+  /** What was decided and done about a mailbox until a moment. */
+  entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {
+    return this.#gate.read((db) => loadEntries(db, mailbox, { until, limit }));
   }
 
   /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */

@@ -6,7 +6,7 @@ import { generated } from '../../tools/docs/generated.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test.each([...generated()].map(([file, text]) => ({ file: relative(root, file), text })))(
+test.each([...(await generated())].map(([file, text]) => ({ file: relative(root, file), text })))(
   '$file is what `npm run docs` writes',
   ({ file, text }) => {
     expect(readFileSync(join(root, file), 'utf8')).toBe(text);

@@ -60,6 +60,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     reload: async () => ({ result: 'done', messages: [] }),
     commands: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
+    entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },
     recipes: { service: recipeRunner(world), world, callerOf: () => null },
     version: '0.1.0',
     ...changes,

@@ -1,17 +1,19 @@
 // The files that are made of the sources, with their texts.
 import { fileURLToPath } from 'node:url';
 import { alertsText } from './alerts.ts';
+import { cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
 import { recipesText } from './recipes.ts';
 
 /** By absolute path. */
-export function generated(): ReadonlyMap<string, string> {
+export async function generated(): Promise<ReadonlyMap<string, string>> {
   const at = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
   return new Map([
     [at('config.schema.json'), editorSchemaText()],
     [at('docs/configuration.md'), configurationText()],
     [at('docs/alerts.md'), alertsText()],
+    [at('docs/cli.md'), await cliText()],
     [at('docs/recipes.md'), recipesText()],
   ]);
 }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { generated } from './generated.ts';
 
-for (const [file, text] of generated()) {
+for (const [file, text] of await generated()) {
   writeFileSync(file, text);
   process.stdout.write(`${file}\n`);
 }

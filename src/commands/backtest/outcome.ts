@@ -2,6 +2,7 @@
 
 import { type Replay, recoveryMailsPerDay } from '../../guard/replay.ts';
 import { explainVerdict } from '../../wording/explain.ts';
+import type { Answers } from '../options.ts';
 import type { MailboxHistory } from './fleet-history.ts';
 
 /** One mailbox under every guard, in the order of the outcome's guards. */
@@ -50,7 +51,7 @@ export function totalsOf(outcome: Outcome, guard: number): Totals {
 }
 
 /** For `--json`. */
-export function outcomeJson(outcome: Outcome): object {
+export function outcomeJson(outcome: Outcome): Answers['backtest'] {
   const { days, guards, mailboxes, failures } = outcome;
   return {
     days,
@@ -61,13 +62,13 @@ export function outcomeJson(outcome: Outcome): object {
       id: mailbox.id,
       email: mailbox.email,
       ...('failure' in mailbox.past ? { failure: mailbox.past.failure } : { mode: mailbox.past.mode }),
-      guards: replays.map((replay, index) => ({ guard: guards[index], ...replayJson(replay) })),
+      guards: replays.map((replay, index) => ({ guard: guards[index] ?? '', ...replayJson(replay) })),
     })),
     totals: guards.map((guard, index) => ({ guard, ...countsJson(totalsOf(outcome, index)) })),
   };
 }
 
-function replayJson(replay: Replay): object {
+function replayJson(replay: Replay) {
   return {
     from: replay.from,
     to: replay.to,
@@ -83,7 +84,7 @@ function replayJson(replay: Replay): object {
   };
 }
 
-function countsJson(totals: Totals): object {
+function countsJson(totals: Totals) {
   return {
     interventions: totals.interventions,
     days_in_recovery: totals.daysInRecovery,

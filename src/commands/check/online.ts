@@ -4,7 +4,7 @@ import { selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
 import { MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
-import { type MailboxEntry, routes } from '../../model/answers.ts';
+import { type MailboxEntry, type Route, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import { namesMailbox } from '../../model/glob.ts';
 import { noTally } from '../../model/tally.ts';
@@ -110,7 +110,10 @@ export function onlineJson({ idleRules: idle_rules, forecast, ...account }: Onli
 }
 
 function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, ...ages }: Forecast) {
-  const oldest = Object.fromEntries(routes.map((route) => [route, seconds(ages.oldestMs[route])]));
+  const oldest = Object.fromEntries(routes.map((route) => [route, seconds(ages.oldestMs[route])])) as Record<
+    Route,
+    number
+  >;
   return {
     mailboxes,
     allowed_per_minute: allowedPerMinute,

@@ -79,7 +79,7 @@ async function letHappen(one: TroubleCommand, target: string, { port, host, url,
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '');
   const { mailboxes, message } = await ask(base, { kind: one.kind, target });
   const messages = [message, ...one.seen];
-  if (json) printJson({ result: 'done', mailboxes, messages });
+  if (json) printJson('simulator breach', { result: 'done', mailboxes, messages });
   else process.stdout.write(`${messages.join('\n')}\n`);
 }
 

@@ -1,0 +1,212 @@
+// Shapes of what several commands print with --json: verdicts, actions, alerts, mailboxes. Strict: what is not here is not printed.
+import { z } from 'zod';
+import { alertRules, severities } from '../../model/alert.ts';
+import { guardStates } from '../../model/mailbox.ts';
+import { reasons, verdictActions } from '../../model/verdict.ts';
+
+export const moment = z.iso.datetime();
+export const text = z.string();
+export const count = z.int().min(0);
+export const number = z.number();
+export const texts = z.array(text).readonly();
+
+/** A list of what `shape` describes. */
+export function listOf<Shape extends z.ZodType>(shape: Shape) {
+  return z.array(shape).readonly();
+}
+
+const verdictFields = {
+  action: z.enum(verdictActions).describe('What the guard decided.'),
+  reason: z.enum(reasons).describe('Why, out of a closed set of words.'),
+  wanted: z.enum(verdictActions).describe('What it would do if nothing held it back.'),
+  mode: text.nullable(),
+  run: text.describe('Whether the warm-up runs: running, paused, not_running or unknown.'),
+  sent: count.describe('Mails in the window.'),
+  bounced: count,
+  rate_percent: number.nullable(),
+  limit_percent: number.nullable(),
+  window_from: z.iso.date().nullable(),
+  window_to: z.iso.date().nullable(),
+  window_days: count,
+  bounces_until_breach: number.nullable(),
+  data_age_seconds: number.describe('How old the statistics were when they were judged.'),
+  warnings: texts,
+  explanation: text.describe('The decision in a sentence.'),
+};
+
+const verdict = z.strictObject(verdictFields).meta({ id: 'verdict', description: 'A decision of the guard.' });
+
+/** A verdict with when it was given. */
+export const datedVerdict = z.strictObject({ at: moment, ...verdictFields });
+
+export const decision = z
+  .strictObject({
+    since: moment.describe('When it was first decided.'),
+    until: moment.describe('When it was decided last.'),
+    count: count.describe('How many answers were judged so.'),
+    ...verdictFields,
+  })
+  .meta({ id: 'decision', description: 'The same verdict on consecutive answers.' });
+
+const actionFields = {
+  id: text,
+  account: text,
+  mailbox_id: text,
+  email: text,
+  kind: text.describe('recovery, pause, restore, resume or mode.'),
+  state: text.describe('planned, open, confirmed, refused, unconfirmed or dropped.'),
+  attempts: count,
+  planned_at: moment,
+  settled_at: moment.nullable(),
+  next_try_at: moment.nullable(),
+  detail: text.nullable().describe('What came back.'),
+  verdict,
+};
+
+const action = z
+  .strictObject(actionFields)
+  .meta({ id: 'action', description: 'A change of a mailbox, from the plan to the outcome.' });
+
+/** An action as `explain` tells it. */
+export const explainedAction = z.strictObject({
+  ...actionFields,
+  target_mode: text.nullable(),
+  by: z
+    .strictObject({ name: text, reason: text })
+    .nullable()
+    .describe('Who asked for it; null when the guard decided it.'),
+  causes: texts.describe('What may explain the bounces.'),
+  text: text.describe('What was done, in a sentence.'),
+});
+
+export const alert = z
+  .strictObject({
+    fingerprint: text,
+    rule: z.enum(alertRules),
+    severity: z.enum(severities),
+    status: z.enum(['pending', 'firing', 'resolved']),
+    account: text.describe('Empty for what belongs to no account.'),
+    accounts: texts,
+    mailbox_id: text.nullable(),
+    email: text.nullable(),
+    object: text.nullable().describe('What else it is about: a domain, an ip address.'),
+    since: moment,
+    firing_at: moment.nullable(),
+    title: text,
+    sentences: texts,
+    numbers: z.record(text, z.union([number, text, z.null()])).readonly(),
+  })
+  .meta({ id: 'alert', description: 'Something that is wrong.' });
+
+const globs = texts.optional();
+
+export const silence = z
+  .strictObject({
+    id: text,
+    match: z.strictObject({
+      severity: listOf(z.enum(severities)).optional(),
+      account: globs,
+      rule: globs,
+      domain: globs,
+      mailbox: globs,
+    }),
+    by: text,
+    reason: text,
+    from: moment,
+    until: moment,
+  })
+  .meta({ id: 'silence', description: 'Mutes the messages of the alerts that match, until it expires.' });
+
+const dnsNames = texts.nullable();
+
+const mailbox = z
+  .strictObject({
+    account: text,
+    id: text,
+    email: text,
+    state: z.enum(guardStates),
+    mode: text.nullable(),
+    health_score: number.nullable(),
+    dns_failing: dnsNames,
+    dns_inconclusive: dnsNames,
+    listings: z.union([count, z.literal('listed'), z.null()]).describe('Blacklists that list it.'),
+    stats_at: moment.nullable().describe('When its statistics were read last.'),
+    claim: z
+      .strictObject({ kind: text, since: moment })
+      .nullable()
+      .describe('The change by Warmwarden that is in force.'),
+    alerts: texts.describe('Rules that fire for it.'),
+    verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
+  })
+  .meta({ id: 'mailbox', description: 'A guarded mailbox.' });
+
+const account = z
+  .strictObject({
+    name: text,
+    requests_per_minute: number,
+    last_success_at: moment.nullable(),
+    failing_since: moment.nullable(),
+    last_failure: text.nullable(),
+    key_rejected: z.boolean(),
+    writable: z.boolean(),
+    listed: z.boolean().describe('Its mailboxes were listed at least once.'),
+    health: text,
+    queue_length: count,
+    oldest_due_at: moment.nullable(),
+    first_sweep: z
+      .strictObject({
+        since: moment,
+        part: text.describe('judging or details.'),
+        mailboxes: count,
+        read: count,
+        done_at: moment.nullable(),
+        text,
+      })
+      .nullable(),
+  })
+  .meta({ id: 'account', description: 'An account, and how its API answers.' });
+
+const channel = z
+  .strictObject({
+    name: text,
+    type: text,
+    pending: count.describe('Messages that wait to be sent.'),
+    oldest_pending_at: moment.nullable(),
+    given_up: count,
+    last_success_at: moment.nullable(),
+    failing_since: moment.nullable(),
+    last_failure: text.nullable(),
+  })
+  .meta({ id: 'channel', description: 'A channel for alerts.' });
+
+const writesOff = z.strictObject({
+  scope: z.enum(['everything', 'account', 'mailbox']),
+  account: text.nullable(),
+  mailbox: text.nullable(),
+  since: moment,
+  until: moment.nullable(),
+  by: text,
+  reason: text,
+  allow_with: text.describe('The command that allows writes again.'),
+});
+
+export const fleet = z.strictObject({
+  guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
+  at: moment,
+  headline: text,
+  advice: text,
+  tone: text,
+  states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
+  alerts: listOf(
+    z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
+  ).describe('The gravest that fire; `alerts list` has all.'),
+  alerts_firing: count,
+  accounts: listOf(account),
+  channels: listOf(channel),
+  writes_off: listOf(writesOff).describe('Emergency stops in force.'),
+  actions: listOf(action).describe('The newest actions.'),
+  total: count.describe('Mailboxes in all.'),
+  page: count,
+  pages: count,
+  mailboxes: listOf(mailbox).describe('All mailboxes, the worst first.'),
+});

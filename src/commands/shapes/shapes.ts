@@ -1,0 +1,275 @@
+// The contract of --json: the shape of what each command prints. docs/cli.md is made of it, and a test holds real output to it.
+import { z } from 'zod';
+import { routes } from '../../model/answers.ts';
+import { runWithRowsShape } from '../../serve/recipes/recipe-json.ts';
+import { type ErrorKind, errorKinds } from '../exit-codes.ts';
+import {
+  alert,
+  count,
+  datedVerdict,
+  decision,
+  explainedAction,
+  fleet,
+  listOf,
+  moment,
+  number,
+  silence,
+  text,
+  texts,
+} from './facts.ts';
+
+const place = { line: count, column: count };
+const problem = z
+  .strictObject({ ...place, path: text, message: text })
+  .meta({ id: 'problem', description: 'What is wrong in a configuration file, and where.' });
+
+const setting = z
+  .strictObject({
+    path: text,
+    value: z.unknown().describe('As the file would write it; secrets are hidden.'),
+    from: z.enum(['default', 'profile', 'file', 'secret_file', 'environment']),
+    line: count.optional(),
+    column: count.optional(),
+    written: text.optional().describe('How the file names the environment variable.'),
+  })
+  .meta({ id: 'setting', description: 'A setting in force, with where its value came from.' });
+
+const forecast = z.strictObject({
+  mailboxes: count,
+  allowed_per_minute: number,
+  asks_per_minute: number.describe('Requests that the cadence asks for.'),
+  fits: z.boolean(),
+  oldest_seconds: z.record(z.enum(routes), number).describe('How old each kind of data gets.'),
+  calmest_stats_seconds: number,
+  first_sweep_seconds: number,
+  mend: z
+    .strictObject({ requests_per_minute: number, stats_seconds: number, warmup_seconds: number })
+    .nullable()
+    .describe('What would hold the cadence.'),
+});
+
+const online = z.strictObject({
+  account: text,
+  health: text,
+  failure: text.nullable(),
+  listed: count,
+  selected: count,
+  unselected: texts,
+  idle_rules: texts.describe('Includes and overrides that match no mailbox.'),
+  forecast: forecast.nullable(),
+});
+
+const check = z.strictObject({
+  file: text,
+  valid: z.literal(true),
+  warnings: listOf(problem),
+  settings: listOf(setting),
+  mailbox: z
+    .strictObject({
+      name: text,
+      accounts: listOf(z.strictObject({ account: text, guarded: z.boolean(), settings: listOf(setting) })),
+    })
+    .nullable()
+    .describe('With --mailbox.'),
+  recipe_warnings: texts,
+  online: listOf(online).nullable().describe('With --online: one entry an account.'),
+});
+
+const outcome = z
+  .strictObject({
+    result: z.enum(['planned', 'done', 'no_change']).describe('planned: a dry run, nothing was done.'),
+    messages: texts,
+  })
+  .meta({ id: 'outcome', description: 'What a command did, in sentences. What failed is an error instead.' });
+
+const channelTest = z.strictObject({
+  channel: text,
+  outcome: z.enum(['sent', 'accepted', 'failed', 'refused', 'gone']),
+  status: count.nullable().describe('The HTTP status.'),
+  took_seconds: number,
+  messages: texts,
+});
+
+const judged = datedVerdict.pick({
+  action: true,
+  reason: true,
+  sent: true,
+  bounced: true,
+  rate_percent: true,
+  limit_percent: true,
+});
+const verdicts = z.union([
+  z.strictObject({
+    ...judged.shape,
+    window_from: z.iso.date().nullable(),
+    window_to: z.iso.date().nullable(),
+    explanation: text,
+  }),
+  listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe('With --cases: one entry a case.'),
+]);
+
+const totals = {
+  guard: text.describe('The file that the guard comes from.'),
+  interventions: count,
+  days_in_recovery: count,
+  days_paused: count,
+  days_held: count,
+  sent: count,
+  bounced: count,
+  bounces_avoided: number,
+  sends_lost: number,
+};
+const replayed = z.strictObject({
+  ...totals,
+  from: z.iso.date().nullable(),
+  to: z.iso.date().nullable(),
+  actions: listOf(
+    z.strictObject({ date: z.iso.date(), action: text, reason: text, sent: count, bounced: count, explanation: text }),
+  ),
+});
+const backtest = z.strictObject({
+  days: count,
+  assumptions: texts,
+  failures: texts.describe('What is wrong with whole accounts.'),
+  mailboxes: listOf(
+    z.strictObject({
+      account: text,
+      id: text,
+      email: text,
+      mode: text.nullable().optional(),
+      failure: text.optional().describe('Why it could not be read.'),
+      guards: listOf(replayed),
+    }),
+  ),
+  totals: listOf(z.strictObject(totals)),
+});
+
+const alerts = z.strictObject({
+  guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
+  at: moment,
+  alerts: listOf(alert),
+  silences: listOf(silence),
+});
+
+const explanation = z.strictObject({
+  at: moment,
+  mailbox: z.strictObject({
+    account: text,
+    id: text,
+    email: text,
+    mode: text.nullable(),
+    claim: z.strictObject({ kind: text, since: moment }).nullable(),
+    former_ids: texts.describe('Ids that its address had before.'),
+  }),
+  decisions: listOf(decision).describe('The newest first.'),
+  actions: listOf(explainedAction).describe(
+    'The newest first: an [action](#action) with `target_mode`, `by`, `causes`, `text`.',
+  ),
+  changes: listOf(
+    z.strictObject({
+      what: text,
+      from: text.nullable(),
+      to: text.nullable(),
+      since: moment.describe('The look before.'),
+      seen_at: moment,
+      text,
+    }),
+  ).describe('What others changed, the newest first.'),
+});
+
+const history = z.strictObject({
+  entries: listOf(
+    z.strictObject({
+      at: moment,
+      kind: z.enum(['operator', 'guard']),
+      by: text,
+      operation: text.nullable(),
+      command: text,
+      account: text.nullable(),
+      mailboxes: texts,
+      reason: text,
+      result: text,
+      outcome: text,
+      ended_at: moment.nullable(),
+    }),
+  ).describe('The newest first.'),
+  more: z.boolean().describe('There are further entries.'),
+});
+
+const token = z.strictObject({
+  name: text,
+  kind: z.enum(['token', 'recipe_key']),
+  role: text,
+  plan: text.nullable(),
+  token: text,
+  sha256: text.describe('For the configuration.'),
+});
+
+const recipes = z.strictObject({
+  recipes: listOf(
+    z.strictObject({
+      id: text,
+      title: text,
+      description: text,
+      parameters: z.record(text, z.unknown()).describe('A JSON Schema of the parameters.'),
+      writes: z.boolean(),
+      operation: text.nullable(),
+      schedule: z.strictObject({ cron: text, time_zone: text, apply: z.boolean() }).nullable(),
+      built_in: z.boolean(),
+    }),
+  ),
+  broken: listOf(z.strictObject({ file: text, problems: texts })),
+});
+
+const run = z.strictObject(runWithRowsShape.shape);
+
+const trouble = z
+  .strictObject({
+    result: z.literal('done'),
+    mailboxes: texts.describe('Addresses that it happened to.'),
+    messages: texts,
+  })
+  .meta({ id: 'trouble', description: 'What happened in a simulator.' });
+
+/** By the words of the command. */
+export const shapes = {
+  check,
+  'channels test': channelTest,
+  'channels resend': outcome,
+  decide: verdicts,
+  backtest,
+  status: fleet,
+  'alerts list': alerts,
+  explain: explanation,
+  history,
+  pause: outcome,
+  resume: outcome,
+  mode: outcome,
+  undo: outcome,
+  'token new': token,
+  'recipes list': recipes,
+  'recipes run': run,
+  'breaker release': outcome,
+  'contest release': outcome,
+  writes: outcome,
+  'silence add': outcome,
+  'silence list': z.strictObject({ silences: listOf(silence) }),
+  'silence expire': outcome,
+  reload: outcome,
+  'simulator breach': trouble,
+  'simulator emergency': trouble,
+  'simulator dns-failure': trouble,
+  'simulator disconnect': trouble,
+  'simulator repair': trouble,
+} as const;
+
+/** What any of them prints when it fails. */
+export const errorShape = z.strictObject({
+  error: z.strictObject({
+    code: z.enum(Object.keys(errorKinds) as [ErrorKind, ...ErrorKind[]]),
+    message: text,
+    problems: listOf(problem).optional(),
+  }),
+});
+
+export type Shapes = typeof shapes;

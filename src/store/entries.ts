@@ -1,0 +1,62 @@
+// What was decided and done about a mailbox, and what others changed, also under the ids that its address had before.
+import type { Kysely } from 'kysely';
+import type { Action } from '../model/action.ts';
+import type { Change } from '../model/change.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import { decisionColumns, readDecision } from './picture.ts';
+import { parsed } from './schema/parsed.ts';
+import { storedAction } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
+
+type Db = Kysely<Tables>;
+
+export interface MailboxEntries {
+  /** The newest first. */
+  readonly decisions: readonly RecordedDecision[];
+  readonly actions: readonly Action[];
+  /** What others changed. */
+  readonly changes: readonly Change[];
+}
+
+/** Until a moment; at most `limit` of each. */
+export async function loadEntries(
+  db: Db,
+  mailbox: MailboxState,
+  { until, limit }: { readonly until: EpochMs; readonly limit: number },
+): Promise<MailboxEntries> {
+  const ids = [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
+  const decisions = await db
+    .selectFrom('decisions')
+    .select(decisionColumns)
+    .where('account', '=', mailbox.account)
+    .where('mailbox_id', 'in', ids)
+    .where('since', '<=', until)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  const actions = await db
+    .selectFrom('actions')
+    .select(['id', 'action'])
+    .where('account', '=', mailbox.account)
+    .where('mailbox_id', 'in', ids)
+    .where('planned_at', '<=', until)
+    .orderBy('planned_at', 'desc')
+    .limit(limit)
+    .execute();
+  const changes = await db
+    .selectFrom('changes')
+    .select(['id', 'change'])
+    .where('account', '=', mailbox.account)
+    .where('mailbox_id', 'in', ids)
+    .where('at', '<=', until)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return {
+    decisions: decisions.map(readDecision),
+    actions: actions.map(storedAction),
+    changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),
+  };
+}

@@ -1,0 +1,208 @@
+// Every command, in one table: with --help, with wrong arguments, without a daemon, beside one, without a terminal, with --json.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allCommands } from '../../src/commands/commands.ts';
+import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
+import { demoKey } from '../../src/simulator/keys.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { systemClock, worldOn } from '../../src/world.ts';
+import { type Receiver, startReceiver, status } from '../notify/receiver.ts';
+import { commandLine } from '../support/command-line.ts';
+import { until } from '../support/until.ts';
+
+interface Row {
+  /** The words of the command. */
+  readonly words: string;
+  /** What it takes to do its work. MAILBOX and SILENCE stand for one of the fleet. */
+  readonly args?: readonly string[];
+  /** What it does not understand; an unknown option without. */
+  readonly wrong?: readonly string[];
+  /** The exit code where neither a daemon nor a store is. */
+  readonly alone: 0 | 1 | 2;
+  /** It changes something, so it is confirmed. */
+  readonly changes?: true;
+}
+
+const mailbox = ['MAILBOX'];
+const reason = ['--reason', 'a test'];
+const inSimulator = { args: [...mailbox, '--url', 'SIMULATOR'], wrong: [], alone: 1 } as const;
+const table: readonly Row[] = [
+  { words: 'check', args: ['--online'], wrong: ['--mailbox', 'other/nobody@x.example'], alone: 0 },
+  { words: 'channels test', args: ['ops'], wrong: ['nobody'], alone: 0 },
+  { words: 'channels resend', args: ['ops', ...reason], alone: 1, changes: true },
+  { words: 'decide', args: ['--mode', 'slow', '--stats', 'STATS'], wrong: ['--mode', 'unheard'], alone: 0 },
+  { words: 'backtest', args: ['--days', '3'], wrong: ['--days', '91'], alone: 0 },
+  { words: 'status', alone: 1 },
+  { words: 'alerts list', args: ['--all'], wrong: ['--severity', 'grave'], alone: 1 },
+  { words: 'explain', args: mailbox, wrong: [...mailbox, '--at', 'yesterday'], alone: 1 },
+  { words: 'history', args: ['--guard'], wrong: ['--since', 'long'], alone: 1 },
+  { words: 'pause', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
+  { words: 'resume', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
+  { words: 'mode', args: [...mailbox, 'slow', ...reason], wrong: [...mailbox, 'unheard'], alone: 1, changes: true },
+  { words: 'undo', args: ['--since', '1h', ...reason], wrong: [], alone: 1, changes: true },
+  { words: 'token new', args: ['bot', '--role', 'viewer'], wrong: ['bot', '--role', 'king'], alone: 0 },
+  { words: 'recipes list', alone: 0 },
+  { words: 'recipes run', args: ['at-risk'], wrong: ['at-risk', '--param', 'bounces'], alone: 1 },
+  { words: 'breaker release', args: reason, alone: 1, changes: true },
+  { words: 'contest release', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
+  { words: 'writes', args: ['off', '--for', '1h', ...reason], wrong: ['off'], alone: 1, changes: true },
+  { words: 'silence add', args: ['--rule', 'dns_*', '--for', '1h', ...reason], wrong: reason, alone: 1, changes: true },
+  { words: 'silence list', alone: 1 },
+  { words: 'silence expire', args: ['SILENCE', ...reason], wrong: [], alone: 1, changes: true },
+  { words: 'reload', args: ['--force', ...reason], alone: 1, changes: true },
+  { words: 'simulator breach', ...inSimulator },
+  { words: 'simulator emergency', ...inSimulator },
+  { words: 'simulator dns-failure', ...inSimulator },
+  { words: 'simulator disconnect', ...inSimulator },
+  { words: 'simulator repair', ...inSimulator },
+];
+/** They serve until they are stopped, or print a script: --help and wrong arguments only. */
+const withoutFacts = ['run', 'demo', 'simulator', 'mcp', 'completion'];
+
+const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-commands-'));
+const known = new Map<string, string>();
+let simulator: Simulator;
+let receiver: Receiver;
+let daemon: Daemon;
+
+beforeAll(async () => {
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
+  simulator = await startSimulator({ world, scenario: 'calm', keys });
+  receiver = await startReceiver(() => 0);
+  receiver.answer = status(200, {}, 'ok');
+  for (const name of ['guarded', 'alone']) writeConfig(name);
+  writeFileSync(join(folder, 'stats.json'), '{"stats": []}');
+  known.set('STATS', join(folder, 'stats.json'));
+  const file = configOf('guarded');
+  const load = () => loadConfig(file, {});
+  const started = load();
+  if (!started.ok) throw new Error(JSON.stringify(started.problems));
+  daemon = await startDaemon({ file, started, load }, world);
+  const fleet = await until('all are judged', () => {
+    const all = [...daemon.fleet.mailboxes()];
+    return all.length > 0 && all.every(({ verdict }) => verdict !== null) && all;
+  });
+  known.set('MAILBOX', fleet[0]?.email ?? '');
+  await run('silence add --rule stale_data --for 1h --yes --reason test', 'guarded');
+  const { silences } = JSON.parse((await run('silence list --json', 'guarded')).stdout);
+  known.set('SILENCE', silences[0].id);
+});
+
+afterAll(async () => {
+  await daemon.stop();
+  await Promise.all([simulator.close(), receiver[Symbol.asyncDispose]()]);
+  rmSync(folder, { recursive: true });
+});
+
+function configOf(name: string): string {
+  return join(folder, `${name}.yaml`);
+}
+
+function writeConfig(name: string): void {
+  const account = { name: 'acme', base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000 };
+  const config = {
+    accounts: [account],
+    alerts: { channels: [{ name: 'ops', type: 'slack', url: receiver.url }] },
+    store: { url: `sqlite:./${name}.db` },
+    server: { listen: '127.0.0.1:0' },
+  };
+  writeFileSync(configOf(name), JSON.stringify(config));
+}
+
+async function run(line: string | readonly string[], config: string) {
+  const argv = typeof line === 'string' ? line.split(' ') : line;
+  const url = config === 'alone' ? 'http://127.0.0.1:9' : simulator.url;
+  const filled = argv.map((word) => (word === 'SIMULATOR' ? url : (known.get(word) ?? word)));
+  const configured = !['token', 'decide', 'simulator'].includes(filled[0] ?? '');
+  return commandLine(configured ? [...filled, '--config', configOf(config)] : filled);
+}
+
+/** The words of each command that does something by itself. */
+function wordsOf(commands: readonly Command[], before = ''): readonly string[] {
+  return commands.flatMap((command) => {
+    const words = `${before}${command.name()}`;
+    const inner = wordsOf(command.commands, `${words} `);
+    // With options of its own it does something by itself.
+    return inner.length === 0 || command.options.length > 0 ? [words, ...inner] : inner;
+  });
+}
+
+/** The keys of all objects in it. */
+function keysOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(keysOf);
+  return Array.isArray(value) ? inner : [...Object.keys(value), ...inner];
+}
+
+const commands = wordsOf(await allCommands()).filter((words) => !words.startsWith('_'));
+
+test('the table has every command, and every command that prints facts has a shape', () => {
+  expect([...table.map(({ words }) => words), ...withoutFacts].sort()).toEqual([...commands].sort());
+  expect(Object.keys(shapes).sort()).toEqual(table.map(({ words }) => words).sort());
+});
+
+describe.each(commands)('warmwarden %s', (words) => {
+  test('has --help', async () => {
+    const { code, stdout, stderr } = await commandLine([...words.split(' '), '--help']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(new RegExp(`^Usage: warmwarden ${words}\\b`));
+    expect(stdout).toContain('Examples:\n');
+    if (!withoutFacts.includes(words)) expect(stdout).toMatch(/ --json +print JSON, errors too\n/);
+  });
+
+  test('refuses an unknown option', async () => {
+    const { code, stdout, stderr } = await commandLine([...words.split(' '), '--unheard']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^error: /);
+  });
+});
+
+describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, changes }) => {
+  const argv = [...words.split(' '), ...args];
+  const shape = shapes[words as keyof typeof shapes];
+  const yes = changes ? ['--yes'] : [];
+
+  test('with wrong arguments ends with 2, and an error in JSON', async () => {
+    const mistaken = [...words.split(' '), ...(wrong ?? ['--unheard'])];
+    const inWords = await run([...mistaken, ...yes], 'guarded');
+    expect([inWords.code, inWords.stdout]).toEqual([2, '']);
+    expect(inWords.stderr).not.toMatch(/undefined|\[object|^ {4}at /m);
+    const { code, stdout, stderr } = await run([...mistaken, ...yes, '--json'], 'guarded');
+    expect([code, stderr]).toEqual([2, '']);
+    expect(['usage', 'unknown_name']).toContain(errorShape.parse(JSON.parse(stdout)).error.code);
+  });
+
+  test('with neither daemon nor store', async () => {
+    const { code, stdout, stderr } = await run([...argv, ...yes, '--json'], 'alone');
+    expect([code, stderr]).toEqual([alone, '']);
+    if (alone === 0) shape.parse(JSON.parse(stdout));
+    else expect(['no_store', 'no_daemon', 'failed']).toContain(errorShape.parse(JSON.parse(stdout)).error.code);
+  });
+
+  test.runIf(changes)('without a terminal needs --yes', async () => {
+    const { code, stdout } = await run([...argv, '--json'], 'guarded');
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: 'confirmation_needed' } }]);
+  });
+
+  test('beside a daemon, in words', async () => {
+    const { code, stdout, stderr } = await run([...argv, ...(changes ? ['--dry-run'] : [])], 'guarded');
+    expect([code, words === 'recipes run' ? '' : stderr]).toEqual([0, '']);
+    expect(stdout).not.toMatch(/undefined|\[object|NaN/);
+    expect(stdout.trim()).not.toBe('');
+  });
+
+  test('beside a daemon, in JSON of its shape', async () => {
+    const { code, stdout, stderr } = await run([...argv, ...yes, '--json'], 'guarded');
+    expect([code, stderr]).toEqual([0, '']);
+    const answer = JSON.parse(stdout);
+    shape.parse(answer);
+    // The parameters of a recipe are a JSON Schema, which has words of its own.
+    expect(keysOf(answer).filter((key) => /[A-Z]/.test(key) && key !== 'additionalProperties')).toEqual([]);
+  });
+});

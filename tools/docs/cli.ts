@@ -1,0 +1,117 @@
+// docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
+import type { Argument, Command, Option } from 'commander';
+import { allCommands } from '../../src/commands/commands.ts';
+import { examples } from '../../src/commands/examples.ts';
+import { errorKinds, exitMeanings } from '../../src/commands/exit-codes.ts';
+import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
+import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
+
+const intro = `# Command line
+
+<!-- Written by \`npm run docs\`. Edit the commands and their shapes in src/commands. -->
+
+## What all commands share
+
+- **Configuration**: \`--config FILE\`, else the file that \`WARMWARDEN_CONFIG\` names, else \`./config.yaml\`, else
+  \`/etc/warmwarden/config.yaml\`.
+- **A mailbox** is named by its address, by its id, or as \`ACCOUNT/ADDRESS\` where several accounts have the address.
+- **The daemon** is asked over the socket beside its store, or with \`--url\` over HTTP. The token is read from
+  \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. Commands that read use the store
+  when no daemon runs.
+- **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
+  shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
+- **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.
+  The shapes below are stable: a key is not removed and keeps its meaning within a major version. Keys may be added.
+- **Tables** fit the terminal. What is piped is never cut.
+- **Times for people** are in the time zone of your system (\`TZ\`), which is named beside them.
+
+## Exit codes
+
+| code | meaning |
+| --- | --- |
+${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
+
+Some commands print their answer and still end with 1: \`status\` and \`alerts list\` when nothing is guarded, \`check --online\`
+when an account fails, \`backtest\` when something could not be read, \`channels test\` when the message was not sent, and
+\`recipes run\` when the run failed.
+
+## Errors
+
+With \`--json\` an error is the only output, on standard output:
+
+${shapeTable(errorShape)}
+
+| error.code | exit code | meaning |
+| --- | --- | --- |
+${Object.entries(errorKinds)
+  .map(([kind, { exitCode, meaning }]) => `| \`${kind}\` | ${exitCode} | ${meaning} |`)
+  .join('\n')}
+`;
+
+/** Ends with a line break. */
+export async function cliText(): Promise<string> {
+  const commands = (await allCommands()).filter((command) => !command.name().startsWith('_'));
+  const list = commands.map((command) => `| [\`${command.name()}\`](#${command.name()}) | ${command.description()} |`);
+  const shared = sharedShapes([errorShape, ...Object.values(shapes)]).map(({ id, description, table }) =>
+    [`### ${id}`, description, table].join('\n\n'),
+  );
+  return [
+    intro,
+    `## Commands\n\n| command | does |\n| --- | --- |\n${list.join('\n')}\n`,
+    ...commands.map(commandText),
+    `## Shapes\n\n${shared.join('\n\n')}\n`,
+  ].join('\n');
+}
+
+function commandText(command: Command): string {
+  const inner = command.commands.map((one) => partText(one, `${command.name()} ${one.name()}`, '####'));
+  const lines = examples[command.name()] ?? [];
+  const shown = lines.length === 0 ? '' : `\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
+  // Options of its own: it does something by itself.
+  if (command.options.length > 0) return [`${partText(command, command.name(), '###')}${shown}`, ...inner].join('\n');
+  return [`### ${command.name()}\n\n${capital(command.description())}.\n${shown}`, ...inner].join('\n');
+}
+
+function partText(command: Command, words: string, heading: string): string {
+  const wanted = command.registeredArguments.map((argument) => {
+    const shown = argument.name().toUpperCase();
+    return argument.required ? shown : `[${shown}]`;
+  });
+  const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
+  const table = rows.length === 0 ? '' : `\n| option | meaning |\n| --- | --- |\n${rows.join('\n')}\n`;
+  const usage = ['warmwarden', words, ...wanted, ...(command.options.length > 0 ? ['[options]'] : [])].join(' ');
+  return `${heading} ${words}\n\n${capital(command.description())}.\n\n    ${usage}\n${table}${jsonText(words)}`;
+}
+
+/** Empty for a command that prints no facts. */
+function jsonText(words: string): string {
+  const shape = Object.hasOwn(shapes, words) ? shapes[words as keyof typeof shapes] : null;
+  if (shape === null) return '';
+  const id = idOf(shape);
+  if (id !== null) return `\n\`--json\` prints an [${id}](#${id}).\n`;
+  return `\n\`--json\` prints:\n\n${shapeTable(shape)}\n`;
+}
+
+function argumentRow(argument: Argument): string {
+  return `| \`${argument.name().toUpperCase()}\` | ${cell(argument.description)} |`;
+}
+
+function optionRow(option: Option): string {
+  const { flags, description, defaultValue, defaultValueDescription, argChoices, mandatory } = option;
+  const plain = ['string', 'number'].includes(typeof defaultValue) && defaultValue !== '';
+  const usual = defaultValueDescription ?? (plain ? `\`${String(defaultValue)}\`` : null);
+  const notes = [
+    ...(argChoices ? [`one of ${argChoices.map((one) => `\`${one}\``).join(', ')}`] : []),
+    ...(mandatory ? ['must be given'] : []),
+    ...(usual === null ? [] : [`default: ${usual}`]),
+  ];
+  return `| \`${flags}\` | ${cell([description, ...notes].join('; '))} |`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
