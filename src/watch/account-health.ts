@@ -43,6 +43,10 @@ export class AccountHealth {
   #saidOfAccount: string | null = null;
   /** The last failure of a mailbox's route that was said, so that it is said once. */
   readonly #saidOf = new Map<string, string>();
+  /** Requests for a mailbox that were refused with 401, and not answered since. */
+  readonly #refused = new Set<string>();
+  /** Those of them after which the list was accepted: this is about them, and not about the key. */
+  readonly #refusedAlone = new Set<string>();
   /** Monotonic time until which the key counts as read-only. */
   #readOnlyUntil = Number.NEGATIVE_INFINITY;
 
@@ -98,11 +102,19 @@ export class AccountHealth {
     this.#state = { ...was, lastSuccessAt: clock.now(), failingSince: null, lastFailure: null };
     this.#state = { ...this.#state, keyRejected: false, rejections: 0 };
     this.#saidOfAccount = null;
+    this.#accepted(about);
     if (this.#saidOf.delete(keyOf(about))) log.info({ account: was.name, ...about }, 'answered again');
     if (was.failingSince === null) return false;
     log.info({ account: was.name }, 'the mailbox API answers again');
     this.publish();
     return true;
+  }
+
+  #accepted(about: RequestAbout): void {
+    this.#refused.delete(keyOf(about));
+    this.#refusedAlone.delete(keyOf(about));
+    if (about.mailbox !== null) return;
+    for (const refused of this.#refused) this.#refusedAlone.add(refused);
   }
 
   /** A request failed. What one mailbox answers is told of that mailbox; the rest speaks for the account. */
@@ -129,12 +141,25 @@ export class AccountHealth {
     this.publish();
   }
 
-  #speaksForAccount(failure: Failure, { mailbox }: RequestAbout): boolean {
-    if (mailbox === null || failure.kind === 'unauthorized' || failure.kind === 'throttled') return true;
+  #speaksForAccount(failure: Failure, about: RequestAbout): boolean {
+    const { mailbox } = about;
+    if (failure.kind === 'unauthorized') return this.#rejectsKeyToo(about);
+    if (mailbox === null || failure.kind === 'throttled') return true;
     const { lastSuccessAt } = this.#state;
     const silentForMs =
       lastSuccessAt === null ? Number.POSITIVE_INFINITY : this.#parts.world.clock.now() - lastSuccessAt;
     return failure.kind === 'unavailable' && silentForMs > silenceMs;
+  }
+
+  /** A 401 is about the key, until the list was accepted after one: from then on the list says whether it is. */
+  #rejectsKeyToo(about: RequestAbout): boolean {
+    if (about.mailbox !== null) {
+      this.#refused.add(keyOf(about));
+      return this.#refusedAlone.size === 0;
+    }
+    this.#refused.clear();
+    this.#refusedAlone.clear();
+    return true;
   }
 
   #sayOnce(failure: Failure, about: RequestAbout): void {

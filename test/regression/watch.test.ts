@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import { movedClock } from '../../src/world.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 
 const [marco, claire] = ['marco.rossi@cedarlane.example', 'claire.dubois@harborlight.example'];
@@ -167,5 +168,46 @@ describe('a store that fails for a moment', () => {
     await duty.run(2 * minuteMs);
     const known = [amelia, oliver].map((email) => duty.mailbox(email)).map((one) => [one?.warmup, one?.stats]);
     expect(known.flat().every((answer) => answer != null)).toBe(true);
+  });
+});
+
+describe('one mailbox whose requests are refused with 401 while the list is accepted', () => {
+  const begin = async () => {
+    const poll = { stats: '*/5 * * * *', mailboxes: '* * * * *' };
+    const expectErrors = ['the API refuses the key'];
+    const stage = await startMovedDaemon({ scenario: stormOf(amelia, jonas), poll, expectErrors });
+    await stage.run(10 * minuteMs);
+    stage.simulator.faults.add({ fault: 'unauthorized', mailbox: jonas });
+    await stage.run(3 * hourMs);
+    return stage;
+  };
+
+  test('is logged as a refused key once, not about once a minute, and the others are polled on time', async () => {
+    await using stage = await begin();
+    expect(stage.errorsSaying('the API refuses the key')).toHaveLength(1);
+    expect(stage.clock.now() - (stage.mailbox(amelia).stats?.at ?? 0)).toBeLessThan(6 * minuteMs);
+    expect(stage.told('key_rejected')).toEqual([]);
+  });
+
+  test('hides no key that is refused later: the account stops, and it is told', async () => {
+    await using stage = await begin();
+    stage.simulator.faults.clear();
+    stage.simulator.faults.add({ fault: 'unauthorized' });
+    await stage.run(5 * minuteMs);
+    const asked = stage.simulator.requests.length;
+    const from = stage.clock.now();
+    await stage.run(20 * minuteMs);
+    const since = stage.simulator.requests.slice(asked).filter(({ at }) => at > from);
+    expect(since.filter(({ path }) => !/health|mailboxes$/.test(path))).toEqual([]);
+    expect([stage.errorsSaying('the API refuses the key').length, stage.told('key_rejected')]).toEqual([2, ['firing']]);
+  });
+
+  test('counts again when it was answered: the next 401 stops the account', async () => {
+    await using stage = await begin();
+    stage.simulator.faults.clear();
+    await stage.run(hourMs);
+    stage.simulator.faults.add({ fault: 'unauthorized', mailbox: jonas });
+    await stage.run(hourMs);
+    expect(stage.errorsSaying('the API refuses the key')).toHaveLength(2);
   });
 });
