@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { missingMentions, tableOf } from './architecture-page.ts';
 import {
   checkLayers,
   importCycles,
@@ -48,6 +49,30 @@ describe('the layers', () => {
     const planted = Array.from({ length: 26 }, (_, index) => ({ file: `src/fleet/planted-${index}.ts`, text: '\n' }));
     const long = { file: 'src/alert/planted.ts', text: '\n'.repeat(2_501) };
     expect(oversizedRooms([...planted, long])).toEqual(['fleet: 26 files, 26 lines', 'alert: 1 files, 2501 lines']);
+  });
+});
+
+describe('docs/ARCHITECTURE.md', () => {
+  const house = join(root, '..');
+  const page = readFileSync(join(house, 'docs/ARCHITECTURE.md'), 'utf8');
+
+  it('names files and functions that are there', () => {
+    expect(missingMentions(page, house)).toEqual([]);
+    expect([...page.matchAll(/`#?\w+\(\)`/g)].length).toBeGreaterThan(30);
+  });
+
+  it('is noticed when it names one that is not', () => {
+    const planted = '`record/tick.ts` `tick()` calls `planAfter()`, then `record/tock.ts` `tock()`.';
+    expect(missingMentions(planted, house)).toEqual([
+      `planAfter() in ${join(root, 'record/tick.ts')}`,
+      'record/tock.ts',
+      'tock() in ',
+    ]);
+  });
+
+  it('has the table that is executed here', () => {
+    const executed = Object.entries(permissions).map(([room, { rooms }]) => [room, rooms.toSorted()]);
+    expect(tableOf(page)).toEqual(Object.fromEntries(executed));
   });
 });
 
