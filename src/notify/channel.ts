@@ -1,5 +1,5 @@
 // What a channel is to the notifier: it renders a message once, and sends the frozen bytes as often as it takes.
-// docs/channels.md says how to write another one.
+// CONTRIBUTING.md says how to add another one.
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';

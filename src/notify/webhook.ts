@@ -67,7 +67,7 @@ function orGone(result: SendResult): SendResult {
   return { kind: 'gone', detail: 'the receiver answered 410: it wants no more messages', answer };
 }
 
-/** The documented body; docs/channels.md describes every field. Times are ISO 8601. */
+/** The documented body; docs/alerts.md describes every field. Times are ISO 8601. */
 function standardBody(message: GroupMessage) {
   return {
     type: `alerts.${message.kind}`,

@@ -50,6 +50,7 @@ const shapes = {
 } as const;
 
 export type OperationName = keyof typeof shapes;
+export const operationNames = Object.keys(shapes);
 /** The JSON body of an operation. */
 export type OperationBody<Name extends OperationName> = z.input<(typeof shapes)[Name]>;
 type Read<Name extends OperationName> = z.output<(typeof shapes)[Name]>;

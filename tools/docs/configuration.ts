@@ -5,16 +5,17 @@ const head = `# Configuration
 
 <!-- Written by \`npm run docs\` from src/config/schema.ts: change it there. -->
 
-One YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default in its place; this page is for
-looking one up. \`warmwarden check --config config.yaml\` says everything that is wrong with a file, \`--show\` what is in
-force and where each value came from, \`--mailbox ADDRESS\` the guard settings of one mailbox with its overrides.
+One YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default in its place; on this page you look one
+up. \`warmwarden check\` names every problem of a file. \`check --show\` prints the settings in use and where each value
+came from, \`check --mailbox ADDRESS\` the guard settings of one mailbox with its overrides. Every command takes \`--config FILE\`. Without it
+the file is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.yaml\`.
 
-- Unknown keys are errors. A key without a value counts as not written. Leaving a key out means its default.
+- Unknown keys are errors. A key without a value counts as missing. Leaving a key out means its default.
 - \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
 - \`api_key\`, \`url\` and \`secret\` can be written as \`api_key_file\`, \`url_file\`, \`secret_file\`: the path of a file, relative to
-  the folder of the configuration. Its folder is watched: a secret that is replaced there is taken over by itself.
+  the folder of the configuration. Its folder is watched: Warmwarden notices a secret that is replaced there, and uses it.
 - Configuration, secrets and recipes are read from regular files, also behind symbolic links: never from a FIFO, a socket or a device.
-  A configuration may have 1 MiB, a secret or a recipe 64 KiB.
+  A configuration may be as large as 1 MiB, a secret or a recipe 64 KiB.
 - Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC, with
   an optional leading field for seconds.
 - Editors complete and check the file with [config.schema.json](../config.schema.json); the first line of the example names it.
@@ -22,26 +23,26 @@ force and where each value came from, \`--mailbox ADDRESS\` the guard settings o
 ## Changing it while the daemon runs
 
 \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` with an operator's token (\`?dry_run=true\`, \`?force=true\`). \`reload --dry-run\`
-says what would change: settings, accounts, mailboxes, alerts that end, verdicts that turn. The file is read and checked
-first, and one that is wrong changes nothing: it is logged, told as \`config_reload_failed\`, and
-\`warmwarden_config_last_reload_successful\` is 0 until the next good one. A file that drops more than 20 % of the guarded
-mailboxes wants \`--force\`, which shows the effect and asks first (\`--yes\` without a terminal).
+says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden reads and checks the file
+first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
+\`warmwarden_config_last_reload_successful\` is 0 until the next valid file. A file that removes more than 20 % of the guarded
+mailboxes needs \`--force\`, which shows the effect and asks first (\`--yes\` without a terminal).
 
 | changed | what happens |
 | --- | --- |
-| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop goes on; mailboxes whose rules differ are judged anew on what is known |
-| address, key, limit or headroom of an account; \`poll\`, \`api\` | its loop starts over after what it sent was read back; the spent budget counts on |
-| an account that is new or gone | its loop begins, or ends in the same way; the alerts of one that is gone end |
-| a channel | that channel alone is swapped; what waits in the outbox under its name is sent by its successor |
-| \`store\`, \`server.listen\`, \`log.format\` and whatever else is not named here | the answer says: needs a restart |
+| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop goes on; mailboxes whose settings differ are judged again on what is known |
+| address, key, limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
+| an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
+| a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
+| \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |
 
-Environment variables are those of the start: a process can't be given new ones.
+Environment variables are those of the start: a running process cannot get new ones.
 
 ## Tokens
 
 With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/openapi.json\` needs a token, as a Bearer token or as
-the password of Basic authentication with any user name. The configuration holds only its SHA-256:
-\`printf %s "$TOKEN" | sha256sum\`. A digest of an empty text is an error.
+the password of Basic authentication with any user name. \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
+configuration, which has only its SHA-256. A digest of an empty text is an error.
 
 After 10 wrong tokens from one address (IPv6: one /64), further wrong ones are answered up to 0.5 s late with status 429 and
 Retry-After, from 6 s up to 5 minutes; one wrong token is forgotten every 6 s. A correct token is accepted at any time, from the

@@ -25,30 +25,30 @@ export function recipesText(): string {
 
 <!-- Written by \`npm run docs\`. Edit tools/docs/recipes.ts, the recipes in src/recipes/built-in and src/recipes/views.ts. -->
 
-A recipe is a saved question about the fleet, and what to do with each mailbox of its answer, if anything.
+A recipe is a saved question about the fleet, optionally with an action for the mailbox of each row of the answer.
 
 \`\`\`sh
 warmwarden recipes list
 warmwarden recipes run at-risk --param bounces=3          # --json, --csv
-warmwarden recipes run pause-domain --param domain=one.example            # only the plan
-warmwarden recipes run pause-domain --param domain=one.example --apply # shows it and asks
+warmwarden recipes run pause-domain --param domain=one.example           # only the plan
+warmwarden recipes run pause-domain --param domain=one.example --apply   # shows the plan and asks
 \`\`\`
 
-Beside a running daemon the command asks the daemon, and the run is kept. Without one it reads the store, and only asks.
+With a running daemon the command asks the daemon, and the run is kept. Without one it reads the store, and cannot act.
 
 ## The recipes that ship
 
-| id | what it tells or does | parameters, [optional] | does |
+| id | what it shows or does | parameters, [optional] | does |
 | --- | --- | --- | --- |
 ${shipped.join('\n')}
 
-\`resume-ours\` takes back the guard's own pauses only. What a person paused, also through Warmwarden or \`pause-domain\`, a
-person resumes: \`warmwarden resume\`.
+\`resume-ours\` resumes only what the guard paused by itself. What a person paused, also through Warmwarden or \`pause-domain\`,
+only a person resumes: \`warmwarden resume\`.
 
 ## Your own
 
-A YAML file in \`recipes.directory\` is there at once, without a restart. One with the id of a built-in recipe takes its
-place. A file with a mistake hides no other: \`recipes list\` names every mistake with line and column.
+A YAML file in \`recipes.directory\` is available at once, without a restart. One with the id of a built-in recipe replaces
+it. A file with a mistake hides no other recipe: \`recipes list\` names every mistake with line and column.
 
 \`\`\`yaml
 id: quiet-google                 # small letters, digits, single dashes
@@ -61,7 +61,7 @@ select: |                        # one SELECT of SQLite over the views below; :n
   SELECT account, mailbox_id, email, sent FROM mailboxes
   WHERE provider = 'google' AND sent < :mails AND (:account IS NULL OR account = :account)
 do:                              # optional: what to do with the mailbox of each row
-  operation: mode                     # pause, resume, mode, refresh, silence
+  operation: mode                # pause, resume, mode, refresh, silence
   mode: slow                     # for mode; silence has \`for: 4h\`
   reason: it hardly sends
 schedule:                        # optional; never with resume
@@ -70,19 +70,19 @@ schedule:                        # optional; never with resume
   apply: false                   # true: scheduled runs do it
 \`\`\`
 
-Schedules are looked at once a minute; a run that fell into a downtime is caught up once. Types are string (with \`one_of\`), integer, number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\`
-and \`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`message\`. It goes the way of every other
-operator command: the budget, the emergency stop, the read-back, the ledger with the name of who asked.
+Schedules are checked once a minute; a run that fell into a downtime is made up for once. Types are string (with \`one_of\`), integer and
+number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\` and \`mailbox_id\`, and adds \`operation\`, \`outcome\`
+(planned, done, failed, skipped) and \`message\`. It works as every other operator command: within the rate limit, subject to the emergency
+stop, read back, and recorded in the audit log with the name of the caller.
 
 A SELECT runs in a process of its own that can read the views and nothing else. It is stopped after
-${usualLimits.selectMs / 1_000} s; a run keeps at most ${usualLimits.rows.toLocaleString('en')} rows and ${usualLimits.bytes / 1024 / 1024} MiB, and says \`truncated\` when there were more. With \`do:\`,
+${usualLimits.selectMs / 1_000} s. A run keeps at most ${usualLimits.rows.toLocaleString('en')} rows and ${usualLimits.bytes / 1024 / 1024} MiB, and says \`truncated\` when there were more. With \`do:\`,
 more than ${usualLimits.operationRows.toLocaleString('en')} mailboxes are refused before anything is done. Runs are kept for \`retention.runs\`,
 but at most ${usualRoom.ownerBytes / 1024 / 1024} MiB per key and ${usualRoom.bytes / 1024 / 1024} MiB in all: the oldest runs that have ended are deleted first.
 
 ## Over HTTP
 
-\`warmwarden token new NAME --recipe-key --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. All routes stand in
-\`/openapi.json\`.
+\`warmwarden token new NAME --recipe-key --plan pro --role viewer\` makes a key; the configuration keeps its SHA-256. [The HTTP API](http-api.md#recipes) has all routes.
 
 \`\`\`sh
 curl -H "Authorization: Bearer $KEY" http://127.0.0.1:7025/v1/recipes
@@ -93,7 +93,7 @@ curl -H "Authorization: Bearer $KEY" -H "Accept: text/csv" http://127.0.0.1:7025
 
 The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute a key; then 429 with Retry-After.
 Wrong keys are slowed down, as [wrong tokens](configuration.md#tokens) are. \`apply: true\`
-takes a key with the role operator. Rows hold what strangers wrote: treat them as data. In CSV, texts that begin as a
+needs a key with the role operator. Rows contain text that strangers wrote: treat it as data. In CSV, texts that begin like a
 formula get an apostrophe, and control characters are made visible.
 
 ## The views

@@ -65,7 +65,8 @@ function configuration({ url, key, mailboxes }: Running): string {
       : '';
   return `accounts:
   - {name: simulated, base_url: "${url}", api_key: "${key}", plan: pro}
-${fast}alerts:
+${fast}log: {format: pretty}
+alerts:
   group_wait: 5s
   channels:
     - {name: simulator, type: slack, url: "${url}/admin/inbox"}   # prints the alerts in this terminal
