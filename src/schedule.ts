@@ -60,9 +60,8 @@ function readSchedule(expression: string, timeZone: string): Schedule {
   refuseEndless(expression);
   const { valid, errors } = validateDetailed(expression);
   if (!valid) throw new Error(errors.map((error) => error.message).join('; '));
-  const task = createTask(expression, () => {}, { timezone: timeZone });
   const stepMs = expression.trim().split(/\s+/).length === 6 ? 1_000 : 60_000;
-  const runsAt = timeZone === 'UTC' ? rememberingRuns(task, expression) : (at: number) => task.match(new Date(at));
+  const runsAt = timeZone === 'UTC' ? rememberingRuns(expression) : askedRuns(expression, timeZone);
   let gaps: ScheduleGaps | undefined;
   return {
     expression,
@@ -91,30 +90,52 @@ function readSchedule(expression: string, timeZone: string): Schedule {
 /** Whether a schedule has a run at a step's beginning. */
 type RunsAt = (at: number) => boolean;
 
+function askedRuns(expression: string, timeZone: string): RunsAt {
+  const task = createTask(expression, () => {}, { timezone: timeZone });
+  return (at) => task.match(new Date(at));
+}
+
 const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
-/** Seconds, minutes and hours that are remembered, and days: then it begins anew. */
+/** Days that are remembered: then it begins anew. */
 const maxPartsKept = 2_000;
+/** What node-cron reads names as. */
+const named: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
 
 /**
- * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 20 microseconds. In UTC an instant is a
- * run when its second, its minute, its hour and its day fit, each by itself. So a run tells that all of them do, and where
- * all but one are known to, the answer is about that one.
+ * Asks node-cron as seldom as it can: its matcher formats each instant with Intl, some 20 microseconds. In UTC an instant is
+ * a run when its second, its minute, its hour and its day fit, each by itself: so each is asked for by itself, and once.
  */
-function rememberingRuns(task: { match(date: Date): boolean }, expression: string): RunsAt {
-  const fields = expression.trim().split(/\s+/);
-  const [second, minute, hour, ...day] = fields.length === 6 ? fields : ['*', ...fields];
-  const anyFits = [second === '*', minute === '*', hour === '*', day.length > 0 && day.every((field) => field === '*')];
-  const fits = new Map<number, boolean>();
+function rememberingRuns(expression: string): RunsAt {
+  const fields = (named[expression.trim().toLowerCase()] ?? expression).trim().split(/\s+/);
+  const [second = '*', minute = '*', hour = '*', ...day] = fields.length === 6 ? fields : ['*', ...fields];
+  const parts = [
+    partFits(`${second} * * * * *`, secondMs, minuteMs),
+    partFits(`${minute} * * * *`, minuteMs, hourMs),
+    partFits(`* ${hour} * * *`, hourMs, dayMs),
+    partFits(`* * ${day.join(' ')}`, dayMs, Number.POSITIVE_INFINITY),
+  ];
+  return (at) => parts.every((fits) => fits(at));
+}
+
+/** Whether one part of an instant fits: the one of `unitMs`, which is the same again after `periodMs`. */
+function partFits(expression: string, unitMs: number, periodMs: number): RunsAt {
+  if (/^[* ]+$/.test(expression)) return () => true;
+  const task = createTask(expression, () => {}, { timezone: 'UTC' });
+  const known = new Map<number, boolean>();
   return (at) => {
-    const [seconds, minutes, hours] = [(at % minuteMs) / secondMs, (at % hourMs) / minuteMs, (at % dayMs) / hourMs];
-    const parts = [seconds, 100 + Math.floor(minutes), 200 + Math.floor(hours), 300 + Math.floor(at / dayMs)];
-    const open = parts.filter((part, index) => !anyFits[index] && fits.get(part) !== true);
-    if (open.some((part) => fits.has(part))) return false;
-    if (open.length === 0) return true;
-    const runs = task.match(new Date(at));
-    if (fits.size > maxPartsKept) fits.clear();
-    if (runs || open.length === 1) for (const part of open) fits.set(part, runs);
-    return runs;
+    const part = Math.floor((at % periodMs) / unitMs) * unitMs;
+    const fits = known.get(part) ?? task.match(new Date(part));
+    if (known.size > maxPartsKept) known.clear();
+    known.set(part, fits);
+    return fits;
   };
 }
 

@@ -6,7 +6,7 @@ import { matches } from '../alert/matching.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { type Telling, tellingsOf } from '../alert/telling.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
-import type { NewDelivery } from '../model/delivery.ts';
+import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { Channel, Rendered } from './channel.ts';
 import type { RecordingParts } from './parts.ts';
@@ -31,6 +31,8 @@ export interface CollectorParts extends RecordingParts {
 const lookLimit = 10_000;
 /** A look without any reason, in case that a wake was missed. Reminders come by it. */
 export const idleMs = 30_000;
+/** So long the store is not asked again after it had nothing untold: a commit says so, and this is for one that did not. */
+const nothingUntoldMs = 10 * minuteMs;
 /** More groups than this that are due at once make one message for a channel: the count and the worst. */
 const maxMessagesALook = 4;
 /** The group of such a message. */
@@ -54,6 +56,8 @@ export class Collector {
   readonly #explainedUntil = new Map<string, EpochMs>();
   /** The next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
+  /** Until then the store has nothing untold, on the monotonic scale; a commit ends that. */
+  #nothingUntoldUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
@@ -62,6 +66,7 @@ export class Collector {
   /** Something was committed. It waits for group_wait anyway, so a look before that would be in vain. */
   noticed(): void {
     const { world, settings } = this.#parts;
+    this.#nothingUntoldUntil = Number.NEGATIVE_INFINITY;
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
@@ -93,13 +98,13 @@ export class Collector {
 
   /** Records what is due. Returns when something may be due next, milliseconds from now. */
   async #look(): Promise<number> {
-    const { world, store, settings, fleet } = this.#parts;
+    const { world, settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Before the transitions are read: what fires here has its transition among them, or people know of it.
     // That the store fails was told without it; its beginning is recorded with its end.
     const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
     const firing = recorded.filter(({ status }) => status === 'firing');
-    const untold = await store.outbox.untoldTransitions(lookLimit);
+    const untold = await this.#untold();
     const now = world.clock.now();
     const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings();
     const full = untold.length >= lookLimit;
@@ -110,6 +115,21 @@ export class Collector {
     const { tellings, nextDueAt } = tellingsOf({ untold, announced, firing, muted, repeatIntervalMs, timing });
     if (tellings.length > 0) await this.#record(tellings, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
+  }
+
+  async #untold(): Promise<readonly StoredTransition[]> {
+    const { world, store } = this.#parts;
+    const asked = world.clock.monotonic();
+    if (asked < this.#nothingUntoldUntil) return [];
+    // Before the read: a commit while it is under way counts.
+    this.#nothingUntoldUntil = asked + nothingUntoldMs;
+    let untold: readonly StoredTransition[] | null = null;
+    try {
+      untold = await store.outbox.untoldTransitions(lookLimit);
+    } finally {
+      if (untold?.length !== 0) this.#nothingUntoldUntil = Number.NEGATIVE_INFINITY;
+    }
+    return untold;
   }
 
   async #known(): Promise<Map<string, Announcement>> {

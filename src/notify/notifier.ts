@@ -60,7 +60,12 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const { world, store, fleet } = parts;
   const inForce = { channels: parts.channels, settings: parts.settings };
   let sendings: readonly Sending[] = [];
-  const recorded = () => sendings.forEach(({ loop }) => void loop.ring());
+  const recorded = () => {
+    for (const { sender, loop } of sendings) {
+      sender.noticed();
+      loop.ring();
+    }
+  };
   const channels = () => inForce.channels;
   const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded });
   const wake = () => {

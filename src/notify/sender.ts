@@ -3,8 +3,9 @@ import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
-import { dayMs, type EpochMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Channel, SendOutcome } from './channel.ts';
+import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import { nextDelivery } from './next-delivery.ts';
 import type { NotifyParts } from './parts.ts';
@@ -18,14 +19,10 @@ export interface SenderParts extends NotifyParts {
 
 /** The longest that a receiver may take, real time: also under a moved clock a socket must not hang for ever. */
 export const sendDeadlineMs = 10_000;
-/** Pending deliveries that one look takes: among so many a message that can't be sent is passed by. */
-const lookLimit = 100;
 /** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
 const failuresOfAnOutage = 3;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
-/** How long a given-up message is counted beside its channel. */
-const givenUpShownMs = 7 * dayMs;
 
 /** Of a channel that sends once: what is not known to have failed is not repeated. */
 function lost(because: string): SendOutcome {
@@ -36,6 +33,7 @@ function lost(because: string): SendOutcome {
 export class Sender {
   readonly #parts: SenderParts;
   readonly #channel: Channel;
+  readonly #outbox: ChannelOutbox;
   #lastSendAt = Number.NEGATIVE_INFINITY;
   /** On the monotonic scale: until then nothing is sent, because the receiver asked for it... */
   #askedUntil = Number.NEGATIVE_INFINITY;
@@ -56,10 +54,17 @@ export class Sender {
   constructor(channel: Channel, parts: SenderParts) {
     this.#channel = channel;
     this.#parts = parts;
+    this.#outbox = new ChannelOutbox(channel.name, parts.store.outbox, parts.world.clock);
+  }
+
+  /** Others wrote into the outbox. */
+  noticed(): void {
+    this.#outbox.changed();
   }
 
   /** A person wants it to be tried again. */
   revive(): void {
+    this.noticed();
     this.#gone = null;
     this.#restsUntil = Number.NEGATIVE_INFINITY;
   }
@@ -75,14 +80,14 @@ export class Sender {
 
   /** Upkeep, or one delivery. Returns how long until more is due. */
   async #take(): Promise<number> {
-    const { world, store } = this.#parts;
+    const { world } = this.#parts;
     const now = world.clock.monotonic();
     const toUpkeep = this.#channel.upkeep ? this.#upkeepAt - now : Number.POSITIVE_INFINITY;
     if (toUpkeep <= 0) {
       await this.#keepUp();
       return 0;
     }
-    const pending = await store.outbox.pendingDeliveries(this.#channel.name, lookLimit);
+    const { pending } = await this.#outbox.contents();
     const tried = this.#triedSinceOutage;
     const { delivery, waitMs } = nextDelivery(pending, {
       now: world.clock.now(),
@@ -95,6 +100,7 @@ export class Sender {
 
   async #attempt(delivery: Delivery): Promise<void> {
     const { world, store, tally } = this.#parts;
+    this.#outbox.changed();
     const outcome = await this.#outcomeOf(delivery);
     const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
     const now = world.clock.now();
@@ -189,21 +195,19 @@ export class Sender {
 
   /** Puts the channel into the picture that pages and scrapes read. */
   async #show(): Promise<void> {
-    const { store, fleet, world } = this.#parts;
     const { name, type } = this.#channel;
-    const counts = await store.outbox.outboxState(world.clock.now() - givenUpShownMs);
-    const count = counts.find(({ channel }) => channel === name);
+    const { pending, oldestPendingAt, givenUp } = (await this.#outbox.contents()).counts;
     const state: ChannelState = {
       name,
       type,
-      pending: count?.pending ?? 0,
-      oldestPendingAt: count?.oldestPendingAt ?? null,
-      givenUp: count?.givenUp ?? 0,
+      pending,
+      oldestPendingAt,
+      givenUp,
       lastSuccessAt: this.#lastSuccessAt,
       failingSince: this.#failing?.since ?? null,
       lastFailure: this.#failing?.detail ?? null,
     };
-    fleet.putChannel(state);
+    this.#parts.fleet.putChannel(state);
   }
 }
 

@@ -1,4 +1,5 @@
 // The recipe catalogue: the definitions shipped with Warmwarden and those in the user's folder, read again when a file changes.
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,11 +24,12 @@ interface Seen {
   readonly read: ReturnType<typeof readDefinition>;
 }
 
+/** Read once: they do not change while the program runs. */
+let builtInRecipes: Promise<CatalogueContents> | null = null;
+
 export class RecipeCatalogue {
   readonly #folder: () => string;
   readonly #seen = new Map<string, Seen>();
-  /** They do not change while the program runs. */
-  #builtIn: Promise<CatalogueContents> | null = null;
 
   /** `folder`: the user's, asked anew each time; it need not be there. */
   constructor(folder: () => string) {
@@ -36,15 +38,15 @@ export class RecipeCatalogue {
 
   /** Every recipe. A user's takes the place of a built-in one of the same id; a file that is none hides no other. */
   async recipes(): Promise<CatalogueContents> {
-    this.#builtIn ??= this.#readBuiltIn();
-    const builtIn = await this.#builtIn;
+    builtInRecipes ??= readBuiltIn();
+    const builtIn = await builtInRecipes;
     const definitions = new Map(builtIn.definitions);
     const broken = [...builtIn.broken];
     const folder = this.#folder();
     const files = await yamlFiles(folder);
     const byId = new Map<string, string>();
     for (const path of files.slice(0, maxFiles)) {
-      const read = await this.#read(path, false);
+      const read = await this.#read(path);
       if ('problems' in read) {
         broken.push({ file: path, problems: read.problems });
         continue;
@@ -64,36 +66,46 @@ export class RecipeCatalogue {
     return { definitions, broken };
   }
 
-  async #readBuiltIn(): Promise<CatalogueContents> {
-    const definitions = new Map<string, Definition>();
-    const broken: BrokenRecipe[] = [];
-    for (const path of await yamlFiles(builtInFolder)) {
-      const read = await this.#read(path, true);
-      if ('problems' in read) broken.push({ file: path, problems: read.problems });
-      else definitions.set(read.definition.recipe.id, read.definition);
-    }
-    return { definitions, broken };
-  }
-
-  async #read(path: string, builtIn: boolean): Promise<Seen['read']> {
+  async #read(path: string): Promise<Seen['read']> {
     try {
       const { mtimeMs, size } = await stat(path);
       const mark = `${mtimeMs} ${size}`;
       const known = this.#seen.get(path);
       if (known?.mark === mark) return known.read;
-      const found = readSmallFile(path, maxFileBytes);
-      if ('failure' in found) return { problems: [`${path}: can't be read: ${found.failure}`] };
-      const read = readDefinition(found.text, { file: path, builtIn });
-      this.#seen.set(path, { mark, read });
-      return read;
+      const found = readRecipe(path, false);
+      if (found.whole) this.#seen.set(path, { mark, read: found.read });
+      return found.read;
     } catch (error) {
-      return { problems: [`${path}: can't be read: ${failureOf(error)}`] };
+      return unreadable(path, failureOf(error));
     }
   }
 }
 
-/** In the order of their names; none when the folder is not there. */
+async function readBuiltIn(): Promise<CatalogueContents> {
+  const definitions = new Map<string, Definition>();
+  const broken: BrokenRecipe[] = [];
+  for (const path of await yamlFiles(builtInFolder)) {
+    const { read } = readRecipe(path, true);
+    if ('problems' in read) broken.push({ file: path, problems: read.problems });
+    else definitions.set(read.definition.recipe.id, read.definition);
+  }
+  return { definitions, broken };
+}
+
+/** What the file was read as; `whole`: its text was there, so the same file is read as the same again. */
+function readRecipe(path: string, builtIn: boolean): { readonly read: Seen['read']; readonly whole: boolean } {
+  const found = readSmallFile(path, maxFileBytes);
+  if ('failure' in found) return { read: unreadable(path, found.failure), whole: false };
+  return { read: readDefinition(found.text, { file: path, builtIn }), whole: true };
+}
+
+function unreadable(path: string, failure: string): { readonly problems: readonly string[] } {
+  return { problems: [`${path}: can't be read: ${failure}`] };
+}
+
+/** In the order of their names; none when the folder is not there, which is the usual case and no error to catch each minute. */
 async function yamlFiles(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
   try {
     const names = await readdir(folder);
     return names

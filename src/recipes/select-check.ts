@@ -1,4 +1,5 @@
 // Whether a SELECT is one, asks only the views, and fits its recipe: compiled over empty tables, never run.
+import type { DatabaseSync } from 'node:sqlite';
 import { openSandbox } from './sandbox.ts';
 
 /** Columns that a run adds to the rows of a recipe with `do:`. */
@@ -9,23 +10,28 @@ const subjectColumns = ['account', 'mailbox_id'] as const;
 /** The moment of the run, in ISO 8601: always there. */
 export const nowParameter = 'now';
 
+let emptySandbox: DatabaseSync | null = null;
+
+/** Empty tables behind the views. One is enough for every check: nothing is run there. */
+function sandboxOfChecks(): DatabaseSync {
+  emptySandbox ??= openSandbox(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
+  return emptySandbox;
+}
+
 /** One sentence a mistake. */
 export function checkSelect(select: string, parameters: readonly string[], does: boolean): readonly string[] {
   const bare = withoutTexts(select);
   if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];
   const problems = parameterProblems(bare, parameters);
   let columns: readonly string[];
-  const sandbox = openSandbox(null, { now: 0, accounts: [], nearLimitPpm: { usual: 0, others: {} } });
   try {
-    const statement = sandbox.prepare(select);
+    const statement = sandboxOfChecks().prepare(select);
     // SQLite compiles the first statement and is silent about the rest.
     if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')
       problems.push('must be one SELECT, not several');
     columns = statement.columns().map(({ name }) => name);
   } catch (error) {
     return [...problems, `SQLite says: ${sayable(error)}`];
-  } finally {
-    sandbox.close();
   }
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
   if (twice !== undefined) problems.push(`two columns are called ${twice}: give one another name with AS`);

@@ -44,13 +44,21 @@ const childFile = fileURLToPath(
   new URL(`./select-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
+/** No more than where Node.js keeps compiled sources, if anywhere: secrets of the configuration stand in ours. */
+function childEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {};
+}
+
 /** Never rejects for what the SELECT does; rejects with what `onRows` rejects with. The child is gone when it settles. */
 export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   const { timeLimitMs, signal, onColumns, onRows, ...job } = request;
   const limits = `ulimit -f ${maxTemporaryFileBlocks}; ulimit -t ${cpuSeconds(timeLimitMs)}; exec nice -n 10 "$0" "$@"`;
   const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, '--disable-warning=ExperimentalWarning'];
-  // No environment: secrets of the configuration stand there.
-  const child = spawn('/bin/sh', ['-c', limits, ...node, childFile], { env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn('/bin/sh', ['-c', limits, ...node, childFile], {
+    env: childEnvironment(),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const gone = new Promise<string | null>((resolve) => {
     child.once('error', (error) => resolve(`the process for it could not be started: ${error.message}`));
     child.once('close', (code, by) => resolve(code === 0 ? null : `its process was ended (${by ?? `code ${code}`})`));

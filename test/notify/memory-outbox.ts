@@ -16,6 +16,8 @@ export interface MemoryOutbox extends OutboxStore {
   /** Set, every verb fails with it. */
   broken: Error | null;
   looks: number;
+  /** How often it was asked what waits to be sent. */
+  reads: number;
   /** One read found the file damaged; everything else works. */
   damage(said: string): void;
   /** What lies beside the store, whatever becomes of it. */
@@ -81,6 +83,7 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     },
     pendingDeliveries: async (channel, limit) => {
       check();
+      store.reads += 1;
       return pending()
         .filter((delivery) => delivery.channel === channel)
         .slice(0, limit);
@@ -145,6 +148,7 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     },
     facts: { actions: [], givenUp: [] },
     looks: 0,
+    reads: 0,
     damage: (said) => fail(said, true),
     commit: (added) => {
       for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });

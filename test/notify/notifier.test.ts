@@ -265,6 +265,46 @@ test('2,000 mailboxes at once are one message a channel; the next of the group w
   expect(rig.store.looks).toBeLessThan(30);
 });
 
+test('an outbox that nothing changes is hardly ever read; what is written into it is sent at once', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  await rig.clock.advance(hourMs);
+  expect([rig.store.looks, rig.store.reads]).toEqual([expect.closeTo(6, -1), expect.closeTo(6, -1)]);
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  expect(receiver.received).toHaveLength(1);
+  expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0 });
+  const read = rig.store.reads;
+  await rig.clock.advance(9 * minuteMs);
+  expect(rig.store.reads).toBe(read);
+});
+
+test('a message that waits for its next try is sent then, without another word from anybody', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  receiver.answer = status(429, { 'retry-after': '95' });
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(31 * secondMs);
+  receiver.answer = status(204);
+  await rig.clock.advance(93 * secondMs);
+  expect(receiver.received).toHaveLength(1);
+  await rig.clock.advance(2 * secondMs);
+  expect(receiver.received).toHaveLength(2);
+});
+
+test('what could not be read of the outbox is read as soon as it can be', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  await rig.clock.advance(minuteMs);
+  rig.store.broken = new Error('disk I/O error');
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(2 * minuteMs);
+  rig.store.broken = null;
+  await rig.clock.advance(40 * secondMs);
+  const bodies = receiver.received.map(({ body }) => JSON.parse(body).data.alerts[0].rule);
+  expect(bodies.filter((rule) => rule !== 'store_failing')).toEqual(['stale_data']);
+});
+
 test('what no channel wants is marked told without a message', async () => {
   await using receiver = await startReceiver(() => 0);
   await using rig = rigWith(hookTo(receiver.url));
