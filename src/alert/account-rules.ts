@@ -35,7 +35,7 @@ function apiDown(account: AccountState, now: EpochMs): Condition {
     ? [
         `No request of account ${name} has succeeded since ${momentText(failingSince)}.`,
         ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
-        'Nothing is decided or changed on its mailboxes until it answers again.',
+        'Warmwarden decides and changes nothing on its mailboxes until it answers again.',
         'Check the address and the key of the account, and whether the API is up.',
       ]
     : [`Account ${name} answers again.`];
@@ -71,11 +71,11 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
       title: rejected ? `${name}: the API refuses the key` : `${name}: the key is accepted again`,
       sentences: rejected
         ? [
-            `Account ${name} is refused by the API, so nothing of its mailboxes is seen or guarded.`,
+            `The API refuses the key of account ${name}, so Warmwarden cannot read or guard its mailboxes.`,
             ...(lastFailure ? [sentence(lastFailure)] : []),
-            'Put a valid key with read and write permission into the configuration and reload it. Other accounts go on.',
+            'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
           ]
-        : [`Account ${name} is polled as usual.`],
+        : [`Warmwarden polls account ${name} as usual.`],
       numbers: {},
     },
   };
@@ -94,10 +94,10 @@ function keyReadOnly({ name, keyWrites }: AccountState): Condition {
       sentences: readOnly
         ? [
             `The API refused a change on account ${name}: its key reads, but may not write.`,
-            'A breach on its mailboxes is told, but NOT ACTED upon. Writing is tried again every hour.',
-            'Give the key the write permission in the mailbox app, or put another key into the configuration.',
+            'Warmwarden notifies you of breaches there, but does NOT ACT on them. It tries to write again every hour.',
+            'Give the key write permission in the mailbox app, or put another key into the configuration.',
           ]
-        : [`A change on account ${name} was let through.`],
+        : [`The API accepted a change on account ${name}.`],
       numbers: {},
     },
   };
@@ -119,11 +119,11 @@ function keyShared(
       title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
       sentences: shared
         ? [
-            `The API said 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its limit.`,
-            `Either other tools use the same key, or its plan allows less than the configuration says. For now ${requestsPerMinute} requests a minute are made, so data gets older.`,
+            `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its limit.`,
+            `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${requestsPerMinute} requests a minute, so data gets older.`,
             'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
           ]
-        : [`Account ${name} has its whole budget again.`],
+        : [`Account ${name} has its full request budget again.`],
       numbers: { throttled_last_hour: throttledLastHour, requests_per_minute: requestsPerMinute },
     },
   };
@@ -149,11 +149,11 @@ export function mailboxListShort(account: string, shortage: ListShortage | null)
     clearObservations: 1,
     facts: {
       title: shortage
-        ? `${account}: the mailbox list is ${shortage.truncated ? 'not whole' : 'suddenly short'}`
-        : `${account}: the mailbox list is believed again`,
+        ? `${account}: the mailbox list is ${shortage.truncated ? 'incomplete' : 'suddenly short'}`
+        : `${account}: the mailbox list is complete again`,
       sentences: shortage
         ? shortageSentences(account, shortage)
-        : [`All mailboxes in the list of ${account} are watched.`],
+        : [`Warmwarden watches all mailboxes in the list of ${account}.`],
       numbers: { listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 },
     },
   };
@@ -162,16 +162,16 @@ export function mailboxListShort(account: string, shortage: ListShortage | null)
 function shortageSentences(account: string, { listed, missing, truncated }: ListShortage): readonly string[] {
   if (truncated) {
     return [
-      `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}, and says that there are more, or holds entries that can't be read.`,
-      'What is not in it is not guarded. Nobody is taken for gone by such a list.',
+      `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
+      'Mailboxes that it lacks are not guarded. No mailbox is treated as removed because of this list.',
     ];
   }
   const names = missing.slice(0, namesShown).map(({ email }) => email);
   const more = missing.length - names.length;
   return [
     `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that were in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
-    'They are watched on. If the list stays so for an hour, they count as gone.',
-    'Look into the mailbox app whether they are there, and whether the key still sees them.',
+    'Warmwarden keeps watching them. If the list stays short for an hour, it treats them as removed.',
+    'Check in the mailbox app whether they are there and whether the key can still see them.',
   ];
 }
 
@@ -186,13 +186,13 @@ export function mailboxMissing(
     active: missing,
     ...atOnce,
     facts: {
-      title: missing ? `${email}: not in the mailbox list any more` : `${email}: back in the mailbox list`,
+      title: missing ? `${email}: no longer in the mailbox list` : `${email}: back in the mailbox list`,
       sentences: missing
         ? [
-            `${email} was in none of the last mailbox lists of account ${account}, so it is not watched any more.`,
-            'If somebody removed it on purpose, nothing is to be done; otherwise connect it again in the mailbox app.',
+            `${email} is missing from the last mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
+            'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
           ]
-        : [`${email} is watched again.`],
+        : [`Warmwarden watches ${email} again.`],
       numbers: {},
     },
   };

@@ -49,10 +49,10 @@ function blindSentences(verdict: Verdict): readonly string[] {
   const todo =
     verdict.reason === 'unknown_mode'
       ? 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.'
-      : 'Look at the mailbox in the mailbox app; Warmwarden goes on by itself when the data is good again.';
+      : 'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.';
   return [
     explainVerdict(verdict),
-    'The mailbox is not guarded meanwhile: nothing would be done about its bounces.',
+    'Until then the mailbox is not guarded: Warmwarden would not act on its bounces.',
     todo,
   ];
 }
@@ -111,22 +111,22 @@ function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   // What the breaker holds and what is contested have rules of their own.
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return "the warm-up's status says neither running nor paused.";
-  if (!context.policy.enforce) return 'enforcing is switched off (guard.enforce).';
+  if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
   if (context.writesOff) return writesAreOff(context.writesOff, context.command);
-  if (!context.mayWrite) return 'the key may not write.';
-  return verdict.action === 'none' ? 'the configuration says to alert only (on_breach).' : null;
+  if (!context.mayWrite) return 'the API key may not write.';
+  return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
 }
 
 function adviceText(verdict: Verdict): string {
   return verdict.wanted === 'pause'
-    ? 'Pause the warm-up in the mailbox app, or let Warmwarden act.'
-    : 'Set the mode to recovery in the mailbox app, or let Warmwarden act.';
+    ? 'Pause the warm-up in the mailbox app, or allow Warmwarden to act.'
+    : 'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.';
 }
 
 function calmTitle(verdict: Verdict | undefined): string {
   if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
-    return 'the warm-up does not run any more';
-  return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces now' : 'bounces back under the limit';
+    return 'the warm-up is no longer running';
+  return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces back under the limit';
 }
 
 /** bounce_near_limit, with its hysteresis. A breach belongs to the other rules. */
@@ -160,7 +160,7 @@ function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext):
 }
 
 function farTitle(verdict: Verdict | undefined, context: MailboxContext): string {
-  if (verdict?.reason !== 'ok') return 'the warm-up does not run any more';
+  if (verdict?.reason !== 'ok') return 'the warm-up is no longer running';
   return `bounces below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
 }
 

@@ -21,6 +21,8 @@ export function guardHeld(
     readonly now: EpochMs;
     /** Base of the links to the page; null when there is no page. */
     readonly pageUrl: string | null;
+    /** The words that start this program, for the command in the advice. */
+    readonly command: string;
   },
 ): Condition {
   const held = heldEntries(breaker);
@@ -31,8 +33,8 @@ export function guardHeld(
   const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
   const more = held.length > named.length ? ` and ${held.length - named.length} more` : '';
   const onward = breaker.atFirstSight
-    ? 'These were seen for the first time, so nothing happens until you release it.'
-    : `After ${spanText(about.windowMs)} the worst are acted on, a tenth of the fleet each 15 minutes, if fresh data still says so.`;
+    ? 'Warmwarden sees these mailboxes for the first time, so it does nothing until you release the circuit breaker.'
+    : `After ${spanText(about.windowMs)} Warmwarden acts on the worst, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
   return {
     subject: heldSubject(about.api),
     severity: 'critical',
@@ -41,16 +43,16 @@ export function guardHeld(
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
     facts: {
       title: open
-        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held: too many want action at once`
-        : `${name}: the breaker is closed again`,
+        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held: too many breach at once`
+        : `${name}: the circuit breaker is closed again`,
       sentences: open
         ? [
-            `Since ${momentText(breaker.openSince ?? about.now)} ${counted(held.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} breach at the same time: that looks like a fault of the provider or of the data.`,
+            `Since ${momentText(breaker.openSince ?? about.now)} ${counted(held.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} have breached their limits at the same time, which points to a fault of the provider or bad data.`,
             `NOT ACTED on: ${named.join(', ')}${more}.`,
             onward,
-            'Look at the whole. If the bounces are real, release the breaker; if not, nothing is to be done.',
+            `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. If not, do nothing.`,
           ]
-        : ['No mailbox is held for an action any more.'],
+        : ['The circuit breaker holds no action any more.'],
       numbers: {
         held: held.length,
         domains,

@@ -25,10 +25,10 @@ export function budgetTooSmall({ name, forecast }: AccountState): Condition {
         ? [
             `${sumText(forecast)}.`,
             `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`,
-            'A breach is acted upon later than the cadence says. Nothing is left out, and the riskiest mailboxes are read first.',
+            'Warmwarden acts on a breach later than the cadence promises. It still reads every mailbox, the riskiest first.',
             mendText(forecast),
           ]
-        : [`Account ${name} is polled as often as the configuration says.`],
+        : [`Warmwarden polls account ${name} as often as the configuration asks for.`],
       numbers: {
         mailboxes: forecast?.mailboxes ?? null,
         requests_per_minute: forecast?.allowedPerMinute ?? null,

@@ -33,16 +33,16 @@ export function channelsFailing(
 
 function channelFailing({ name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth, command: string): Condition {
   if (failingSince === null) {
-    const title = `channel ${name} takes messages again`;
+    const title = `channel ${name} accepts messages again`;
     return conditionOf(name, { active: lastSuccessAt === null ? 'unknown' : false, title });
   }
   const sentences = [
-    `Since ${momentText(failingSince)} nothing got through.`,
-    sentence(lastFailure ?? 'It is not known why'),
-    'What waits in the outbox is sent as soon as it goes again; what was given up stands on the page.',
-    `To try it: \`${command} channels test ${name}\``,
+    `The channel has accepted no message since ${momentText(failingSince)}.`,
+    sentence(lastFailure ?? 'The reason is unknown'),
+    'Warmwarden keeps the messages in its outbox and sends them when the channel works again. The page lists those that stay undelivered.',
+    `Test the channel: \`${command} channels test ${name}\``,
   ];
-  const title = `channel ${name} does not take messages`;
+  const title = `channel ${name} does not accept messages`;
   return { ...conditionOf(name, { active: true, title, sentences }), since: failingSince };
 }
 

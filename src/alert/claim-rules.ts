@@ -48,10 +48,10 @@ function contested(mailbox: MailboxState, context: MailboxContext): Condition {
   const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';
   return condition('contested', mailbox, context, {
     active,
-    title: active === true ? 'somebody takes back what Warmwarden changes' : 'no longer contested',
+    title: active === true ? 'somebody reverses what Warmwarden changes' : 'no longer contested',
     sentences:
       active === true && verdict
-        ? [explainVerdict(verdict), 'Find out which person or tool changes it. It is judged again after a day.']
+        ? [explainVerdict(verdict), 'Find out which person or tool changes it. Warmwarden judges it again after a day.']
         : [],
   });
 }
@@ -63,11 +63,11 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
   const active = !ripe ? false : limit === null ? 'unknown' : limit > recoveryMaxPerDay;
   return condition('recovery_without_effect', mailbox, context, {
     active,
-    title: active === true ? 'recovery mode without effect' : 'recovery mode has its effect, or has ended',
+    title: active === true ? 'recovery mode without effect' : 'recovery mode works, or has ended',
     sentences:
       active === true && claim
         ? [
-            `It is in recovery mode since ${momentText(claim.since)}, but its daily limit is still ${limit}, over ${recoveryMaxPerDay}.`,
+            `It has been in recovery mode since ${momentText(claim.since)}, but its daily limit is still ${limit}, over ${recoveryMaxPerDay}.`,
             'Lower the target daily limit in the mailbox app, or pause the warm-up.',
           ]
         : [],
@@ -80,13 +80,13 @@ function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   return condition('restore_overdue', mailbox, context, {
     active,
-    title: active ? 'in recovery for over 45 days' : 'no longer in a long recovery',
+    title: active ? 'in recovery for over 45 days' : 'no longer in recovery for over 45 days',
     sentences:
       active && claim
         ? [
-            `Warmwarden switched it to recovery mode on ${momentText(claim.since)}, and it has not become clean enough to go back.`,
+            `Warmwarden switched it to recovery mode on ${momentText(claim.since)}, and it has not been clean enough to go back.`,
             ...(verdict ? [explainVerdict(verdict)] : []),
-            'Look for the cause: the list it writes to, its DNS, its reputation. Or set the mode by hand.',
+            'Look for the cause: the list it writes to, its DNS, its reputation. Or set the mode yourself.',
           ]
         : [],
   });

@@ -56,7 +56,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
           ? [
               ...failing.map((name) => recordText(name, dns)),
               `Seen with ${mailbox.email}${affected}. Mail of this domain risks the spam folder until its DNS is repaired.`,
-              `Compare the DNS records of ${domain} with those that the mail provider asks for.`,
+              `Compare the DNS records of ${domain} with what the mail provider asks for.`,
             ]
           : [`All three records of ${domain} pass.`],
       numbers: {
@@ -71,7 +71,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
 
 function recordText(name: DnsRecordName, dns: DnsAnswer): string {
   const { status, record } = dns.records[name];
-  return `${name} says ${status ?? 'not passing'}${record ? `, the record is: ${record}` : ', and no record was shown'}.`;
+  return `${name} says ${status ?? 'not passing'}${record ? `, the record is: ${record}` : ', and the API shows no record'}.`;
 }
 
 interface Listing {
@@ -111,14 +111,16 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
     observations: 1,
     clearObservations: 2,
     facts: {
-      title: listed ? `${object}: listed on ${onLists}` : `${object}: on no blacklist any more`,
+      title: listed ? `${object}: listed on ${onLists}` : `${object}: no longer on a blacklist`,
       sentences: listed
         ? [
             `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(lists)}.`,
-            ...(major.length > 0 ? [`Of these ${listText(major.slice(0, listsNamed))} matter most to receivers.`] : []),
-            `Seen with ${mailbox.email}. Find out why it was listed before asking the lists to take it off.`,
+            ...(major.length > 0
+              ? [`The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`]
+              : []),
+            `Seen with ${mailbox.email}. Find out why it was listed before you ask the lists to remove it.`,
           ]
-        : [`${object} was found on no list that counts, twice in a row.`],
+        : [`Two checks in a row found ${object} on no blacklist that counts.`],
       numbers: {
         lists_found: mailbox.blacklist?.answer.found ?? null,
         lists_checked: checked,
@@ -171,7 +173,7 @@ export function mailboxDisconnected(
               ...(error ? [`The error: ${sentence(error)}`] : []),
               `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
             ]
-          : [`${mailbox.email} is connected, its status is ${status ?? 'not shown'}.`],
+          : [`${mailbox.email} is connected. Its status is ${status ?? 'not shown'}.`],
       numbers: {
         status: status ?? null,
         connection_error: error,

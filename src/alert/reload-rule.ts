@@ -19,8 +19,8 @@ export function configReloadFailed(problems: readonly string[], command: string)
         problems.length > 0
           ? [
               ...problems.slice(0, problemsTold),
-              ...(more > 0 ? [`And ${more} more: \`${command} check\` says all of them.`] : []),
-              `The configuration before stays in force: put the file right and run \`${command} reload\`.`,
+              ...(more > 0 ? [`${more} more problems: \`${command} check\` lists them all.`] : []),
+              `The previous configuration stays in force. Correct the file, then run \`${command} reload\`.`,
             ]
           : [],
       numbers: { problems: problems.length },

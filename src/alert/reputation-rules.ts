@@ -32,9 +32,11 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
         ? `${mailbox.email}: only ${share} reach the inbox`
         : `${mailbox.email}: ${share} reach the inbox again`,
       sentences: [
-        `Of ${counted(delivered, 'delivered mail')}${when} ${share} reached the inbox; the mark is ${percentText(belowPpm)}.`,
+        `Of ${counted(delivered, 'delivered mail')}${when} ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
         ...(low
-          ? ['Nothing was changed because of it. Look at what it writes, to whom, and at the DNS of its domain.']
+          ? [
+              'Warmwarden changed nothing because of this. Check what the mailbox writes, to whom, and the DNS of its domain.',
+            ]
           : []),
       ],
       numbers: {
@@ -66,8 +68,8 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
         : `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
       sentences: fell
         ? [
-            `The API's health score was ${best} within the last ${days} days and is ${score} now: ${Number(drop?.toFixed(2))} points less, ${points} are the mark.`,
-            'Nothing was changed because of it. Look at bounces, placement, DNS and blacklists of the mailbox.',
+            `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${Number(drop?.toFixed(2))} points; the threshold is ${points}.`,
+            'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
           ]
         : [`The health score is at most ${points - hysteresisPoints} points below the best of the last ${days} days.`],
       numbers: {

@@ -110,9 +110,9 @@ function actionSubject(rule: AlertRule, action: Action, object: string | null): 
 const actionWords = {
   recovery: { done: 'switched to recovery mode', wanted: 'the switch to recovery mode' },
   pause: { done: 'warm-up paused', wanted: 'the pause of the warm-up' },
-  restore: { done: 'restored from recovery', wanted: 'the way back from recovery' },
+  restore: { done: 'restored from recovery', wanted: 'the restore from recovery' },
   resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
-  mode: { done: 'mode set', wanted: 'the other mode' },
+  mode: { done: 'mode set', wanted: 'the change of the mode' },
 } as const;
 
 function actionTitle(action: Action): string {
@@ -127,9 +127,9 @@ function actionFacts(
   context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command'>,
 ): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
-  const next = action.nextTryAt === null ? '' : `It is tried again at ${momentText(action.nextTryAt)}.`;
-  const byHand = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
-  const advice = `Look at the mailbox and ${byHand} by hand.`;
+  const next = action.nextTryAt === null ? '' : `Warmwarden tries again at ${momentText(action.nextTryAt)}.`;
+  const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
+  const advice = `Look at the mailbox in the mailbox app and ${change} yourself.`;
   const sentences = [
     action.kind === 'restore' ? cleanText(action.verdict) : rateText(action.verdict),
     ...action.causes,
@@ -155,11 +155,11 @@ function actionFacts(
 function repeatText(action: Action, policy: Policy): string {
   const { count, days } = policy.maxInterventions;
   if (action.verdict.reason === 'repeat_offender') {
-    return `Warmwarden stepped in at least ${count - 1} times in the ${days} days before, so it is paused now.`;
+    return `Warmwarden acted on this mailbox at least ${count - 1} times in the ${days} days before, so it paused the warm-up now.`;
   }
-  if (action.verdict.reason === 'emergency') return 'That is an emergency, which pauses at once.';
+  if (action.verdict.reason === 'emergency') return 'In an emergency Warmwarden pauses at once.';
   const already = action.kind === 'pause' && action.verdict.mode === 'recovery';
-  return already ? 'It is in recovery mode already, so the next step is the pause.' : '';
+  return already ? 'It is already in recovery mode, so the next step is the pause.' : '';
 }
 
 function actionNumbers(action: Action): AlertFacts['numbers'] {
@@ -178,10 +178,10 @@ function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUr
   return {
     title: confirmed
       ? `${action.email}: ${actionWords[action.kind].done} after all`
-      : `${action.email}: no action needed any more`,
+      : `${action.email}: no action is needed any more`,
     sentences: confirmed
       ? [actionText(action, context.now), undoText(action, context.command)]
-      : ['The mailbox was changed in the meantime, so there is nothing left to do.'],
+      : ['The mailbox was changed in the meantime, so Warmwarden has nothing left to do.'],
     numbers: {
       ...verdictNumbers(action.verdict),
       ...actionNumbers(action),

@@ -46,21 +46,21 @@ function staleSentences(mailbox: MailboxState, tooOld: boolean, still: IsoDate |
   const verdict = mailbox.verdict?.answer;
   const first =
     mailbox.stats === null
-      ? `The statistics were never read since ${momentText(mailbox.firstSeenAt)}, when the mailbox was first seen.`
-      : `The statistics were read last at ${momentText(mailbox.stats.at)}; three polls that were due since brought nothing.`;
+      ? `Warmwarden has not read any statistics since it first saw the mailbox at ${momentText(mailbox.firstSeenAt)}.`
+      : `Warmwarden last read the statistics at ${momentText(mailbox.stats.at)}. Three polls since then have failed.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
-  const third = `The counts stand still: the warm-up runs, but no mail was counted since ${still}, through two whole days on which it sends.`;
+  const third = `The counts do not change: the warm-up runs, but the API has counted no mail since ${still}, through two whole days on which it sends.`;
   return [
     ...(tooOld ? [first] : []),
     ...second,
     ...(still !== null && second.length === 0 ? [third] : []),
-    'Nothing is decided on old data: the mailbox is not guarded until fresh statistics come.',
+    'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
     'Check whether the mailbox API is up and whether the mailbox still sends.',
   ];
 }
 
 function freshSentences(readAt: number | null): readonly string[] {
-  return readAt === null ? [] : [`The statistics were read at ${momentText(readAt)}.`];
+  return readAt === null ? [] : [`Warmwarden read the statistics at ${momentText(readAt)}.`];
 }
 
 /**

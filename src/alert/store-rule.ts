@@ -24,7 +24,7 @@ export function storeFailing(failure: StoreFailure | null): Condition {
       title: failure === null ? 'the store works again' : 'the store is failing',
       sentences:
         failure === null
-          ? ['Warmwarden records its decisions and acts on them again.']
+          ? ['Warmwarden records its decisions again and acts on them.']
           : [
               sentence(failure.said),
               'Warmwarden takes no action that it cannot record, and other alerts may not be sent until the store works again.',

@@ -17,6 +17,6 @@ export function tune(conditions: readonly Condition[], settings: RuleSettings): 
 function switchedOff(condition: Condition): Condition {
   const { rule } = condition.subject;
   const { title, numbers } = condition.facts;
-  const sentences = [`The rule ${rule} is switched off in the configuration (alerts.rules).`];
+  const sentences = [`The rule ${rule} is off in the configuration (alerts.rules).`];
   return { ...condition, active: false, clearObservations: 1, facts: { title, sentences, numbers } };
 }

@@ -30,10 +30,10 @@ function accountUnguarded({ account, unguarded, turned }: SupervisedAccount): Co
   const { since, why } = unguarded;
   const sentences = [
     `Warmwarden has not polled account ${account} since ${momentText(since)}: ${why}.`,
-    'No bounce rate of its mailboxes is checked and nothing is changed on them until it is polled again.',
-    'Warmwarden starts the polling of the account again by itself. If this alert is still firing after five minutes, restart Warmwarden. The log has the cause.',
+    'Until then Warmwarden neither checks the bounce rates of its mailboxes nor changes them.',
+    'Warmwarden restarts the polling of the account by itself. The log has the cause. If this alert is still firing after five minutes, restart Warmwarden.',
   ];
-  return conditionOf(account, true, `${account}: NOT GUARDED, it is not polled`, { since, sentences });
+  return conditionOf(account, true, `${account}: NOT GUARDED: Warmwarden does not poll it`, { since, sentences });
 }
 
 function conditionOf(

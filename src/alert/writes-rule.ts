@@ -44,15 +44,17 @@ export function writesOffCondition(
 function onSentences(off: WritesOff, command: string): readonly string[] {
   const { scope, since, until, by, reason } = off;
   const end =
-    until === null ? 'They stay off until a person allows them.' : `They are on again at ${momentText(until)}.`;
+    until === null
+      ? 'They stay off until a person allows them again.'
+      : `They will be on again at ${momentText(until)}.`;
   return [
     sentence(`Switched off by ${by} at ${momentText(since)}: ${reason}`),
-    `Warmwarden changes no mailbox there. It goes on watching and notifies what it would have done. ${end}`,
+    `Warmwarden changes no mailbox there. It keeps polling and notifies you of what it would have done. ${end}`,
     `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
   ];
 }
 
 function endSentence({ until }: WritesOff, end: WritesEnd): string {
-  if (end === 'expired') return `The time that was set is over${until === null ? '' : ` (${momentText(until)})`}.`;
+  if (end === 'expired') return `The emergency stop has expired${until === null ? '' : ` (${momentText(until)})`}.`;
   return sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`);
 }

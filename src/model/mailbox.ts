@@ -53,7 +53,7 @@ export function namedMailbox(
   if (!mailbox) return { wrong: `No guarded mailbox is called ${name}.` };
   if (others.length === 0) return { mailbox };
   const names = [mailbox, ...others].map(({ account, email }) => `${account}/${email}`);
-  return { wrong: `${name} stands for several: name one of ${names.join(', ')}.` };
+  return { wrong: `${name} is ambiguous: name one of ${names.join(', ')}.` };
 }
 
 /** One mailbox as it is believed to be. Immutable: a tick replaces it. */

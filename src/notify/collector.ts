@@ -215,7 +215,7 @@ export class Collector {
       const { group } = message;
       this.#parts.world.log.error(
         { channel: channel.name, group, err: error },
-        'A message could not be written down: given up.',
+        'A message could not be composed and is undelivered.',
       );
       return null;
     }

@@ -52,7 +52,7 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
   const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
   return {
     name: 'digest',
-    title: `Warmwarden on ${day}: ${[...counts, `${undelivered.length} not delivered`].join(', ')}`,
+    title: `Warmwarden on ${day}: ${[...counts, `${undelivered.length} undelivered`].join(', ')}`,
     at: now,
     sections: [
       { heading: 'The fleet', lines: [fleetText([...picture.mailboxes])] },
@@ -65,7 +65,7 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
       },
       { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
       { heading: 'Unknown', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
-      { heading: 'Messages that did not get through', lines: shortened(undelivered, 'None.') },
+      { heading: 'Undelivered messages', lines: shortened(undelivered, 'None.') },
     ],
   };
 }
@@ -73,7 +73,7 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
 function fleetText(mailboxes: readonly MailboxState[]): string {
   const claimed = (kind: string) => mailboxes.filter(({ memory }) => memory?.claim?.kind === kind).length;
   const total = counted(mailboxes.length, 'mailbox', 'mailboxes');
-  return `${total}, of which Warmwarden keeps ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
+  return `${total}, of which Warmwarden has ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
 }
 
 function doneText(action: Action, now: EpochMs): string {
@@ -83,7 +83,7 @@ function doneText(action: Action, now: EpochMs): string {
 
 function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery): string {
   const why = detail ? `: ${detail}` : '';
-  return `${channel}, given up at ${timeText(settledAt ?? createdAt)}: ${title}${why}`;
+  return `${channel}, undelivered since ${timeText(settledAt ?? createdAt)}: ${title}${why}`;
 }
 
 function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {
@@ -93,7 +93,7 @@ function waitingText({ name, pending }: { readonly name: string; readonly pendin
 function shortened(lines: readonly string[], none: string): readonly string[] {
   if (lines.length === 0) return [none];
   const more = lines.length - maxLines;
-  return more > 0 ? [...lines.slice(0, maxLines), `and ${more} more: the page has them all.`] : lines;
+  return more > 0 ? [...lines.slice(0, maxLines), `and ${more} more: see the page.`] : lines;
 }
 
 function byWeight(one: Alert, other: Alert): number {

@@ -63,9 +63,9 @@ export class Heartbeat {
     );
     return [
       ...(fleet.storeFailure ? ['the store is failing'] : []),
-      ...stuckLoops().map((name) => `the loop of ${name} stands still`),
-      ...stuck.map(({ channel }) => `the outbox of ${channel} is stuck`),
-      ...(polled ? [] : ['no account is polled']),
+      ...stuckLoops().map((name) => `the loop of ${name} has stopped`),
+      ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
+      ...(polled ? [] : ['no account has been polled lately']),
       ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),
     ];
   }
@@ -81,7 +81,7 @@ export class Heartbeat {
   #say(wrong: string): void {
     const { log } = this.#parts.world;
     if (wrong === this.#wrong) return;
-    if (wrong === '') log.info('The heartbeat goes on.');
+    if (wrong === '') log.info('The heartbeat resumes.');
     else log.warn({ wrong }, 'The heartbeat stops.');
     this.#wrong = wrong;
   }

@@ -33,10 +33,11 @@ export function createLoop(name: string, { clock, log }: World, step: () => Prom
       turnedAt = clock.monotonic();
       try {
         wait = await clock.busy(step);
-        if (failing) log.info({ loop: name }, 'Telling goes on.');
+        if (failing) log.info({ loop: name }, 'Sending alerts works again.');
         failing = false;
       } catch (error) {
-        if (!failing) log.error({ loop: name, err: error }, 'Telling failed; it is tried again every few seconds.');
+        if (!failing)
+          log.error({ loop: name, err: error }, 'Sending alerts failed; Warmwarden retries every few seconds.');
         failing = true;
       }
       if (!stopping && wait > 0) await bell.sleep(wait);

@@ -153,6 +153,6 @@ async function showForeign({ world, store, fleet }: NotifierParts, channels: rea
     if (pending === 0) continue;
     const nothing = { givenUp: 0, lastSuccessAt: null, failingSince: null, lastFailure: null };
     fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, ...nothing });
-    world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is not configured.');
+    world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is no longer configured.');
   }
 }

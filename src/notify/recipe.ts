@@ -45,7 +45,7 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
       case 'started':
         return stepOf(triggered.run, { run: triggered.run.id, startedAt: world.clock.now() });
       case 'may_have_started': {
-        const detail = `a run of ${recipe} may have started, and is not asked for again: ${triggered.detail}`;
+        const detail = `a run of ${recipe} may have started, so Warmwarden does not start it again: ${triggered.detail}`;
         return { kind: 'failed', detail, retryAfterMs: null, final: true };
       }
       case 'not_started': {
@@ -59,11 +59,12 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
   };
   const stepOf = (run: RunRecord, receipt: Receipt): SendOutcome => {
     if (hasEnded(run)) return endOf(run);
-    return waitOn(receipt, `run ${run.id} goes on: its status is ${run.stateSaid ?? 'not given'}`);
+    return waitOn(receipt, `run ${run.id} is still running: its status is ${run.stateSaid ?? 'not given'}`);
   };
   const waitOn = (receipt: Receipt, detail: string): SendOutcome => {
     const age = world.clock.now() - receipt.startedAt;
-    if (age > followedForMs) return { kind: 'sent', detail: `${detail}; after an hour it is no longer followed` };
+    if (age > followedForMs)
+      return { kind: 'sent', detail: `${detail}; Warmwarden stopped following it after an hour` };
     const againInMs = age < youngMs ? youngWaitMs : oldWaitMs;
     return { kind: 'accepted', receipt: JSON.stringify(receipt), detail, againInMs };
   };
@@ -93,10 +94,10 @@ export function recipeChannel(settings: RecipeSettings, world: World): Channel {
       if (!listed.ok) return { kind: 'refused', detail: listed.failure.detail, retryAfterMs: null };
       const ids = listed.value.recipes.map(({ id }) => id);
       if (ids.includes(recipe))
-        return { kind: 'sent', detail: `the service answers and has the recipe ${recipe}; it was not started` };
+        return { kind: 'sent', detail: `the service answers and has the recipe ${recipe}. The test did not start it` };
       return {
         kind: 'refused',
-        detail: `the service has no recipe ${recipe}; it has ${ids.join(', ') || 'none'}`,
+        detail: `the service has no recipe ${recipe}. It has ${ids.join(', ') || 'none'}`,
         retryAfterMs: null,
       };
     },

@@ -26,7 +26,7 @@ const nothingToKeepUpMs = 5_000;
 
 /** Of a channel that sends once: what is not known to have failed is not repeated. */
 function lost(because: string): SendOutcome {
-  const detail = `${because}: it may have been done, and is not asked for again`;
+  const detail = `${because}; it may have been carried out, so Warmwarden does not retry it`;
   return { kind: 'failed', detail, retryAfterMs: null, final: true };
 }
 
@@ -121,7 +121,7 @@ export class Sender {
     const { world, store } = this.#parts;
     if (this.#gone !== null) return { kind: 'gone', detail: this.#gone };
     if (this.#channel.once) {
-      if (delivery.state === 'begun') return lost('Warmwarden ended in the middle of it');
+      if (delivery.state === 'begun') return lost('Warmwarden ended while it was sending');
       if (delivery.state === 'pending') await store.outbox.beginDelivery(delivery.id, world.clock.now());
     }
     this.#lastSendAt = world.clock.monotonic();
@@ -144,8 +144,11 @@ export class Sender {
       return await send(AbortSignal.timeout(sendDeadlineMs));
     } catch (error) {
       // A mistake of ours: it must neither stop the channel for ever nor be forgotten.
-      this.#parts.world.log.error({ channel: this.#channel.name, name: nameOf(error) }, 'Sending a message broke.');
-      const detail = 'the message could not be sent because of a mistake in Warmwarden';
+      this.#parts.world.log.error(
+        { channel: this.#channel.name, name: nameOf(error) },
+        'Sending a message failed because of an error in Warmwarden.',
+      );
+      const detail = 'the message could not be sent because of an error in Warmwarden';
       if (this.#channel.once) return lost(detail);
       return { kind: 'refused', detail, retryAfterMs: null };
     }
@@ -175,13 +178,16 @@ export class Sender {
     this.#lastSuccessAt = now;
     if (!this.#failing) return;
     const failedForSeconds = Math.round((now - this.#failing.since) / 1_000);
-    this.#parts.world.log.info({ channel: this.#channel.name, failedForSeconds }, 'The channel takes messages again.');
+    this.#parts.world.log.info(
+      { channel: this.#channel.name, failedForSeconds },
+      'The channel accepts messages again.',
+    );
     this.#failing = null;
   }
 
   #failed(now: EpochMs, detail: string): void {
     if (!this.#failing) {
-      this.#parts.world.log.warn({ channel: this.#channel.name, detail }, 'The channel does not take messages.');
+      this.#parts.world.log.warn({ channel: this.#channel.name, detail }, 'The channel does not accept messages.');
     }
     this.#failing = { since: this.#failing?.since ?? now, detail };
   }
@@ -190,7 +196,7 @@ export class Sender {
     const { log, command } = this.#parts.world;
     const { id, title, attempts } = delivery;
     const what = { channel: this.#channel.name, delivery: id, title, attempts: attempts + 1, detail };
-    log.error({ ...what, resend: `${command} channels resend --delivery ${id}` }, 'A message was given up.');
+    log.error({ ...what, resend: `${command} channels resend --delivery ${id}` }, 'A message is undelivered.');
   }
 
   /** Puts the channel into the picture that pages and scrapes read. */

@@ -94,7 +94,7 @@ function blocksOf(message: GroupMessage, pageUrl: string | null): KnownBlock[] {
   const alone = transitions.length === 1 && only !== undefined;
   const told = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone)));
   const left = transitions.length - told.length;
-  const rest = left > 0 ? [context(`and ${left} more: the page has them all.`)] : [];
+  const rest = left > 0 ? [context(`and ${left} more: see the page.`)] : [];
   const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
   const foot = [message.account, message.rule, momentText(message.at)].filter(Boolean).join(' · ');
   const counts = message.rule === null ? [context(countsText(message))] : [];

@@ -198,7 +198,7 @@ export class StoreWatch {
       return await channel.send(delivery, AbortSignal.timeout(sendDeadlineMs));
     } catch (error) {
       // A mistake of ours. Its text may hold the address.
-      const detail = `sending broke (${error instanceof Error ? error.name : typeof error})`;
+      const detail = `sending failed because of an error in Warmwarden (${error instanceof Error ? error.name : typeof error})`;
       return { kind: 'refused', detail, retryAfterMs: null };
     }
   }

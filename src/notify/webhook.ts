@@ -64,7 +64,7 @@ const goneStatus = 410;
 function orGone(result: SendResult): SendResult {
   const { answer } = result;
   if (answer?.status !== goneStatus) return result;
-  return { kind: 'gone', detail: 'the receiver answered 410: it wants no more messages', answer };
+  return { kind: 'gone', detail: 'the receiver answered 410: it accepts no more messages', answer };
 }
 
 /** The documented body; docs/alerts.md describes every field. Times are ISO 8601. */

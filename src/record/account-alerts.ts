@@ -125,7 +125,7 @@ export class AccountAlerts {
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
     const { api, pageUrl } = this.#options;
-    return guardHeld(breaker, { api, windowMs: policy.breaker.windowMs, now, pageUrl });
+    return guardHeld(breaker, { api, windowMs: policy.breaker.windowMs, now, pageUrl, command: this.#command });
   }
 
   /** The account's alerts, and the one of its API: any account under it may drive that one. */

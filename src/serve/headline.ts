@@ -59,8 +59,7 @@ function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
   return {
     tone: 'alarm',
     sentence: `NOT GUARDED: ${names} not been polled for ${duration(now - since)}.`,
-    advice:
-      'Warmwarden starts the polling again by itself. If this is still shown after five minutes, restart Warmwarden.',
+    advice: 'Warmwarden restarts the polling by itself. If this is still here after five minutes, restart Warmwarden.',
   };
 }
 
@@ -69,9 +68,8 @@ function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
   if (accounts.some((account) => account.failingSince !== null)) return null;
   return {
     tone: 'unknown',
-    sentence: 'Starting: no mailbox list was read yet.',
-    advice:
-      ready.reasons.length > 0 ? `Waiting for: ${ready.reasons.join('; ')}.` : 'Nothing to do but to wait a moment.',
+    sentence: 'Starting: Warmwarden has not read a mailbox list yet.',
+    advice: ready.reasons.length > 0 ? `Waiting for: ${ready.reasons.join('; ')}.` : 'Wait a moment.',
   };
 }
 
@@ -80,24 +78,23 @@ function unknownHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Head
   const failing = accounts.filter((account) => account.failingSince !== null);
   if (accounts.length > 0 && failing.length === accounts.length) {
     const since = Math.min(...failing.map((account) => account.failingSince ?? now));
-    const who = failing.length === 1 ? `of ${failing[0]?.name}` : `of any of ${failing.length} accounts`;
+    const who = failing.length === 1 ? `of account ${failing[0]?.name}` : `of any of ${failing.length} accounts`;
     const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
     return {
       tone: 'unknown',
-      sentence: `Blind: no request ${who} has succeeded for ${duration(now - since)}.`,
+      sentence: `API down: no request ${who} has succeeded for ${duration(now - since)}.`,
       advice: failing.some((account) => account.keyRejected)
-        ? 'The API rejects the key: put a valid one into the configuration and reload.'
-        : `What is shown below is what was last known.${cause ? ` Last answer: ${cause}` : ''}`,
+        ? 'The API rejects the key. Put a valid key into the configuration and reload it.'
+        : `The page shows what Warmwarden knew last.${cause ? ` The last failure: ${cause}` : ''}`,
     };
   }
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
     return {
       tone: 'unknown',
-      sentence:
-        total === 1 ? 'Blind: the one mailbox can’t be judged.' : `Blind: none of ${mailboxes(total)} can be judged.`,
+      sentence: total === 1 ? 'The one mailbox is not judged.' : `None of ${mailboxes(total)} is judged.`,
       advice:
-        'Right after a start this is normal until stats and warm-up were read once. The reasons stand in the table.',
+        'This is normal right after a start, until Warmwarden has read stats and warm-up once. The pages of the mailboxes say why.',
     };
   }
   return null;
@@ -114,7 +111,7 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const named = writesOff.slice(0, stopsNamed);
   const more = writesOff.length > stopsNamed ? ` and ${writesOff.length - stopsNamed} more` : '';
   const sentence = `Writes are OFF for ${named.map(({ scope }) => scopeText(scope)).join(', ')}${more}.`;
-  const advice = `Breaches there are notified, and nothing is done. ${named.map((off) => stopText(off, command)).join(' ')}`;
+  const advice = `Warmwarden notifies you of breaches there, but does not act. ${named.map((off) => stopText(off, command)).join(' ')}`;
   const isStopped = ({ name }: AccountState) => scopes.some((one) => one.kind === 'account' && one.account === name);
   const everywhere = scopes.some(({ kind }) => kind === 'everything') || accounts.every(isStopped);
   if (everywhere) return { tone: 'alarm', sentence, advice };
@@ -140,7 +137,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     return {
       tone: 'unknown',
       sentence: 'There is no mailbox to guard.',
-      advice: 'Check the accounts and their include lists.',
+      advice: 'Check the accounts and their include lists in the configuration.',
     };
   }
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
@@ -179,21 +176,21 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const { counts, accounts, firing, sweeps } = facts;
   const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
   if (readOnly.length > 0)
-    return `The key of ${join(readOnly)} may not write: breaches there are NOT acted on. Replace the key.`;
+    return `The key of ${join(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
   const failing = accounts.filter((account) => account.failingSince !== null).map((account) => account.name);
   if (failing.length > 0)
-    return `No request of ${join(failing)} succeeds: its mailboxes are unwatched. Look at the account below.`;
+    return `No request of ${join(failing)} succeeds, so its mailboxes are not guarded. Look at the account below.`;
   const stuck = stuckActions(facts).length;
   if (stuck > 0)
-    return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect: look at “What was done”.`;
-  if (counts.held > 0) return 'Look at the mailboxes over the limit: the guard decided, but has not acted yet.';
+    return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect. Look at “What was done”.`;
+  if (counts.held > 0) return 'Look at the held mailboxes: the guard decided, but has not acted yet.';
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
   if (counts.paused_by_guard > 0)
-    return 'Nothing burns any more. Clean the paused mailbox’s list, then resume it by hand; it never resumes by itself.';
-  if (counts.recovering > 0) return 'Nothing is needed now: the guard has acted and keeps watching.';
+    return 'No mailbox is over its limit any more. Clean the paused mailbox’s list, then resume it: Warmwarden never resumes it by itself.';
+  if (counts.recovering > 0) return 'Nothing to do now: the guard has acted and keeps watching.';
   if (judgingOf(sweeps).length > 0)
-    return 'Wait until the first sweep is done: mailboxes that were not read yet are not judged yet.';
+    return 'Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.';
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
 }
 

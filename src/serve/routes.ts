@@ -93,10 +93,15 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens): Hono 
   app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));
   addReload(app, parts);
   addOperations(app, parts);
-  app.notFound((c) => notice(c, 404, 'Not found', 'There is nothing at this address.'));
+  app.notFound((c) => notice(c, 404, 'Not found', 'No page has this address.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
-    return notice(c, 500, 'That went wrong', 'The page could not be made. The log says why. The guard goes on.');
+    return notice(
+      c,
+      500,
+      'Internal error',
+      'Warmwarden could not create this page. The log says why. The guard keeps working.',
+    );
   });
   return app;
 }
@@ -115,13 +120,13 @@ function addAccess(app: Hono, { auth, host }: RouteParts, wrongTokens: WrongToke
         c,
         403,
         'Unknown host name',
-        'Without tokens only localhost, an IP address or server.listen’s own name may be asked.',
+        'Without tokens, Warmwarden answers only to localhost, an IP address or the name in server.listen.',
       );
     }
     const identity = authenticate(c.req.header('authorization'));
     if (identity === null) return unauthorized(c, wrongTokens);
     if (mayRead(identity.role, c.req.path)) return next();
-    return notice(c, 403, 'Not allowed', `The token ${identity.name} may only read /metrics.`);
+    return notice(c, 403, 'Forbidden', `The token ${identity.name} may only read /metrics.`);
   });
 }
 
@@ -135,7 +140,7 @@ async function unauthorized(c: Context, wrongTokens: WrongTokens) {
   }
   c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
   c.header('WWW-Authenticate', 'Bearer realm="Warmwarden"', { append: true });
-  return notice(c, 401, 'Who are you?', 'A token is needed: as a Bearer token, or as the password with any name.');
+  return notice(c, 401, 'Unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
 }
 
 function authenticateFor(auth: Auth): Authenticate | null {
@@ -212,7 +217,7 @@ function addPages(app: Hono, parts: RouteParts): void {
   app.get('/mailboxes/:account/:id', async (c) => {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
+    if (!mailbox) return notice(c, 404, 'No such mailbox', 'Warmwarden does not guard a mailbox with this id.');
     const decisions = await orNull(world, () => parts.decisions(account, id, decisionsShown));
     const row = rowOf(fleet, mailbox, nearLimitPpmOf);
     const still = c.req.query('refresh') === 'off';
@@ -245,7 +250,7 @@ function addJson(app: Hono, parts: RouteParts): void {
   app.get('/api/mailboxes/:account/:id', async (c) => {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return notice(c, 404, 'No such mailbox', 'It is not in the fleet, or it has left.');
+    if (!mailbox) return notice(c, 404, 'No such mailbox', 'Warmwarden does not guard a mailbox with this id.');
     const decisions = await parts.decisions(account, id, decisionsShown);
     return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
   });

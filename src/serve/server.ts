@@ -58,12 +58,12 @@ function sentenceFor(error: NodeJS.ErrnoException, host: string, port: number): 
   const address = `${inUrl(host)}:${port}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return `${address} is in use by another process; set server.listen or stop it`;
+      return `${address} is in use by another process. Stop that process or set another server.listen`;
     case 'EACCES':
-      return `${address} may not be listened on by this user; set server.listen to a port from 1024 on`;
+      return `${address} needs more rights than this user has. Set server.listen to a port from 1024 on`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${address} is no address of this machine; set server.listen`;
+      return `${address} is not an address of this machine. Set another server.listen`;
     default:
       return `${address} can't be listened on: ${error.message}`;
   }

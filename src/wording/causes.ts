@@ -34,7 +34,9 @@ export function causeSentences(mailbox: MailboxState, verdict: Verdict, others: 
   const watched = [mailbox.dns && 'DNS', mailbox.blacklist && 'listings', mailbox.detail && 'connection'];
   const names = watched.filter((name) => name !== null && name !== undefined);
   if (names.length === 0) return [];
-  return [`Nothing changed near it in what Warmwarden watches (${listText(names)}): look at the list it writes to.`];
+  return [
+    `Nothing that Warmwarden watches (${listText(names)}) changed around that time: check the list that the mailbox writes to.`,
+  ];
 }
 
 /** A change in a sentence, with the looks it happened between. */
@@ -42,19 +44,21 @@ export function changeSentence({ what, from, to, since, at }: Change): string {
   const when = `between ${momentText(since)} and ${momentText(at)}`;
   switch (what) {
     case 'mode':
-      return `Its mode was set from ${from} to ${to} ${when}, not by Warmwarden.`;
+      return `Its mode changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
     case 'warm-up':
-      return `Its warm-up went from ${from} to ${to} ${when}, not by Warmwarden.`;
+      return `Its warm-up changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
     case 'target_daily_limit':
-      return `Its target daily limit was set from ${from} to ${to} ${when}, not by Warmwarden.`;
+      return `Its target daily limit changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;
     case 'connection':
-      return to === 'connected' ? `Its connection came back ${when}.` : `Its connection failed ${when}: ${to}.`;
+      return to === 'connected' ? `Its connection was restored ${when}.` : `Its connection failed ${when}: ${to}.`;
     case 'listing':
-      return to === 'none' ? `Its listing ended ${when}.` : `Its sending address was listed ${when}: ${to}.`;
+      return to === 'none'
+        ? `Its sending address left the blacklists ${when}.`
+        : `Its sending address was added to a blacklist ${when}: ${to}.`;
     case 'spf':
     case 'dkim':
     case 'dmarc':
-      return `${what.toUpperCase()} went from ${from} to ${to} ${when}.`;
+      return `${what.toUpperCase()} changed from ${from} to ${to} ${when}.`;
     default:
       return `Its ${what.slice(0, -'_record'.length).toUpperCase()} record changed ${when}.`;
   }
@@ -67,9 +71,11 @@ function standing({ dns, blacklist, detail }: MailboxState, near: readonly Chang
   const lists = blacklist?.answer.listed === true && !told.has('listing') ? blacklist.answer.lists : null;
   const broken = detail?.answer.connection === 'error' && !told.has('connection');
   return [
-    failing.length > 0 ? `${listText(failing.map((name) => name.toUpperCase()))} did not pass before either.` : '',
-    lists ? `Its sending address is on ${lists.length > 0 ? listText(lists) : 'a blacklist'}, and was before.` : '',
-    broken ? 'Its connection has failed for longer.' : '',
+    failing.length > 0
+      ? `${listText(failing.map((name) => name.toUpperCase()))} did not pass before that time either.`
+      : '',
+    lists ? `Its sending address is on ${lists.length > 0 ? listText(lists) : 'a blacklist'}, as it was before.` : '',
+    broken ? 'Its connection has been failing since before that time.' : '',
   ].filter((sentence) => sentence !== '');
 }
 

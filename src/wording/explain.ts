@@ -10,7 +10,7 @@ import { counted, datesText, percentText, spanText, timeText } from './phrases.t
 /** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
   const parts = [reasonText(verdict)];
-  if (verdict.warnings.length > 0) parts.push(`Odd in the data: ${verdict.warnings.join('; ')}.`);
+  if (verdict.warnings.length > 0) parts.push(`Unusual data: ${verdict.warnings.join('; ')}.`);
   return parts.join(' ');
 }
 
@@ -21,35 +21,35 @@ function reasonText(verdict: Verdict): string {
     case 'insufficient_evidence':
       return insufficientText(verdict);
     case 'already_paused':
-      return 'The warm-up is paused already, so there is nothing to decide.';
+      return 'The warm-up is already paused, so there is nothing to decide.';
     case 'not_running':
-      return 'The warm-up does not run, so there is nothing to decide.';
+      return 'The warm-up is not running, so there is nothing to decide.';
     case 'no_data':
-      return 'The statistics hold no day yet, so nothing can be said about bounces.';
+      return 'The statistics have no day yet, so the bounce rate is unknown.';
     case 'bad_payload':
-      return 'The statistics came in a form that cannot be read, so nothing is decided until a readable answer comes.';
+      return 'Warmwarden cannot read the statistics that the API sent, so it decides nothing until a readable answer arrives.';
     case 'stale_data':
       return staleText(verdict);
     case 'emergency':
       return `${emergencyText(verdict)} This is an emergency, whatever the mode.`;
     case 'unknown_mode':
-      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so there is no limit to hold the bounces against.`;
+      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so it has no limit to compare the bounce rate with.`;
     case 'unknown_status':
       return unknownStatusText(verdict);
     case 'invalid_row':
-      return 'A day of the last week has a missing, negative or broken count, so its bounce rate cannot be trusted.';
+      return 'A day of the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
     case 'implausible_counts':
-      return `${countsText(verdict)} More bounced than was sent, so the counts cannot be trusted.`;
+      return `${countsText(verdict)} More mails bounced than were sent, so the counts cannot be trusted.`;
     case 'bounce_rate_over_limit':
       return rateText(verdict);
     case 'repeat_offender':
-      return `${rateText(verdict)} The mailbox was stepped in for before, and breached again.`;
+      return `${rateText(verdict)} Warmwarden has acted on this mailbox before, and it breached again.`;
     case 'first_sight':
-      return `${rateText(verdict)} It was seen for the first time: the next fresh answer decides.`;
+      return `${rateText(verdict)} Warmwarden sees this mailbox for the first time: it acts when the next fresh answer shows the same.`;
     case 'circuit_breaker':
-      return `${rateText(verdict)} Too many mailboxes want action at once, so the breaker holds: look at the whole before anything is changed.`;
+      return `${rateText(verdict)} Too many mailboxes breach at once, so the circuit breaker holds the action: look at the whole fleet before you change anything.`;
     case 'contested':
-      return `${rateText(verdict)} What the guard changed was taken back twice within a day, so it does not act again.`;
+      return `${rateText(verdict)} Somebody reversed what Warmwarden changed twice within a day, so it does not act again.`;
     case 'clean_volume':
       return cleanText(verdict);
   }
@@ -82,7 +82,7 @@ function limitText(verdict: Verdict): string {
 
 function withinLimitText(verdict: Verdict): string {
   const back = progressText(verdict);
-  if (verdict.sent === 0) return `No mails in the evidence window yet, so no bounces either.${back}`;
+  if (verdict.sent === 0) return `No mails were sent in the evidence window yet.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
     ? `${rateText(verdict)}${back}`
@@ -100,9 +100,9 @@ function progressText({ restore }: Verdict): string {
 
 /** Why a mailbox goes back from recovery. */
 export function cleanText({ restore }: Verdict): string {
-  if (!restore) return 'Clean again.';
+  if (!restore) return 'The mailbox is clean again.';
   const { mode, cleanDays, cleanMails } = restore;
-  return `${capital(counted(cleanMails, 'mail'))} in ${counted(cleanDays, 'day')} without a bounce: back to ${mode}.`;
+  return `${capital(counted(cleanMails, 'mail'))} in ${counted(cleanDays, 'day')} without a bounce, so it goes back to ${mode}.`;
 }
 
 function insufficientText(verdict: Verdict): string {
@@ -111,20 +111,20 @@ function insufficientText(verdict: Verdict): string {
 }
 
 function staleText(verdict: Verdict): string {
-  const newest = verdict.windowTo ? ` (the newest is ${datesText(verdict.windowTo, verdict.windowTo)})` : '';
-  return `The statistics end too long ago${newest}, so they say nothing about the present.`;
+  const newest = verdict.windowTo ? ` (they end on ${datesText(verdict.windowTo, verdict.windowTo)})` : '';
+  return `The newest statistics are too old${newest}, so they say nothing about the present.`;
 }
 
 function unknownStatusText(verdict: Verdict): string {
   const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
   const wanted = {
-    recovery: 'Wanted is recovery mode, but ',
-    pause: 'Wanted is a pause, but ',
-    restore: 'Wanted is the way back from recovery, but ',
+    recovery: 'Warmwarden would switch it to recovery mode, but ',
+    pause: 'Warmwarden would pause the warm-up, but ',
+    restore: 'Warmwarden would restore the earlier mode, but ',
     none: '',
     hold: '',
   };
-  const rest = `${wanted[verdict.wanted]}the warm-up's status says neither running nor paused, so nothing is written.`;
+  const rest = `${wanted[verdict.wanted]}the warm-up's status says neither running nor paused, so it changes nothing.`;
   return lead + capital(rest);
 }
 
@@ -139,8 +139,8 @@ function emergencyText(verdict: Verdict): string {
 /** How old the counts were when they were judged. */
 export function dataAgeText(verdict: Verdict): string {
   return verdict.dataAgeMs < secondMs
-    ? 'The counts were just read when judged.'
-    : `The counts were ${spanText(verdict.dataAgeMs)} old when judged.`;
+    ? 'Based on counts read just now.'
+    : `Based on counts that were ${spanText(verdict.dataAgeMs)} old.`;
 }
 
 /** A verdict's numbers for machines. Shares in percent, dates as YYYY-MM-DD, ages in seconds. */
@@ -162,40 +162,38 @@ export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
 
 const maxRateDigits = 4;
 
-/** What an action did, in a sentence: `Switched to recovery mode at 10:02 UTC, confirmed after 0.4 s.` */
+/** What an action did, in a sentence: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
 export function actionText(action: Action, now: EpochMs): string {
   const openedAt = action.openedAt ?? action.plannedAt;
-  const since = spanText((action.settledAt ?? now) - openedAt);
-  const { what, wanted } = namesOf(action);
+  const span = spanText((action.settledAt ?? now) - openedAt);
+  const { done, noun } = namesOf(action);
   const tries = action.attempts > 1 ? ` (${action.attempts} tries)` : '';
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {
     case 'confirmed':
-      return `${what} at ${timeText(openedAt)}, confirmed ${since === '0 s' ? 'at once' : `after ${since}`}${tries}.`;
+      return `${done} at ${timeText(openedAt)}, confirmed ${span === '0 s' ? 'at once' : `after ${span}`}${tries}.`;
     case 'refused':
-      return `NOT ACTED: ${wanted.charAt(0).toLowerCase()}${wanted.slice(1)} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
+      return `NOT ACTED: ${noun} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
     case 'unconfirmed':
-      return `${wanted} was sent at ${timeText(openedAt)}, but could not be read back within ${since}${tries}.${detail}`;
+      return `${capital(noun)} was sent at ${timeText(openedAt)}, but could not be read back within ${span}${tries}.${detail}`;
     case 'dropped':
-      return `${wanted} was dropped at ${timeText(action.settledAt ?? now)}.${detail}`;
+      return `${capital(noun)} was dropped at ${timeText(action.settledAt ?? now)}.${detail}`;
     default:
-      return `${wanted} is under way since ${timeText(openedAt)}.`;
+      return `${capital(noun)} has been in progress since ${timeText(openedAt)}.`;
   }
 }
 
-/** What was done, and what was wanted; with the person who asked for it. */
-function namesOf({ kind, targetMode, by }: Action): { readonly what: string; readonly wanted: string } {
+/** What was done and by whom, and what it is called while it is not done. */
+function namesOf({ kind, targetMode, by }: Action): { readonly done: string; readonly noun: string } {
   const mode = targetMode === null ? '' : ` to ${targetMode} mode`;
   const pause = kind === 'pause';
+  const noun = mode ? `switch${mode}` : pause ? 'pause' : 'resume';
   if (by) {
     const done = mode ? `Switched${mode}` : pause ? 'Paused' : 'Resumed';
-    const noun = mode ? `switch${mode}` : pause ? 'pause' : 'resume';
-    return { what: `${done} by ${by.name}`, wanted: `The ${noun} that ${by.name} requested` };
+    return { done: `${done} by ${by.name}`, noun: `the ${noun} that ${by.name} requested` };
   }
-  if (mode) return { what: `Switched${mode}`, wanted: `Switching${mode}` };
-  return pause
-    ? { what: 'Paused the warm-up', wanted: 'Pausing the warm-up' }
-    : { what: 'Resumed the warm-up', wanted: 'Resuming the warm-up' };
+  const done = mode ? `switched it${mode}` : pause ? 'paused the warm-up' : 'resumed the warm-up';
+  return { done: `Warmwarden ${done}`, noun: mode ? `the ${noun}` : `the ${noun} of the warm-up` };
 }
 
 /** How a person takes an action back; `command` starts this program. */
@@ -205,17 +203,17 @@ export function undoText(action: Action, command: string): string {
   // People copy this into a shell: an address of other characters is left to its id.
   const name = /^[\w.+@-]+$/.test(email) ? email : mailboxId;
   if (action.kind === 'pause') {
-    return `To take it back: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
+    return `To undo this: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
   }
   if (action.kind === 'recovery') {
     const mode = before.mode ?? 'MODE';
-    return `To take it back: \`${command} mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
+    return `To undo this: \`${command} mode ${name} ${mode}\`, or set the mode in the mailbox app.`;
   }
-  return `To take it back, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
+  return `To undo this, set the mode ${before.mode ? `to ${before.mode}` : 'back'} in the mailbox app.`;
 }
 
 /** A pause stops the warm-up only; a person woken at night must know. */
-export const campaignsUntouched = 'Campaign sending is not touched: stop it yourself if it should stop.';
+export const campaignsUntouched = 'Warmwarden does not touch campaign sending: stop it yourself if it should stop.';
 
 function quoted(word: string | null): string {
   return word === null ? '(none)' : `"${word}"`;

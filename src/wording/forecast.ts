@@ -23,7 +23,7 @@ export function mendText({ mend }: Forecast): string {
   if (mend === null) return '';
   const plan = plans.find(([, limit]) => limit >= mend.requestsPerMinute);
   const byPlan = plan
-    ? `A key with ${numberText(mend.requestsPerMinute)} requests a minute would hold it (plan ${plan[0]}: ${plan[1]})`
+    ? `A key with ${numberText(mend.requestsPerMinute)} requests a minute would be enough (plan ${plan[0]}: ${plan[1]})`
     : `It would take ${numberText(mend.requestsPerMinute)} requests a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
   return `${byPlan}; or a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
 }

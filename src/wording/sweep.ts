@@ -27,7 +27,7 @@ export function sweepsText(sweeps: readonly SweepProgress[], now: EpochMs): stri
 
 /** `done in about 11 min (23:41 UTC)`, with the date where it is not today's or tonight's. */
 function doneText(doneAt: EpochMs | null, now: EpochMs): string {
-  if (doneAt === null) return 'waiting for answers of the API';
+  if (doneAt === null) return 'waiting for the API to answer';
   const leftMs = Math.max(0, doneAt - now);
   const written = new Date(doneAt).toISOString();
   const time = `${leftMs < dayMs ? '' : `${written.slice(0, 10)} `}${written.slice(11, 16)} UTC`;

@@ -5,7 +5,7 @@ import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/m
 import { hourMs } from '../../src/model/time.ts';
 import { start } from './samples.ts';
 
-const about = { api: 'https://api.example', windowMs: hourMs, now: start, pageUrl: null };
+const about = { api: 'https://api.example', windowMs: hourMs, now: start, pageUrl: null, command: 'warmwarden' };
 
 function entry(number: number, change: Partial<BreakerEntry> = {}): BreakerEntry {
   const domain = ['a.example', 'b.example', 'c.example'][number % 3] ?? '';
@@ -47,16 +47,16 @@ describe('an open breaker', () => {
 
   test('says what comes next: a second step, or nothing without a release', () => {
     const sentences = (state: BreakerState) => guardHeld(state, about).facts.sentences.join(' ');
-    expect(sentences(open(7))).toMatch(/After 60 min the worst are acted on/);
+    expect(sentences(open(7))).toMatch(/After 60 min Warmwarden acts on the worst/);
     const firstSight = sentences(open(7, { atFirstSight: true }));
-    expect(firstSight).toContain('nothing happens until you release it');
+    expect(firstSight).toContain('it does nothing until you release');
     expect(firstSight).not.toContain('are acted on');
   });
 
   test('is called by the host of the API, names its accounts, and links to what is held', () => {
     const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
     const { facts } = guardHeld(open(0, { entries }), { ...about, pageUrl: 'https://guard.example' });
-    expect(facts.title).toBe('api.example: 2 mailboxes held: too many want action at once');
+    expect(facts.title).toBe('api.example: 2 mailboxes held: too many breach at once');
     expect(facts.accounts).toEqual(['acme', 'beta']);
     expect(facts.numbers).toMatchObject({
       accounts: 'acme, beta',

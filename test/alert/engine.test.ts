@@ -117,7 +117,7 @@ test('the alerts of a mailbox that left are resolved with the reason; pending on
   kept.see({ observations: 2, subject: { ...condition().subject, object: 'other.example' } }, start);
   const { dropped } = kept.leave(start + 1);
   expect(dropped).toHaveLength(1);
-  expect(kept.told.at(-1)?.alert.facts.sentences[0]).toContain('has left the account');
+  expect(kept.told.at(-1)?.alert.facts.sentences[0]).toContain('no longer on the account');
   expect(kept.alerts.size).toBe(0);
 });
 

@@ -178,7 +178,7 @@ test('settings: another severity and `for`, and a rule that is off ends what fir
   const firing = step([found], () => undefined, start).changed[0];
   const changes = step(tune([found], { ...defaultRuleSettings, of: off }), () => firing, start);
   expect(changes.transitions).toMatchObject([{ kind: 'resolved' }]);
-  expect(changes.transitions[0]?.alert.facts.sentences[0]).toContain('switched off');
+  expect(changes.transitions[0]?.alert.facts.sentences[0]).toContain('is off');
 });
 
 test('every condition carries the severity and the `for` that its settings have by default', () => {

@@ -23,9 +23,9 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
     title: 'bob@acme.example: switched to recovery mode',
     sentences: [
       "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
-      'Switched to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
-      'The counts were just read when judged.',
-      'To take it back: `warmwarden mode bob@acme.example balanced`, or set the mode in the mailbox app.',
+      'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
+      'Based on counts read just now.',
+      'To undo this: `warmwarden mode bob@acme.example balanced`, or set the mode in the mailbox app.',
     ],
     numbers: {
       sent: 260,
@@ -53,7 +53,9 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
   const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleContext())?.alert;
   expect(alert?.severity).toBe('critical');
   expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 mails since 19 March: 41.67 %.');
-  expect(alert?.facts.sentences).toContain('Campaign sending is not touched: stop it yourself if it should stop.');
+  expect(alert?.facts.sentences).toContain(
+    'Warmwarden does not touch campaign sending: stop it yourself if it should stop.',
+  );
   expect(alert?.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
 });
 
@@ -70,7 +72,7 @@ test('guard_action_failed: refused or given up fires, a due try is unknown, conf
   expect(failed({ state: 'confirmed' }).active).toBe(false);
   expect(failed({ state: 'dropped' }).active).toBe(false);
   expect(failed({ state: 'refused', detail: 'the key may not write' }).facts.sentences.join(' ')).toMatch(
-    /NOT ACTED: switching to recovery mode was refused at 10:02 UTC\. The key may not write\. .*by hand/,
+    /NOT ACTED: the switch to recovery mode was refused at 10:02 UTC\. The key may not write\. .*yourself/,
   );
 });
 
@@ -93,9 +95,9 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
   );
   expect(condition?.facts.sentences).toEqual([
     "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
-    'NOT ACTED: enforcing is switched off (guard.enforce).',
-    'The counts were just read when judged.',
-    'Set the mode to recovery in the mailbox app, or let Warmwarden act.',
+    'NOT ACTED: enforcement is off (guard.enforce).',
+    'Based on counts read just now.',
+    'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.',
   ]);
 });
 

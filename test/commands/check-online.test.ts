@@ -102,6 +102,6 @@ test('a cadence that does not fit is summed up, with what would mend it', async 
   await using api = await stage({ requests_per_minute: 5 }, { poll: { stats: '* * * * *', warmup: '* * * * *' } });
   const text = onlineText(await askOnline(api.config, world, false), false);
   expect(text).toMatch(
-    /A key with \d+ requests a minute would hold it \(plan pro: 100\); or a cadence with stats every/,
+    /A key with \d+ requests a minute would be enough \(plan pro: 100\); or a cadence with stats every/,
   );
 });

@@ -37,7 +37,7 @@ test('tells the breach, the action and what came after, newest first', async () 
   );
   // Each action with its date: a time alone says little a day later.
   expect(text).toMatch(
-    /^\d+ March \d\d:\d\d UTC: recovery by Warmwarden, confirmed\n( {2}.*\n)* {2}Switched to recovery mode at .*, confirmed/m,
+    /^\d+ March \d\d:\d\d UTC: recovery by Warmwarden, confirmed\n( {2}.*\n)* {2}Warmwarden switched it to recovery mode at .*, confirmed/m,
   );
   expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce_rate_over_limit'));
 });

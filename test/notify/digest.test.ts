@@ -103,12 +103,12 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
     .map(({ body }) => JSON.parse(body))
     .find(({ text }) => text.startsWith('Warmwarden'));
   expect(slackFaults(payload)).toEqual([]);
-  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 2 unknown, 1 not delivered');
+  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 2 unknown, 1 undelivered');
   const texts: string[] = payload.attachments[0].blocks.map(
     (block: { text?: { text: string } }) => block.text?.text ?? '',
   );
-  expect(texts[0]).toContain('1 mailbox, of which Warmwarden keeps 0 in recovery and 0 paused.');
-  expect(texts[1]).toContain('and 5 more: the page has them all.');
+  expect(texts[0]).toContain('1 mailbox, of which Warmwarden has 0 in recovery and 0 paused.');
+  expect(texts[1]).toContain('and 5 more: see the page.');
   expect(texts[2]).toContain('info: bob1@acme.example');
   expect(texts[3]).toContain('1 mailbox not judged yet');
   expect(texts[4]).toContain('Critical: &lt;!channel&gt;: the receiver answered 400');

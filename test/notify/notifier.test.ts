@@ -44,8 +44,8 @@ test('a receiver that fails for an hour gets every message as soon as it answers
   expect(rig.clock.now() - (revived?.at ?? 0)).toBeLessThan(secondMs);
   await rig.clock.advance(minuteMs);
   expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, oldestPendingAt: null, lastFailure: null });
-  expect(rig.logged.filter((line) => line.includes('does not take messages'))).toHaveLength(1);
-  expect(rig.logged.filter((line) => line.includes('takes messages again'))).toHaveLength(1);
+  expect(rig.logged.filter((line) => line.includes('does not accept messages'))).toHaveLength(1);
+  expect(rig.logged.filter((line) => line.includes('accepts messages again'))).toHaveLength(1);
   expect(rig.logged.join()).not.toMatch(/T0P-SECRET|127\.0\.0\.1|whsec/);
 });
 
@@ -96,7 +96,7 @@ test('410 ends the endpoint: nothing more is sent to it, all of it is visible, a
   await rig.clock.advance(minuteMs);
   expect(receiver.received).toHaveLength(1);
   expect(rig.store.deliveries().map(({ state, detail }) => [state, detail])).toEqual(
-    Array.from({ length: 3 }, () => ['dead', 'the receiver answered 410: it wants no more messages']),
+    Array.from({ length: 3 }, () => ['dead', 'the receiver answered 410: it accepts no more messages']),
   );
   expect(rig.tallied.filter((line) => line === 'hook given_up')).toHaveLength(3);
   expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, givenUp: 3, failingSince: expect.any(Number) });
@@ -132,7 +132,7 @@ test('what the receiver blames on the request is given up after five attempts, a
     ['dead', 5],
     ['sent', 1],
   ]);
-  expect(rig.logged.filter((line) => line.includes('A message was given up'))).toHaveLength(1);
+  expect(rig.logged.filter((line) => line.includes('A message is undelivered'))).toHaveLength(1);
 });
 
 test('a message that its receiver answers with 500 for ever blocks what tells of the same alert, and nothing else', async () => {
@@ -323,7 +323,7 @@ test('a store that fails for a while stops nothing for good', async () => {
   await rig.clock.advance(10 * secondMs);
   const rules = receiver.received.map(({ body }) => JSON.parse(body).data.rule);
   expect(rules).toEqual(['store_failing', 'stale_data']);
-  expect(rig.logged.filter((line) => line.includes('Telling failed'))).toHaveLength(2);
+  expect(rig.logged.filter((line) => line.includes('Sending alerts failed'))).toHaveLength(2);
 });
 
 test('what a stopped daemon left is sent by the next one, under the same id with the same bytes', async () => {
@@ -354,7 +354,7 @@ test('what an earlier configuration left for a channel that is gone stays visibl
   expect([...rig.fleet.channels()]).toMatchObject([
     { name: 'old', type: 'removed', pending: 1, oldestPendingAt: start },
   ]);
-  expect(rig.logged.join()).toContain('a channel that is not configured');
+  expect(rig.logged.join()).toContain('a channel that is no longer configured');
 });
 
 test('a clock that was set back by hours delays nothing', async () => {
@@ -393,7 +393,7 @@ test('a channel that takes nothing for 15 minutes is told through the others, an
   await rig.clock.advance(3 * minuteMs);
   const told = () => fine.received.slice(1).map(({ body }) => JSON.parse(body));
   expect(told()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'channel_failing', severity: 'critical' } }]);
-  expect(told()[0].data.alerts[0]).toMatchObject({ object: 'ops', title: 'channel ops does not take messages' });
+  expect(told()[0].data.alerts[0]).toMatchObject({ object: 'ops', title: 'channel ops does not accept messages' });
   expect(told()[0].data.alerts[0].sentences).toContain('Slack answered 503.');
   expect(JSON.stringify(told())).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
   broken.answer = status(200, {}, 'ok');

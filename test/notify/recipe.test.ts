@@ -32,7 +32,7 @@ test('an alert starts one run, which is followed until it has ended; its end and
   expect(rig.store.deliveries()[0]).toMatchObject({
     state: 'accepted',
     attempts: 0,
-    detail: 'run run-1 goes on: its status is queued',
+    detail: 'run run-1 is still running: its status is queued',
   });
   await rig.clock.advance(minuteMs);
   expect(rig.store.deliveries()[0]).toMatchObject({ state: 'sent', detail: 'run run-1 succeeded with 2 rows' });
@@ -52,7 +52,9 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
   await rig.clock.advance(2 * hourMs);
   expect(posts(host)).toBe(1);
   expect(rig.store.deliveries()[0]).toMatchObject({ state: 'dead', attempts: 1 });
-  expect(rig.store.deliveries()[0]?.detail).toContain('a run of at-risk may have started, and is not asked for again');
+  expect(rig.store.deliveries()[0]?.detail).toContain(
+    'a run of at-risk may have started, so Warmwarden does not start it again',
+  );
   expect([...rig.fleet.channels()][0]).toMatchObject({ givenUp: 1 });
   host.trigger = () => ({ status: 202, body: { id: 'run-2', status: 'succeeded' } });
   await resendCommand(
@@ -84,7 +86,7 @@ test('a trigger that a killed daemon had begun is not sent again; a run that it 
   expect(posts(host)).toBe(0);
   expect(host.of('GET', /run-7$/)).toHaveLength(1);
   expect(store.deliveries().map(({ state, detail }) => [state, detail])).toEqual([
-    ['dead', 'Warmwarden ended in the middle of it: it may have been done, and is not asked for again'],
+    ['dead', 'Warmwarden ended while it was sending; it may have been carried out, so Warmwarden does not retry it'],
     ['sent', 'run run-1 succeeded with 1 row'],
   ]);
 });
@@ -116,7 +118,7 @@ test('a run that failed is given up and says why, and one without an end is let 
   rig.commit(firing(sampleAlert(2)));
   await rig.clock.advance(2 * hourMs);
   expect(rig.store.deliveries()[1]).toMatchObject({ state: 'sent' });
-  expect(rig.store.deliveries()[1]?.detail).toMatch(/pondering.*after an hour it is no longer followed/);
+  expect(rig.store.deliveries()[1]?.detail).toMatch(/pondering.*Warmwarden stopped following it after an hour/);
 });
 
 test('trying it out asks for the recipe and starts nothing; the key is in no sentence', async () => {
@@ -137,8 +139,8 @@ test('trying it out asks for the recipe and starts nothing; the key is in no sen
     await channel.close?.();
     return [result?.kind, result?.detail];
   };
-  expect(await said({})).toEqual(['sent', 'the service answers and has the recipe at-risk; it was not started']);
-  expect(await said({ recipe: 'at-rsk' })).toEqual(['refused', 'the service has no recipe at-rsk; it has at-risk']);
+  expect(await said({})).toEqual(['sent', 'the service answers and has the recipe at-risk. The test did not start it']);
+  expect(await said({ recipe: 'at-rsk' })).toEqual(['refused', 'the service has no recipe at-rsk. It has at-risk']);
   const [kind, detail] = await said({ apiKey: 'rk_wrong_key_0123456789' });
   expect([kind, detail?.includes('rk_wrong')]).toEqual(['refused', false]);
   expect(posts(host)).toBe(0);

@@ -75,7 +75,7 @@ test('2,000 alerts: twenty in words, the count of the rest, within every limit',
   expect(payload.text).toBe('Warning: acme: stale statistics (2000)');
   const blocks = payload.attachments[0]?.blocks ?? [];
   expect(blocks.filter(({ type }) => type === 'section')).toHaveLength(20);
-  expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1980 more: the page has them all.');
+  expect(blocks.at(-3)?.elements?.[0]?.text).toBe('and 1980 more: see the page.');
   expect(blocks.at(-2)?.elements?.[0]?.url).toBe('http://127.0.0.1:7025');
 });
 

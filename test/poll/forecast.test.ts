@@ -33,7 +33,7 @@ test('says by how much a cadence is too much, how old statistics get, and what w
     '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old',
   );
   expect(mendText(forecast)).toBe(
-    'A key with 123 requests a minute would hold it (plan enterprise: 500); or a cadence with stats every 20 min and warm-up every 60 min.',
+    'A key with 123 requests a minute would be enough (plan enterprise: 500); or a cadence with stats every 20 min and warm-up every 60 min.',
   );
 });
 

@@ -130,7 +130,7 @@ test('S8: a list that goes on elsewhere is told as not whole, and nobody in it o
   await duty.run(3 * hourMs);
   expect([duty.fleet().mailboxCount('agency'), duty.alert('mailbox_list_short')?.facts.title]).toEqual([
     5,
-    'agency: the mailbox list is not whole',
+    'agency: the mailbox list is incomplete',
   ]);
   duty.between.meddle = () => 'pass';
   await duty.run(2 * minuteMs);

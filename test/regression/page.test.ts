@@ -18,5 +18,7 @@ test('of 2,000 firing alerts the page shows the gravest and newest 100, and the 
   expect(shown).toEqual(Array.from({ length: 99 }, (_, index) => index));
   expect(body).toContain('the gravest');
   expect(body).toContain('>2001</span>');
-  expect(body).toContain('1,901 further alerts fire, no graver than these: <a href="/api/alerts">/api/alerts</a>');
+  expect(body).toContain(
+    '1,901 further alerts fire, none of them more severe than these: see <a href="/api/alerts">/api/alerts</a>',
+  );
 });

@@ -15,8 +15,8 @@ const expectErrors = [
   'The store is failing.',
   'could not be',
   'an action stopped',
-  'Telling failed',
-  'Sending a message broke',
+  'Sending alerts failed',
+  'Sending a message failed',
   'the polling loop of an account ended with an error',
 ];
 

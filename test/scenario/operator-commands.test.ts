@@ -119,7 +119,7 @@ describe('what others change', () => {
     await stage.run(10 * minuteMs);
     await stage.until('the switch', () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery', 4 * hourMs);
     // The cause beside the number: nothing else changed, and that is said.
-    expect(stage.mailbox(amelia).action?.causes.join(' ')).toMatch(/bounce|Nothing changed near it/);
+    expect(stage.mailbox(amelia).action?.causes.join(' ')).toMatch(/bounce|Nothing that Warmwarden watches/);
     await stage.run(25 * hourMs);
     stage.simulator.fleet.configure(amelia, { targetDailyLimit: 12 });
     await stage.run(31 * minuteMs);

@@ -37,7 +37,7 @@ async function troubled(stage: Stage): Promise<void> {
   stage.start();
   await stage.daemon.onDuty();
   await until('the action', () => stage.api.posts(burning).length > 0);
-  await stage.daemon.said('does not take messages');
+  await stage.daemon.said('does not accept messages');
   const body = `{"error": "the key ${stage.key} is tired"}`;
   stage.api.fault = ({ mailboxId }) => (mailboxId === fine.id ? { kind: 'answer', status: 403, body } : undefined);
   await stage.daemon.said('is tired');

@@ -109,7 +109,7 @@ describe('the server', () => {
   test('says in one sentence that its port is taken', async () => {
     await using first = await serve(exampleFleet());
     await expect(serve(exampleFleet(), { port: first.port })).rejects.toThrow(
-      `127.0.0.1:${first.port} is in use by another process; set server.listen or stop it`,
+      `127.0.0.1:${first.port} is in use by another process. Stop that process or set another server.listen`,
     );
   });
 

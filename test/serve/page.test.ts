@@ -57,7 +57,7 @@ describe('the headline', () => {
     const fleet = calmFleet();
     fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs, lastFailure: 'connection refused' }));
     const body = await read(fleet);
-    expect(headline(body)).toBe('Blind: no request of acme has succeeded for 12\u00a0min.');
+    expect(headline(body)).toBe('API down: no request of account acme has succeeded for 12\u00a0min.');
     expect(body).toContain('class="headline unknown"');
     expect(body).toContain('connection refused');
   });
@@ -67,7 +67,7 @@ describe('the headline', () => {
     fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }));
     const reasons = ['the mailboxes of acme'];
     const body = await read(fleet, '/', { ready: () => ({ ready: false, reasons }) });
-    expect(headline(body)).toBe('Starting: no mailbox list was read yet.');
+    expect(headline(body)).toBe('Starting: Warmwarden has not read a mailbox list yet.');
     expect(body).toContain('Waiting for: the mailboxes of acme.');
   });
 
@@ -161,7 +161,7 @@ describe('the headline', () => {
   test('shouts when a key may not write', async () => {
     const fleet = calmFleet();
     fleet.putAccount(account('acme', { writable: false }));
-    expect(await read(fleet)).toContain('breaches there are NOT acted on');
+    expect(await read(fleet)).toContain('Warmwarden does NOT act on breaches there');
   });
 });
 
@@ -190,7 +190,7 @@ describe('the table', () => {
     const state = await read(exampleFleet(), '/?state=recovering');
     expect(state).toContain('>hello<wbr>');
     expect(state).not.toContain('>box5<wbr>');
-    expect(await read(exampleFleet(), '/?q=nobody')).toContain('No mailbox fits.');
+    expect(await read(exampleFleet(), '/?q=nobody')).toContain('No mailbox matches.');
   });
 
   test('has pages of 100 rows, and a page beyond the end is the last', async () => {
@@ -273,8 +273,8 @@ describe('the page of a mailbox', () => {
     const broken = () => Promise.reject(new Error('secret path /var/lib'));
     await using server = await serve(exampleFleet(), { decisions: broken, deliveries: broken });
     for (const [path, sentence] of [
-      ['/', 'The list of messages can’t be read'],
-      ['/mailboxes/acme/m1', 'They can’t be read at the moment'],
+      ['/', 'Warmwarden can’t read the list of messages'],
+      ['/mailboxes/acme/m1', 'Warmwarden can’t read them at the moment'],
     ]) {
       const answer = await ask(`${server.url}${path}`, page);
       expect(answer.status).toBe(200);

@@ -112,7 +112,7 @@ test('without answers there is no end to foresee', async () => {
   await at.read(['warmup', 'stats'], 0, 5);
   await at.clock.advance(3 * minuteMs);
   at.sweep.show();
-  expect(at.text()).toBe('First sweep of acme: 5 of 10 mailboxes read, waiting for answers of the API');
+  expect(at.text()).toBe('First sweep of acme: 5 of 10 mailboxes read, waiting for the API to answer');
 });
 
 test('who arrives meanwhile is read with the rest, who leaves is not waited for, and who was judged before is known', async () => {

@@ -18,8 +18,8 @@ test('a DNS record that broke, a listing and a failed connection near the bounce
       { ...seen, what: 'connection', from: 'connected', to: 'IMAP login failed' },
     ],
   });
-  expect(dkim).toMatch(/^DKIM went from pass to fail between 20 March \d\d:\d\d UTC and 20 March \d\d:\d\d UTC\.$/);
-  expect(listing).toMatch(/^Its sending address was listed between .*: zen\.spamhaus\.org\.$/);
+  expect(dkim).toMatch(/^DKIM changed from pass to fail between 20 March \d\d:\d\d UTC and 20 March \d\d:\d\d UTC\.$/);
+  expect(listing).toMatch(/^Its sending address was added to a blacklist between .*: zen\.spamhaus\.org\.$/);
   expect(connection).toMatch(/^Its connection failed between .*: IMAP login failed\.$/);
 });
 
@@ -52,11 +52,11 @@ test('where nothing changed in what is watched, it says so, and where to look in
   const fine = { status: 'pass', pass: true, record: null };
   const dns = { at: start, answer: { domain: null, checkedAt: null, records: { spf: fine, dkim: fine, dmarc: fine } } };
   expect(causes({ dns })).toEqual([
-    'Nothing changed near it in what Warmwarden watches (DNS): look at the list it writes to.',
+    'Nothing that Warmwarden watches (DNS) changed around that time: check the list that the mailbox writes to.',
   ]);
   const failing = {
     ...dns,
     answer: { ...dns.answer, records: { ...dns.answer.records, spf: { ...fine, pass: false } } },
   };
-  expect(causes({ dns: failing })).toEqual(['SPF did not pass before either.']);
+  expect(causes({ dns: failing })).toEqual(['SPF did not pass before that time either.']);
 });

@@ -19,10 +19,10 @@ test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
     "1 bounce in 140 mails of 14 to 20 March is 0.71 %, over slow's limit of 0.5 %. That is too few bounces to act on; 1 more would breach it.",
   );
-  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No mails in the evidence window yet');
+  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No mails were sent in the evidence window yet');
   expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: a day in the future is left out'] }))).toContain(
-    'Odd in the data',
+    'Unusual data',
   );
 });
 

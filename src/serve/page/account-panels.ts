@@ -27,7 +27,7 @@ function accountItem(account: AccountState, sweep: SweepProgress | undefined, no
   const queue = account.oldestDueAt === null ? '' : `, the oldest due for ${duration(now - account.oldestDueAt)}`;
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
-${account.failingSince === null ? '' : html`<p class="bad">No request succeeds since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
+${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
 ${account.writable ? '' : html`<p class="bad">The key may not write: breaches are NOT acted on.</p>`}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${numberText(account.requestsPerMinute)} requests a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
@@ -47,7 +47,7 @@ function apiState(account: AccountState): { readonly word: string; readonly tone
   if (account.keyRejected) return { word: 'key rejected', tone: 'critical' };
   if (account.failingSince !== null) return { word: 'API down', tone: 'critical' };
   if (!account.writable) return { word: 'read-only', tone: 'critical' };
-  if (account.lastSuccessAt === null) return { word: 'not asked yet', tone: 'info' };
+  if (account.lastSuccessAt === null) return { word: 'not polled yet', tone: 'info' };
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }
 
@@ -56,7 +56,7 @@ const deliveryWords: Readonly<
 > = {
   pending: { word: 'waiting', tone: 'waiting' },
   sent: { word: 'sent', tone: 'confirmed' },
-  dead: { word: 'given up', tone: 'critical' },
+  dead: { word: 'undelivered', tone: 'critical' },
 };
 
 export function channelsPanel(
@@ -68,23 +68,23 @@ export function channelsPanel(
   const channels = [...fleet.channels()];
   if (channels.length === 0 && deliveries?.length === 0) {
     return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
-<p class="muted">No channel is configured: alerts stand on this page only.</p></section>`;
+<p class="muted">No channel is configured: this page is the only place that shows alerts.</p></section>`;
   }
   const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
 <ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
-${deliveries === null ? html`<p class="bad">The list of messages can’t be read at the moment. The log says why.</p>` : ''}
+${deliveries === null ? html`<p class="bad">Warmwarden can’t read the list of messages at the moment. The log says why.</p>` : ''}
 ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
 }
 
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
   const ill = channel.failingSince !== null && (channel.pending > 0 || channel.givenUp > 0);
   const waiting =
-    channel.pending === 0 ? 'Nothing waits' : `${counted(channel.pending, 'message waits', 'messages wait')}`;
+    channel.pending === 0 ? 'No message waits' : `${counted(channel.pending, 'message waits', 'messages wait')}`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message was', 'messages were')} given up. <code>${command} channels resend ${text(channel.name)}</code> sends again.</p>`}
-<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'Nothing was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
+<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
 function deliveryItem(delivery: Delivery, now: EpochMs): Markup {

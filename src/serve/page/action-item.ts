@@ -31,7 +31,7 @@ const wanted: Readonly<Record<ActionKind, string>> = {
 /** How an action stands, as a word and as the class that colours it. */
 const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly tone: string }>> = {
   planned: { word: 'planned', tone: 'waiting' },
-  open: { word: 'under way', tone: 'waiting' },
+  open: { word: 'in progress', tone: 'waiting' },
   confirmed: { word: 'confirmed', tone: 'confirmed' },
   refused: { word: 'refused', tone: 'critical' },
   unconfirmed: { word: 'not confirmed', tone: 'critical' },
@@ -39,7 +39,7 @@ const stateWords: Readonly<Record<ActionState, { readonly word: string; readonly
 };
 
 function askedFor({ name, reason }: Person): string {
-  return reason === '' ? `${name} asked for it.` : `${name} asked for it: ${reason}`;
+  return reason === '' ? `${name} requested it.` : `${name} requested it: ${reason}`;
 }
 
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {

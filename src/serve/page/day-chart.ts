@@ -35,7 +35,7 @@ const chart = { width: 720, left: 44, sentTop: 14, sentHeight: 96, rateTop: 140,
 export function dayChart(parts: DayChartParts): Markup {
   const { actions } = parts;
   const days = daysOf(parts);
-  if (days.length === 0) return html`<p class="muted">No day is known yet.</p>`;
+  if (days.length === 0) return html`<p class="muted">There are no days yet.</p>`;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
   const limitPpm = days.at(-1)?.limitPpm ?? null;
   const maxRate = Math.max(1_000, ...days.map((day) => Math.max((day.limitPpm ?? 0) * 2, day.ratePpm ?? 0)));
@@ -133,7 +133,7 @@ function summary(days: readonly Day[], limitPpm: Ppm | null): string {
   const last = days.at(-1);
   const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
   const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
-  return `Sent and bounced a day over ${days.length} days. The bounce rate of the last 7 days is ${rate}; ${limit}. The numbers stand in the table below.`;
+  return `Sent and bounced a day over ${days.length} days. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
 function dayTable(days: readonly Day[]): Markup {

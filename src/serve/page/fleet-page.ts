@@ -73,7 +73,7 @@ function since({ rows, fleet, now }: FleetPageParts): Markup {
   const unread = rows.filter((row) => row.statsAt === null).length;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} never`;
   const date = new Date(first).toISOString();
-  return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. The oldest stats were read ${ago(oldest, now)}${never}.`;
+  return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {
@@ -98,7 +98,7 @@ ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}<
 }
 
 function moreAlerts(left: number): Markup {
-  return html`<p class="muted">${counted(left, 'further alert fires', 'further alerts fire')}, no graver than these: <a href="/api/alerts">/api/alerts</a> lists all of them.</p>`;
+  return html`<p class="muted">${counted(left, 'further alert fires', 'further alerts fire')}, none of them more severe than these: see <a href="/api/alerts">/api/alerts</a>.</p>`;
 }
 
 function alertTitle(alert: Alert): Markup {
@@ -111,5 +111,5 @@ function alertTitle(alert: Alert): Markup {
 function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {
   const items = fleet.recentActions().map((action) => actionItem({ action, explain, now, link: true }));
   return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2>
-${items.length === 0 ? html`<p class="muted">Nothing: no limit was exceeded.</p>` : folded(items, 'events')}</section>`;
+${items.length === 0 ? html`<p class="muted">Nothing: no mailbox exceeded its limit.</p>` : folded(items, 'events')}</section>`;
 }

@@ -18,7 +18,7 @@ export function fleetTable({ page, selection, counts, now }: FleetTableParts): M
   return html`<section class="panel fleet" aria-labelledby="fleet">
 <div class="bar"><h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>${filterForm(selection)}</div>
 ${stateLinks(selection, counts)}
-${page.rows.length === 0 ? html`<p class="muted">No mailbox fits. <a href="/">Show all</a></p>` : table(page.rows, now)}
+${page.rows.length === 0 ? html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>` : table(page.rows, now)}
 ${pageLinks(page, selection)}
 </section>`;
 }

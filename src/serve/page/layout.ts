@@ -41,7 +41,7 @@ ${live ? clock(live) : ''}
 function clock(live: { readonly now: EpochMs; readonly still: boolean; readonly path: string }): Markup {
   const iso = new Date(live.now).toISOString();
   const toggle = live.still
-    ? html`<a href="${live.path}">keep refreshing</a>`
-    : html`<a href="${live.path}${live.path.includes('?') ? '&' : '?'}refresh=off">hold still</a>`;
+    ? html`<a href="${live.path}">Resume live updates</a>`
+    : html`<a href="${live.path}${live.path.includes('?') ? '&' : '?'}refresh=off">Pause live updates</a>`;
   return html`<p class="clock"><time datetime="${iso}" title="${iso}">${iso.slice(11, 19)} UTC</time> ${toggle}</p>`;
 }

@@ -23,20 +23,20 @@ export function stateTone(state: GuardState): Tone {
 export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
-    return 'The last action has not taken effect: look at the mailbox at your provider and do by hand what stands below.';
+    return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
-        ? 'Nothing to do yet: the guard acts when a second answer says the same.'
-        : 'Not acted on so far. Look at it: if it must not wait, pause the warm-up at your provider.';
+        ? 'Nothing to do yet: the guard acts when a second answer shows the same.'
+        : 'The guard has not acted so far. If it cannot wait, pause the warm-up in the mailbox app.';
     case 'not_judged':
-      return 'The guard can’t judge it and does nothing. The sentence above says what is missing.';
+      return 'The guard cannot judge it, so it does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
-      return 'Warm-up stays paused until a person resumes it. Find out where the bounces come from first. Campaign sending is not touched.';
+      return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
     case 'recovering':
-      return 'Nothing is needed: it sends less, and is watched with the recovery limit. If it bounces on, its warm-up is paused.';
+      return 'Nothing to do: it sends less, and the limit of recovery mode applies. If it keeps bouncing, Warmwarden pauses its warm-up.';
     case 'near_limit':
-      return 'Nothing was done yet. A look at where the bounces come from may save an intervention.';
+      return 'The guard has not acted. If you find out where the bounces come from, it may not have to.';
     case 'paused_by_others':
       return 'Somebody else paused its warm-up, so Warmwarden leaves it paused. Nothing to do if that is on purpose.';
     case 'not_running':

@@ -37,7 +37,7 @@ export function mailboxPage(parts: MailboxPageParts): Markup {
 <section class="headline ${stateTone(row.state)}" aria-label="Summary">
 <p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${row.label}</h1>
-<p>${verdict === null ? 'Not judged yet: stats and warm-up must both be read once.' : text(explain(verdict))}</p>
+<p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : text(explain(verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 </section>
@@ -163,12 +163,12 @@ ${changes
 function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
   if (decisions === null) {
     return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
-<p class="bad">They can’t be read at the moment. The log says why.</p></section>`;
+<p class="bad">Warmwarden can’t read them at the moment. The log says why.</p></section>`;
   }
   const items = decisions.map(
     ({ since, until, count: times, verdict }) =>
       html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${times > 1 ? html`, ${numberText(times)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
   );
   return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
-${items.length === 0 ? html`<p class="muted">None was recorded yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;
+${items.length === 0 ? html`<p class="muted">None yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;
 }

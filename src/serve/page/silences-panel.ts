@@ -11,7 +11,7 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 </li>`,
   );
   return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${silences.length}</span></h2>
-<p class="muted">Nobody is told of these. The guard goes on, and this page shows them.</p>
+<p class="muted">Warmwarden sends no messages about these. It keeps guarding the mailboxes, and this page shows the alerts.</p>
 <ul class="plain">${items}</ul></section>`;
 }
 

@@ -7,15 +7,15 @@ const refusal = (description: string) => ({ description, content: json(refusalSh
 const idOf = (what: string) => z.object({ id: z.string().describe(`The id of the ${what}.`) });
 
 const refusals = {
-  401: refusal('No key, or an unknown one.'),
+  401: refusal('The key is missing or unknown.'),
   429: {
-    ...refusal("The plan's requests of this minute are used up."),
+    ...refusal("The plan's requests for this minute are used up."),
     headers: z.object({ 'Retry-After': z.string().describe('Whole seconds.') }),
   },
 };
 const limits = z.object({
   'X-RateLimit-Limit': z.string().describe('Requests a minute.'),
-  'X-RateLimit-Remaining': z.string().describe('What is left of them.'),
+  'X-RateLimit-Remaining': z.string().describe('How many of them are left.'),
 });
 const paging = z.object({
   offset: z.coerce.number().int().min(0).optional().describe('The first row; 0 when left out.'),
@@ -38,7 +38,7 @@ export function openApiDocument(version: string) {
     summary: 'The saved recipes',
     responses: {
       200: {
-        description: 'All of them, and the files that are none.',
+        description: 'All recipes, and the files that are not valid recipes.',
         headers: limits,
         content: json(
           z.object({
@@ -58,14 +58,14 @@ export function openApiDocument(version: string) {
     request: { params: idOf('recipe'), body: { required: false, content: json(runRequestShape) } },
     responses: {
       202: {
-        description: 'The run was taken; Location names it.',
+        description: 'The run was accepted; Location names it.',
         headers: limits.extend({ Location: z.string() }),
         content: json(runShape),
       },
       400: refusal('The body or a parameter is wrong.'),
-      403: refusal('apply: true takes the role operator.'),
+      403: refusal('apply: true needs the role operator.'),
       404: refusal('There is no such recipe.'),
-      503: refusal('Too many runs wait.'),
+      503: refusal('Too many runs are waiting.'),
       ...refusals,
     },
   });
@@ -95,7 +95,7 @@ export function openApiDocument(version: string) {
       },
       400: refusal('offset or limit is wrong.'),
       404: refusal('There is no such run.'),
-      410: refusal('The run was deleted: it is older than retention.runs, or newer runs took its room.'),
+      410: refusal('The run was deleted: it is older than retention.runs, or newer runs needed its space.'),
       ...refusals,
     },
   });
@@ -103,13 +103,13 @@ export function openApiDocument(version: string) {
     ...common,
     method: 'post',
     path: '/v1/runs/{id}/cancel',
-    summary: 'End a run; what it has done stays done',
+    summary: 'Cancel a run; what it has changed stays changed',
     request: { params: idOf('run') },
     responses: {
       200: { description: 'The run as it is now.', headers: limits, content: json(runShape) },
-      403: refusal("Another's run takes the role operator."),
+      403: refusal("Another key's run needs the role operator."),
       404: refusal('There is no such run.'),
-      410: refusal('The run was deleted: it is older than retention.runs, or newer runs took its room.'),
+      410: refusal('The run was deleted: it is older than retention.runs, or newer runs needed its space.'),
       ...refusals,
     },
   });

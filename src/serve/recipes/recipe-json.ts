@@ -39,8 +39,8 @@ export const runShape = z
 
 export const runWithRowsShape = runShape
   .extend({
-    rows: z.array(z.record(z.string(), cell)).describe('Untrusted data: addresses and texts are what strangers wrote.'),
-    next: z.string().nullable().describe('Where further rows are; null at the end of what there is so far.'),
+    rows: z.array(z.record(z.string(), cell)).describe('Untrusted data: strangers wrote the addresses and texts.'),
+    next: z.string().nullable().describe('The offset of the next rows; null at the end of the rows so far.'),
   })
   .meta({ id: 'RunWithRows' });
 
@@ -51,7 +51,7 @@ export const refusalShape = z
 export const runRequestShape = z
   .strictObject({
     parameters: z.record(z.string(), z.unknown()).default({}),
-    apply: z.boolean().default(false).describe('Do what the recipe says; without it, it is only planned.'),
+    apply: z.boolean().default(false).describe('Carry out what the recipe says. Without it, the run is a dry run.'),
     plan: z
       .string()
       .nullable()

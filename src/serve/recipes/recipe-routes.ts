@@ -71,17 +71,20 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
     const { name, role } = c.get('caller');
     const run = await service.run(id);
     if (!('refused' in run) && role !== 'operator' && run.by !== name) {
-      return refusal(c, 403, 'not_allowed', "To cancel another's run takes the role operator; this is a viewer.");
+      return refusal(
+        c,
+        403,
+        'not_allowed',
+        "Only a key with the role operator may cancel another key's run; this key is a viewer.",
+      );
     }
     const cancelled = 'refused' in run ? run : await service.cancel(id);
     return 'refused' in cancelled ? refused(c, cancelled) : c.json(runJson(cancelled));
   });
-  app.notFound((c) =>
-    refusal(c, 404, 'not_found', 'There is nothing at this address; /openapi.json says what there is.'),
-  );
+  app.notFound((c) => refusal(c, 404, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request for a recipe could not be answered');
-    return refusal(c, 500, 'failed', 'That went wrong here. The log says why.');
+    return refusal(c, 500, 'failed', 'Internal error. The log says why.');
   });
   return app;
 }
@@ -103,7 +106,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
         c,
         401,
         'unauthorized',
-        `A key is needed as a Bearer token: \`${world.command} token new NAME --recipe-key\` makes one.`,
+        `Unauthorized: send a key as Bearer. To make one: \`${world.command} token new NAME --recipe-key\` makes one.`,
       );
     }
     c.set('caller', caller);
@@ -126,7 +129,7 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
   try {
     if (text.trim() !== '') body = JSON.parse(text);
   } catch {
-    return { wrong: 'The body is no JSON.' };
+    return { wrong: 'The body is not valid JSON.' };
   }
   const read = runRequestShape.safeParse(body);
   if (read.success) return read.data;
