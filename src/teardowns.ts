@@ -46,6 +46,6 @@ export class Teardowns {
     );
     const outcome = await Promise.race([ended, late]);
     waiting.abort();
-    if (outcome !== 'ended') this.#log.warn({ part, outcome }, 'a part did not stop as it should');
+    if (outcome !== 'ended') this.#log.warn({ part, outcome }, 'a part did not stop in time');
   }
 }

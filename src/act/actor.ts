@@ -106,7 +106,7 @@ export class Actor {
       } catch (error) {
         log.error(
           { account: action.account, mailbox: action.email, action: action.id, err: error },
-          'an action stopped',
+          'an action failed because of an error in Warmwarden',
         );
         await clock.sleep(ownFaultWaitMs, signal);
       }

@@ -40,7 +40,10 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   const sayOmitted = (omitted: number) => {
     const limit = inForce.seriesLimit;
     if (omitted > 0 && saidOmitted === 0)
-      log.warn({ omitted, limit }, 'metrics.series_limit leaves mailboxes out of /metrics; the guard watches them all');
+      log.warn(
+        { omitted, limit },
+        'metrics.series_limit omits mailboxes from /metrics; the guard still watches them all',
+      );
     if (omitted === 0 && saidOmitted > 0) log.info({ limit }, 'every mailbox is in /metrics again');
     saidOmitted = omitted;
   };

@@ -29,7 +29,7 @@ export class WritesWatch {
       try {
         await settleWrites(this.#rooms);
       } catch (error) {
-        log.error({ err: error }, 'the emergency stop could not be looked after');
+        log.error({ err: error }, 'the emergency stop could not be checked');
       }
       await clock.sleep(this.#nextLookMs(), signal);
     }

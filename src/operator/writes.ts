@@ -70,7 +70,7 @@ export async function settleWrites(rooms: WritesRooms): Promise<void> {
     return over;
   });
   for (const { scope } of expired)
-    world.log.warn({ scope: scopeText(scope) }, 'writes are on again: the time that was set is over');
+    world.log.warn({ scope: scopeText(scope) }, 'writes are on again: the emergency stop has expired');
   if (expired.length === 0) return;
   await rooms.judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
 }

@@ -57,7 +57,7 @@ async function schedule({ world, runner, catalogue, runs }: SchedulerParts, sign
         if ('refused' in run) log.warn({ recipe: recipe.id, said: run.said }, 'a scheduled run was not started');
       }
     } catch (error) {
-      log.error({ err: error }, 'the schedules of recipes could not be looked at');
+      log.error({ err: error }, 'the schedules of recipes could not be checked');
     }
   }
 }

@@ -134,7 +134,7 @@ export class Reloader {
     if (!dryRun) {
       rooms.world.log.error(
         { file: source.file, by, problems },
-        'configuration refused: the one before stays in force',
+        'configuration refused: the previous one stays in force',
       );
       refused();
       await this.#alert.show(problems);
@@ -173,7 +173,7 @@ export class Reloader {
       try {
         await work();
       } catch (error) {
-        world.log.error({ err: error }, `during a reload: ${what}`);
+        world.log.error({ err: error }, `during the reload: ${what}`);
         troubles.push(`${what}: ${textOf(error)}`);
       }
     };

@@ -39,7 +39,10 @@ export class SecretRotation {
       this.#files,
       () => this.#bell.ring(),
       (folder) =>
-        this.#world.log.warn({ folder }, 'the folder of a secret is not watched: it is looked at every minute'),
+        this.#world.log.warn(
+          { folder },
+          'the folder of a secret file cannot be watched: Warmwarden checks the file every minute',
+        ),
     );
   }
 

@@ -71,7 +71,7 @@ export class Supervisor {
       try {
         this.#look();
       } catch (error) {
-        log.error({ err: error }, 'whether the accounts are guarded could not be checked');
+        log.error({ err: error }, 'the check whether the accounts are guarded failed');
       }
     }
   }
@@ -125,11 +125,11 @@ export class Supervisor {
       await duties.changes.take(async () => {
         const account = live.account(name);
         if (!account || this.#stop.signal.aborted || duties.watchOf(name) !== ailing) return;
-        log.error({ account: name }, `the polling of an account is started again: ${ailment}`);
+        log.error({ account: name }, `Warmwarden restarts the polling of an account: ${ailment}`);
         await duties.restart(account);
       });
     } catch (error) {
-      log.error({ account: name, err: error }, 'the polling of an account could not be started again');
+      log.error({ account: name, err: error }, 'the polling of an account could not be restarted');
     }
   }
 
@@ -149,7 +149,10 @@ export class Supervisor {
         for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
         if (changes.transitions.length > 0) onTransitions();
       } catch (error) {
-        world.log.error({ err: error }, 'whether the accounts are guarded could not be recorded');
+        world.log.error(
+          { err: error },
+          'the result of the check the result of the check whether the accounts are guarded could not be recorded',
+        );
       }
     };
     this.#telling = record().finally(() => {

@@ -143,7 +143,7 @@ export class AccountWatch {
       endsWithin(this.#running, loopsEndWithinMs, world.clock),
       endsWithin(this.#actor.idle(), actionsEndWithinMs, world.clock),
     ]);
-    if (ended.includes(false)) world.log.error({ account: this.account }, 'a loop that hangs was left behind');
+    if (ended.includes(false)) world.log.error({ account: this.account }, 'a loop that hangs was abandoned');
     await api.close();
   }
 
@@ -213,7 +213,7 @@ export class AccountWatch {
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },
-          'a plan could not be dropped',
+          'a planned action could not be dropped',
         );
       }
       this.#actor.attend(mailbox.id, this.#stop.signal);

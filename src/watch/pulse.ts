@@ -38,7 +38,7 @@ export class Pulse {
       if (!signal.aborted) throw new Error('it ended although nobody had stopped it');
     } catch (error) {
       this.#broken ??= loop;
-      this.#log.error({ account: this.#account, loop, err: error }, 'a loop of an account broke');
+      this.#log.error({ account: this.#account, loop, err: error }, 'a loop of an account failed');
     }
   }
 }

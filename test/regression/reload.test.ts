@@ -54,7 +54,7 @@ test('a store error while an intent is open and a reload waits for it leaves the
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
   stage.expectErrors(
     'The store is failing.',
-    'an action stopped',
+    'an action failed because of an error in Warmwarden',
     'the polling loop of an account ended with an error',
   );
   await stage.run(minuteMs);

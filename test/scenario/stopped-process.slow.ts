@@ -39,5 +39,5 @@ test('after SIGSTOP and SIGCONT two minutes later it goes on as if nothing had b
   ]);
   expect(acted()).toHaveLength(1);
   expect(stage.receiver.alerts().filter(({ rule }) => rule === 'account_unguarded')).toEqual([]);
-  expect(daemon.log.filter(({ msg }) => msg.includes('started again'))).toEqual([]);
+  expect(daemon.log.filter(({ msg }) => msg.includes('restarts the polling'))).toEqual([]);
 });

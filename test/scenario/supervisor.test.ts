@@ -51,7 +51,7 @@ async function begin(options: Partial<MovedOptions> = {}) {
 describe('the supervisor', () => {
   it.each(loops)('begins an account again at once when its %s loop ends with an error', async (_, place) => {
     await using scene = await begin();
-    scene.stage.expectErrors('a loop of an account broke', 'the polling of an account is started again');
+    scene.stage.expectErrors('a loop of an account failed', 'Warmwarden restarts the polling of an account');
     scene.fail(place, 'throws');
     await scene.stage.run(minuteMs);
     const at = scene.stage.clock.now();
@@ -64,7 +64,10 @@ describe('the supervisor', () => {
     await using scene = await begin();
     const { stage } = scene;
     expect(await scene.probe('/readyz')).toBe('200 ready\n');
-    stage.expectErrors(`started again: its ${loop} loop has stopped turning`, 'a loop that hangs was left behind');
+    stage.expectErrors(
+      `Warmwarden restarts the polling of an account: its ${loop} loop has stopped turning`,
+      'a loop that hangs was abandoned',
+    );
     scene.fail(place, 'hangs');
     const either = () => scene.unguarded('agency') ?? scene.unguarded('second');
     await stage.until('an account that is not guarded', () => either() !== null, 2 * minuteMs);
@@ -91,7 +94,7 @@ describe('the supervisor', () => {
   it('tells once of an account that can not be begun for a while, and of its end', async () => {
     await using scene = await begin();
     const { stage } = scene;
-    stage.expectErrors('a loop of an account broke', 'started again');
+    stage.expectErrors('a loop of an account failed', 'Warmwarden restarts the polling', 'could not be restarted');
     scene.fail('new AccountWatch', 'throws', 8);
     scene.fail('poll/lane.ts', 'throws');
     await stage.until('the alert', () => stage.told('account_unguarded').length > 0, 5 * minuteMs);
@@ -102,7 +105,10 @@ describe('the supervisor', () => {
 
   it('begins an account that a reload could not begin', async () => {
     await using scene = await begin();
-    scene.stage.expectErrors('account agency could not be begun', 'started again: its polling was not started');
+    scene.stage.expectErrors(
+      'account agency could not be begun',
+      'Warmwarden restarts the polling of an account: its polling was not started',
+    );
     scene.fail('new AccountWatch', 'throws');
     const { messages } = await scene.stage.reload((config) => {
       Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
@@ -123,7 +129,10 @@ describe('the supervisor', () => {
       return store;
     };
     await using scene = await begin({ openStore });
-    scene.stage.expectErrors('started again: its time loop has stopped turning', 'a loop that hangs was left behind');
+    scene.stage.expectErrors(
+      'Warmwarden restarts the polling of an account: its time loop has stopped turning',
+      'a loop that hangs was abandoned',
+    );
     hangs = true;
     await scene.stage.until('the alert', () => scene.stage.told('account_unguarded').length > 0, 15 * minuteMs);
     await scene.stage.run(15 * minuteMs);
