@@ -151,7 +151,7 @@ export class Supervisor {
       } catch (error) {
         world.log.error(
           { err: error },
-          'the result of the check the result of the check whether the accounts are guarded could not be recorded',
+          'the result of the check whether the accounts are guarded could not be recorded',
         );
       }
     };
