@@ -1,4 +1,4 @@
-// Acting on one account: look, intent, POST, read back, try again. POLICY.md, "Acting"; DESIGN.md section 1, promises 1 to 4.
+// Acting on one account: look, intent, POST, read back, try again. docs/guard.md, "What happens in a breach".
 
 import type { Action, OpenAction } from '../model/action.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';

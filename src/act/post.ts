@@ -8,7 +8,7 @@ import { logAction } from './action-log.ts';
 import type { Conditions } from './conditions.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
-/** Waits between the looks after a POST; the change may show only seconds later (FAULTS.md H8). */
+/** Waits between the looks after a POST; the change may show only seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
 /** What is said of an intent whose POST did not leave. */
 const notSent = 'nothing was sent: by its turn in the budget it was too late, or no longer wanted';
@@ -37,13 +37,13 @@ export class Post {
     }
     const { kind, detail } = sent.failure;
     logAction(this.#rooms.world.log, open, `the POST failed: ${detail}`);
-    // A 5xx or a lost answer says nothing about whether the change was made (FAULTS.md H7, H9).
+    // A 5xx or a lost answer says nothing about whether the change was made (docs/faults.md H7, H9).
     if (kind === 'unavailable' || kind === 'malformed') return this.readBack(open, detail, signal);
     return this.#afterNo(open, sent.failure, signal);
   }
 
   /**
-   * The API said no, but a no may be said of a change that was made (FAULTS.md O14): one look that is answered decides.
+   * The API said no, but a no may be said of a change that was made (docs/faults.md O14): one look that is answered decides.
    * After a 429 it waits until the API may be asked again; the intent stays open until then.
    */
   async #afterNo(open: OpenAction, { kind, status, detail }: Failure, signal: AbortSignal): Promise<Settlement | null> {

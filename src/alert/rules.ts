@@ -1,4 +1,4 @@
-// Which conditions an answer speaks about, and the rules of an action. DESIGN.md section 9.
+// Which conditions an answer speaks about, and the rules of an action.
 import type { Action } from '../model/action.ts';
 import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.ts';
 import { fingerprintOf } from '../model/alert.ts';

@@ -7,7 +7,7 @@ import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from
 
 /** A day is over everywhere when it is over in UTC for so long. */
 const lastTimeZoneMs = 12 * hourMs;
-/** So many whole sending days without a single mail are no pause in sending: the counts stand still (FAULTS.md S11). */
+/** So many whole sending days without a single mail are no pause in sending: the counts stand still (docs/faults.md S11). */
 const frozenSendingDays = 2;
 /** Mails so long ago say that it used to send. */
 const usedToSendDays = 14;

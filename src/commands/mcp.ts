@@ -104,7 +104,7 @@ function wrong(sentence: string): CommandError {
   return new CommandError('usage', `warmwarden mcp: ${sentence}`);
 }
 
-/** The address of the service, checked (FAULTS.md T1). */
+/** The address of the service, checked (docs/faults.md T1). */
 function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
     throw wrong('--base-url is no address: it must begin with https:// and end with /v1');

@@ -1,4 +1,4 @@
-// The keys of `guard:`, here and in overrides: shape, description and written default. Meaning: POLICY.md.
+// The keys of `guard:`, here and in overrides: shape, description and written default. What they mean: docs/guard.md.
 import { z } from 'zod';
 import { defaultPolicy, type Policy, type Ppm } from '../model/policy.ts';
 import type { GuardSettings } from './config.ts';

@@ -21,7 +21,7 @@ export class LiveConfig {
     return this.#accounts.get(name);
   }
 
-  /** The policy of a mailbox; POLICY.md's defaults for one whose account is not configured. */
+  /** The policy of a mailbox; the defaults for one whose account is not configured. */
   policyOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): Policy {
     const account = this.account(mailbox.account);
     return account ? resolvePolicy(account, mailbox) : policyOf({});

@@ -1,4 +1,4 @@
-// The in-memory picture of the fleet: loaded at start, updated after each commit, read by pages, scrapes and messages.
+// The in-memory picture of the fleet: loaded at start, updated after each commit, read by the page, the metrics, the notifier and recipes.
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';

@@ -1,4 +1,4 @@
-// Several answers may tell the same thing: the newest one that tells it counts.
+// Values that several answers of the API report: the newest answer that reports one counts.
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 

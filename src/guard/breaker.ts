@@ -1,5 +1,5 @@
 // The breaker over everything under one base_url: admits actions until too much of the fleet would be acted upon at
-// once. Pure. POLICY.md, "The verdict", step 8.
+// once. Pure. docs/guard.md, "When it does nothing, on purpose".
 import { type BreakerEntry, type BreakerState, closedBreaker, heldEntries } from '../model/breaker.ts';
 import { accountOfKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';

@@ -1,4 +1,4 @@
-// What the guard remembers of a mailbox and how events change it. POLICY.md, "Memory".
+// What the guard remembers of a mailbox and how events change it. docs/guard.md, "After a change".
 import type { ActionKind, GuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
@@ -58,7 +58,7 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
 
 /**
  * The memory of an address that is back under another id: what we did counts on, but neither a claim nor a hold is
- * carried over, and what the new one sends is judged as at first sight (FAULTS.md S9).
+ * carried over, and what the new one sends is judged as at first sight (docs/faults.md S9).
  */
 export function underNewId(before: GuardMemory, formerId: string, now: EpochMs): GuardMemory {
   const formerIds = [formerId, ...(before.formerIds ?? [])];

@@ -10,7 +10,7 @@ import { judge } from './verdict.ts';
 
 /** Mails a day that recovery mode sends at most (the API's document, section 2). */
 export const recoveryMailsPerDay = 15;
-/** POLICY.md asks the API for this many days; a policy with a longer window asks for more. */
+/** The API is asked for this many days; for a policy with a longer window, for more. */
 const leastStatsDays = 30;
 
 export interface Past {

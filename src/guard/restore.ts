@@ -1,4 +1,4 @@
-// Whether a mailbox may go back from recovery to the mode before. POLICY.md, "Memory": Restore.
+// Whether a mailbox may go back from recovery to the mode before. docs/guard.md, "After a change".
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { Claim, RestoreProgress } from '../model/verdict.ts';

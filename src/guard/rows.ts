@@ -1,4 +1,4 @@
-// The days of a stats answer, put in order: keyed by date, doubles settled, the future left out. POLICY.md, "The bounce rate".
+// The days of a stats answer, put in order: keyed by date, doubles settled, the future left out.
 import type { StatsRow } from '../model/answers.ts';
 import { addDays, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../model/time.ts';
 import type { EvidenceStart } from '../model/verdict.ts';

@@ -1,4 +1,4 @@
-// The verdict: a pure function of policy, memory, rows and now. POLICY.md, "The verdict, in this order".
+// The verdict: a pure function of policy, memory, rows and now. docs/guard.md.
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy, type WarmupMode } from '../model/policy.ts';
 import { addDays, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';

@@ -1,4 +1,4 @@
-// The evidence window: the days over which the bounce rate is measured. POLICY.md, "The bounce rate".
+// The evidence window: the days over which the bounce rate is measured. docs/guard.md, "The rule".
 import type { Policy, Ppm } from '../model/policy.ts';
 import { addDays, dayMs, type IsoDate } from '../model/time.ts';
 import type { EvidenceStart } from '../model/verdict.ts';

@@ -13,7 +13,7 @@ export interface ReadText {
   readonly text: string;
 }
 
-/** The JSON of a success, whatever its shape (FAULTS.md H2, H5), without secrets. */
+/** The JSON of a success, whatever its shape (docs/faults.md H2, H5), without secrets. */
 export function jsonOf({ status, text }: ReadText, redactor: Redactor): Result<unknown> {
   try {
     return { ok: true, value: redactor.json(text) };

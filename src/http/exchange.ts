@@ -12,7 +12,7 @@ const connectDeadlineMs = 5_000;
 const usualDeadlines: Deadlines = { headersMs: 15_000, idleMs: 10_000, totalMs: 30_000 };
 const answerCaps: Caps = { wireBytes: 32 * 1024 * 1024, decodedBytes: 32 * 1024 * 1024 };
 const errorCaps: Caps = { wireBytes: 64 * 1024, decodedBytes: 64 * 1024 };
-/** A longer Retry-After is cut: we must come back (FAULTS.md H11). */
+/** A longer Retry-After is cut: we must come back (docs/faults.md H11). */
 const longestStopMs = 15 * minuteMs;
 const maxConnections = 16;
 /** Of all answers of this process, from their first byte until they have been read. */

@@ -62,7 +62,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** The `error` of an error answer; null when it is not JSON, as with a proxy's page (FAULTS.md H1, H3). */
+/** The `error` of an error answer; null when it is not JSON, as with a proxy's page (docs/faults.md H1, H3). */
 function errorText(answer: RawAnswer, redactor: Redactor): string | null {
   try {
     const body = redactor.json(answer.text);
@@ -107,7 +107,7 @@ function kindOf(status: number, json: boolean): FailureKind {
   if (status === 429) return 'throttled';
   if (status === 401) return 'unauthorized';
   if (status === 404) return 'missing';
-  // A challenge page in front of the API is no word of the API (FAULTS.md H3).
+  // A challenge page in front of the API is no word of the API (docs/faults.md H3).
   if (status === 403 && !json) return 'unavailable';
   if (status >= 400 && status < 500 && status !== 408) return 'refused';
   if (status >= 300 && status < 400) return 'refused';

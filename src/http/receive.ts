@@ -101,7 +101,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held }: Dis
     const settle = (trouble: string | null, error?: Error) => {
       total.removeEventListener('abort', end);
       signal?.removeEventListener('abort', end);
-      // The status and the headers of an error count, whatever becomes of its body (FAULTS.md H1, H17).
+      // The status and the headers of an error count, whatever becomes of its body (docs/faults.md H1, H17).
       if (head && (trouble !== null || !error || head.status >= 300)) {
         resolve({
           ...head,
@@ -153,7 +153,7 @@ function troubleOf(error: Error): string | null {
   return ended || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT') ? null : brokeOff;
 }
 
-/** The decoded bytes, or why they can't be had. Only gzip is asked for, so only gzip is understood (FAULTS.md H16). */
+/** The decoded bytes, or why they can't be had. Only gzip is asked for, so only gzip is understood (docs/faults.md H16). */
 async function decode(
   bytes: Buffer,
   headers: AnswerHeaders,

@@ -1,4 +1,4 @@
-// Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; FAULTS.md T, S.
+// Reads the API's answers: strict in dates and counts, tolerant elsewhere. Source: api/mailbox-api.md section 2; docs/faults.md T, S.
 import { z } from 'zod';
 import { jsonText, quote } from '../http/failure.ts';
 import {

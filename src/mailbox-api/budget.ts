@@ -1,4 +1,4 @@
-// One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom). DESIGN.md section 6.
+// One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom).
 import { Restraint } from './restraint.ts';
 
 const windowMs = 60_000;
@@ -81,13 +81,13 @@ export class Budget {
     this.#restraint.answered();
   }
 
-  /** No answer came, or a 5xx: after several in a row the whole account pauses for a moment (FAULTS.md H13). */
+  /** No answer came, or a 5xx: after several in a row the whole account pauses for a moment (docs/faults.md H13). */
   failed(now: number, random: () => number): void {
     const pauseMs = this.#restraint.failed(random);
     if (pauseMs > 0) this.#stoppedUntil = Math.max(this.#stoppedUntil, now + pauseMs);
   }
 
-  /** What X-RateLimit-* said. It can only tighten: there is no header for the reset (FAULTS.md T9). */
+  /** What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). */
   told(headers: { readonly limit: number | null; readonly remaining: number | null }, now: number): void {
     if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
     if (headers.remaining !== null && headers.remaining <= 0) {

@@ -1,4 +1,4 @@
-// What in an answer can't be believed as it stands: numbers that are none, and a listing that contradicts itself. FAULTS.md S1, S5.
+// What in an answer can't be believed as it stands: numbers that are none, and a listing that contradicts itself. docs/faults.md S1, S5.
 import { jsonText, quote } from '../http/failure.ts';
 
 /** Fields that the document calls numbers, wherever they stand. */

@@ -34,7 +34,7 @@ export async function readAnswer<About extends Asked>(
     for (const [field, sentence] of doubts) doubt(field, sentence);
     return result as Result<AnswerTo<About>>;
   };
-  // A Link header to a next page says the same as `has_more` in the body (FAULTS.md S8).
+  // A Link header to a next page says the same as `has_more` in the body (docs/faults.md S8).
   const nextPage = /rel="?next\b/i.test(String(headers['link'] ?? ''));
   if (isLarge(success)) {
     const secrets = { own: redactor.own, others: redactor.others };

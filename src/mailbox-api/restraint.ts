@@ -1,4 +1,4 @@
-// What an account gives up of its budget when the API answers as if it were asked too often. FAULTS.md H12, H13. Pure.
+// What an account gives up of its budget when the API answers as if it were asked too often. docs/faults.md H12, H13. Pure.
 
 const hourMs = 3_600_000;
 /** Somebody shares the key: each 429 takes a quarter of what is left, down to a quarter in all. */

@@ -1,4 +1,4 @@
-// From one state of an action into another: every change of state is one of these. Pure. POLICY.md, "Acting".
+// From one state of an action into another: every change of state is one of these. Pure.
 import type {
   Action,
   Before,

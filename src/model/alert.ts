@@ -4,7 +4,7 @@ import type { EpochMs } from './time.ts';
 export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
-/** The rules of DESIGN.md section 9, the most urgent kind first. docs/alerts.md has a runbook for each. */
+/** The alert rules, the most urgent kind first. docs/alerts.md has a runbook for each. */
 export const alertRules = [
   'api_down',
   'account_unguarded',

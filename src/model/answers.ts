@@ -40,7 +40,7 @@ export interface MailboxDetail {
   readonly status: string | null;
   readonly healthScore: number | null;
   readonly dailyLimit: number | null;
-  /** unclear: the field was absent or an empty text or object (FAULTS.md S7). */
+  /** unclear: the field was absent or an empty text or object (docs/faults.md S7). */
   readonly connection: 'connected' | 'error' | 'unclear';
   /** What connection_error said, as text, at most 200 characters. */
   readonly connectionError: string | null;

@@ -1,4 +1,4 @@
-// The breaker's memory: which mailboxes under one base_url were acted on or are held. POLICY.md, step 8.
+// The breaker's memory: which mailboxes under one base_url were acted on or are held. docs/guard.md, "When it does nothing, on purpose".
 import type { EpochMs } from './time.ts';
 
 /** A mailbox that was acted on, or is held for an action. */

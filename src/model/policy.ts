@@ -1,5 +1,5 @@
 // The guard's settings for one mailbox, resolved. Shares are in parts per million so that comparisons stay in integers.
-// Meaning and evidence of every default: guard/POLICY.md, "Configuration".
+// What each setting means: docs/configuration.md.
 
 /** The warm-up modes of the mailbox API, from gentle to brisk, and the mode for damaged reputations. */
 export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
@@ -34,7 +34,7 @@ export interface Policy {
   readonly nearLimitPpm: Ppm;
 }
 
-/** The `measured` profile: POLICY.md's defaults. */
+/** The `measured` profile: the defaults. */
 export const defaultPolicy: Policy = {
   enforce: true,
   windowDays: 7,

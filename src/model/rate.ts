@@ -1,4 +1,4 @@
-// The bounce rate in numbers: pooled counts, never percentages (POLICY.md, "The bounce rate").
+// The bounce rate in numbers: pooled counts, never percentages (docs/guard.md, "The rule").
 import { onePercentPpm, type Ppm } from './policy.ts';
 
 /** Pooled bounces per million sent; null when nothing was sent. */

@@ -1,4 +1,4 @@
-// Retry-After in every form that servers send it. RFC 9110 section 10.2.3; FAULTS.md H11.
+// Retry-After in every form that servers send it. RFC 9110 section 10.2.3; docs/faults.md H11.
 import { type EpochMs, secondMs } from './time.ts';
 
 /** Header names in lower case, as undici gives them. */

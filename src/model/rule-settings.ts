@@ -1,4 +1,4 @@
-// How the alert rules are set: on or off, how severe, how long before they fire, and their thresholds. DESIGN.md section 9.
+// How the alert rules are set: on or off, how severe, how long before they fire, and their thresholds. docs/alerts.md.
 import type { AlertRule, Severity } from './alert.ts';
 import type { Ppm } from './policy.ts';
 import { type EpochMs, hourMs, minuteMs } from './time.ts';

@@ -1,4 +1,4 @@
-// Calendar days and durations as plain values. A day is an opaque label 'YYYY-MM-DD' (FAULTS.md T10).
+// Calendar days and durations as plain values. A day is an opaque label 'YYYY-MM-DD' (docs/faults.md T10).
 
 /** A calendar date, `YYYY-MM-DD`. Compares correctly as a string. */
 export type IsoDate = string;

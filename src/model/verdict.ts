@@ -105,6 +105,6 @@ export interface GuardMemory {
   readonly pauseWord: string | null;
   /** When somebody took back what we had changed. */
   readonly reversals: readonly EpochMs[];
-  /** Ids under which this address was guarded before it came back under another one (FAULTS.md S9), the newest first. */
+  /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
   readonly formerIds?: readonly string[];
 }

@@ -1,5 +1,5 @@
 // The recipe channel: an alert starts a recipe at a recipe service, and its run is followed to its end. A trigger whose
-// answer was lost may have started a run, and nothing can tell (FAULTS.md T11): it is never sent again by itself.
+// answer was lost may have started a run, and nothing can tell (docs/faults.md T11): it is never sent again by itself.
 import type { Transition } from '../model/alert.ts';
 import { minuteMs, secondMs } from '../model/time.ts';
 import type { RunRecord } from '../recipe-api/answers.ts';

@@ -1,5 +1,5 @@
-// The audit log: every command that changes something is written down before it is done, then with its outcome; and people
-// are told of it.
+// The audit log: every command that changes something is written down before it is done, then with its outcome; people
+// are notified of it.
 
 import { operatorActedEvent } from '../alert/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
@@ -40,7 +40,7 @@ export function auditing(rooms: CommandRooms): Audited {
   };
 }
 
-/** What an earlier process began and did not end: told as it is. Never rejects: the next start tries again. */
+/** Ends, as interrupted, the commands that an earlier process began and did not end. Never rejects: the next start tries again. */
 export async function endInterrupted(rooms: CommandRooms): Promise<void> {
   try {
     for (const entry of await rooms.store.audit.unendedCommands())

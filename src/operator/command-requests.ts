@@ -6,7 +6,7 @@ import { warmupModes } from '../model/policy.ts';
 import { dayMs, secondMs } from '../model/time.ts';
 import { invalid } from './plan.ts';
 
-/** Longer than anybody means; what goes beyond has no date any more. */
+/** Ten years: an end far beyond that is no date any more. */
 const longestSeconds = (10 * 365 * dayMs) / secondMs;
 const seconds = z.number().positive().max(longestSeconds);
 const maxLetters = 1_000;

@@ -93,7 +93,7 @@ export function effectOf({ email, account, warmup }: MailboxState, change: Chang
   }
 }
 
-/** `shown`: the mailbox as the person saw it. What differed when it was changed is said. */
+/** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */
 function outcomeOf(action: Action, shown: MailboxState, now: EpochMs): CommandOutcome {
   const { email, state, detail } = action;
   if (state === 'dropped' && detail === alreadySo) {

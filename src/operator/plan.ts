@@ -9,7 +9,7 @@ export interface Plan {
   readonly about: unknown;
 }
 
-/** Letters of a plan's name: enough that two plans of one command are never called the same. */
+/** Letters of a plan's name: enough that two plans never have the same one. */
 const nameLetters = 22;
 
 /** The outcome that ends a request here: of a dry run, or when the plan is not the one agreed to. null: carry on. */

@@ -16,7 +16,7 @@ export interface ReleaseRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
-/** So many of those that a release would let go are named. */
+/** A plan names this many of the mailboxes that it would release. */
 const heldNamed = 5;
 const nothingHeld = 'Nothing to release: the circuit breaker is not holding any action.';
 
@@ -61,7 +61,7 @@ export function releaseCommands(
   };
 }
 
-/** Lets go what the open breakers hold, API by API. */
+/** Releases what the open breakers hold, API by API. */
 async function releaseAll(
   { fleet, world, watches, judgeAgain }: ReleaseRooms,
   held: ReadonlyMap<string, readonly string[]>,

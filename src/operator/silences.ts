@@ -1,4 +1,4 @@
-// Silences: added and expired in the same turns as the ticks, kept with who asked and why.
+// The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
 import { matches } from '../alert/matching.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
@@ -82,7 +82,7 @@ function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readon
   ];
 }
 
-/** Short enough to type; unique, since people are slow. */
+/** Short enough to type: the second, and a random part for two in the same second. */
 function newId(at: EpochMs, chance: number): string {
   return `${Math.floor(at / 1_000).toString(36)}${Math.floor(chance * 36 ** 2)
     .toString(36)

@@ -104,7 +104,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   };
 }
 
-/** What comes of each, a few at a time. */
+/** The outcome of each, a few at a time. */
 async function inTurn<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>): Promise<Value[]> {
   const results: Value[] = [];
   const left = items.entries();

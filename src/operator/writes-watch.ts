@@ -1,4 +1,4 @@
-// Sees to the emergency stop as time passes: what has expired is over, and its alert says what is so.
+// Ends an emergency stop when its time is over, and keeps its alert in line with what is off: at each expiry and every 30 s.
 import type { EpochMs } from '../model/time.ts';
 import { settleWrites, type WritesRooms } from './writes.ts';
 

@@ -81,7 +81,7 @@ function isThere(scope: WriteScope, fleet: CommandRooms['fleet'], knows: WritesR
   return scope.kind === 'account' ? knows(scope.account) : fleet.mailbox(scope.account, scope.mailboxId) !== undefined;
 }
 
-/** Off as it says, or on for a scope. */
+/** Switches writes off as `wanted` says, or on for its scope. */
 function switchTo(
   rooms: WritesRooms,
   wanted: WritesOff | WriteScope,

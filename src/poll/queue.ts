@@ -1,4 +1,4 @@
-// Which poll of one account is made next, when the budget has a slot. DESIGN.md section 6; docs/decisions/0006.
+// Which poll of one account is made next, when the budget has a slot. docs/decisions/0006.
 import type { Route } from '../model/answers.ts';
 import type { SweepPart } from '../model/sweep.ts';
 import { type Demand, demandOf } from './demand.ts';

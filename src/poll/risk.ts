@@ -51,7 +51,7 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
   };
 }
 
-/** Mails of the newest day, when that is today; a day may be one ahead of ours (FAULTS.md T10). */
+/** Mails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
 function sentToday(mailbox: MailboxState, now: EpochMs): number {
   const today = utcDate(now);
   const rows = mailbox.stats?.answer.rows ?? [];

@@ -94,7 +94,7 @@ function listIn(body: unknown, names: readonly string[]): readonly unknown[] | n
   return name === undefined ? null : (fields[name] as readonly unknown[]);
 }
 
-/** null when the answer holds no list: that is not the same as an empty one (FAULTS.md S4). */
+/** null when the answer holds no list: that is not the same as an empty one (docs/faults.md S4). */
 export function readRecipes(body: unknown): RecipePage | null {
   const list = listIn(body, ['recipes', 'data', 'items', 'results']);
   if (!list) return null;
@@ -162,7 +162,7 @@ function errorIn(error: unknown): string | null {
   return quote(textOf(error) ?? message ?? jsonText(error));
 }
 
-/** An error in disguise (FAULTS.md H4), quoted; null when there is none. */
+/** An error in disguise (docs/faults.md H4), quoted; null when there is none. */
 export function refusalIn(body: unknown): string | null {
   const fields = objectOf(body);
   const refused = Boolean(fields['error']) || fields['success'] === false;

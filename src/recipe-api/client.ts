@@ -26,7 +26,7 @@ const longestRetriedMs = 5_000;
 const maxPages = 50;
 
 export interface RecipeApiOptions {
-  /** Ends with /v1 (FAULTS.md T1); a slash behind it does no harm. */
+  /** Ends with /v1 (docs/faults.md T1); a slash behind it does no harm. */
   readonly baseUrl: string;
   /** null: the service asks for none, as a daemon's own socket. */
   readonly apiKey: string | null;
@@ -121,7 +121,7 @@ export class RecipeApi {
     if (run) return { kind: 'started', run };
     if (!result.ok) {
       const { failure } = this.#failed('POST', path, result.failure);
-      // 408 and 5xx may come from a proxy behind which the run goes on (FAULTS.md H7, H9); a refusal by name does not.
+      // 408 and 5xx may come from a proxy behind which the run goes on (docs/faults.md H7, H9); a refusal by name does not.
       const isBusy = status === 503 && errorWord === 'busy';
       const saidNo = isBusy || (status !== null && status >= 300 && status < 500 && status !== 408);
       if (saidNo || !reached) return { kind: 'not_started', failure };
@@ -246,7 +246,7 @@ function bodyOf({ parameters, apply }: TriggerRequest): string | null {
   return JSON.stringify({ parameters, ...(apply ? { apply } : {}) });
 }
 
-/** Signs that a list goes on elsewhere (FAULTS.md S8). */
+/** Signs that a list goes on elsewhere (docs/faults.md S8). */
 function saysMore(body: unknown): boolean {
   const fields = objectOf(body);
   const names = ['next', 'next_page', 'next_cursor', 'cursor'];

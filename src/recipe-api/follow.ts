@@ -8,7 +8,7 @@ import type { RecipeApi, RunPage } from './client.ts';
 /** The first wait; each next one is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
 const firstWaitMs = 250;
 const longestWaitMs = 5 * secondMs;
-/** A 429 without Retry-After: to the end of the minute (FAULTS.md H10). */
+/** A 429 without Retry-After: to the end of the minute (docs/faults.md H10). */
 const throttledWaitMs = minuteMs;
 /** A service may know a fresh run only a moment later; so many 404 in a row mean that it is not there. */
 const missingTries = 4;

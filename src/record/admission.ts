@@ -1,4 +1,4 @@
-// Asks the breaker before a verdict becomes an action. Pure. POLICY.md, "The verdict", step 8.
+// Asks the breaker before a verdict becomes an action. Pure. docs/guard.md, "When it does nothing, on purpose".
 import { admit, heldByBreaker, withdraw } from '../guard/breaker.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
@@ -16,7 +16,7 @@ export interface Admission {
   readonly breaker: BreakerState;
 }
 
-/** The verdict after the breaker's word, and the breaker after it. A restore is no protective action: it needs no leave. */
+/** The verdict as the breaker lets it pass, and the breaker after it. A restore protects nobody, so the breaker is not asked. */
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
@@ -34,7 +34,7 @@ export function askBreaker(
   // A hold says nothing about the bounces: what the breaker holds stays held.
   if (verdict.action === 'hold') return { verdict, breaker };
   if (!protects) return { verdict, breaker: withdraw(breaker, key) };
-  // Where nothing may be written, nothing waits for leave.
+  // Where nothing may be written, nothing waits for the breaker.
   if (!mayWrite) return { verdict, breaker: withdraw(breaker, key) };
   // An action of ours that is under way was admitted; a worse verdict only makes it another one.
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };

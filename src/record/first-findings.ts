@@ -1,4 +1,4 @@
-// What the first judgement of a mailbox finds is kept for the one message of its sweep; all else is told at once. Pure.
+// What the first judgement of a mailbox finds is kept for the one message of its sweep; everything else is notified at once. Pure.
 import type { Action } from '../model/action.ts';
 import type { AlertRule, Transition } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';

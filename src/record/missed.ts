@@ -1,9 +1,9 @@
-// Which mailboxes that were told as missing are back, and which are no longer waited for. Pure.
+// Of the mailboxes that were reported as missing: which are back, and which are no longer waited for. Pure.
 import type { Alert } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 
-/** So long a mailbox is waited for. */
+/** How long a missing mailbox is waited for. */
 const missedForMs = 7 * dayMs;
 
 export const noLongerMissed =

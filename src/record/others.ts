@@ -4,10 +4,10 @@ import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Others } from '../wording/causes.ts';
 
-/** A change of ours this young still tells of bounces. */
+/** A change of ours no older than this still points to bounces. */
 const recentMs = 7 * dayMs;
 
-/** The others of its domain, and those at its provider, over all accounts. Walks the fleet: only for what is told. */
+/** The others of its domain, and those at its provider, over all accounts. Walks the whole fleet: ask only for what people are notified of. */
 export function othersOf(mailbox: MailboxState, fleet: Iterable<MailboxState>, now: EpochMs): readonly Others[] {
   const domain = domainOf(mailbox.email);
   const { provider } = mailbox.entry.answer;

@@ -1,4 +1,4 @@
-// A person's change of a mailbox: planned beside the guard, carried out by the same actor, in the ledger with the name.
+// A person's change of a mailbox: planned here, carried out by the guard's own actor, recorded with the person's name.
 import type { Action, Person } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -10,7 +10,7 @@ import { actionId, isActive, plannedAction, type WantedChange } from './plan.ts'
 /** What a person wants changed, and who they are. */
 export type PersonsChange = WantedChange & { readonly by: Person };
 
-/** What is said of a change that takes something back that is no longer ours. */
+/** Why a change is dropped that would take back what is no longer ours. */
 export const changedByOthers = 'left as it is: others have changed it since';
 
 /** Whether we still claim what an action of ours changed, on what was seen last. */

@@ -1,4 +1,4 @@
-// What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure. POLICY.md, "Acting".
+// What a verdict and an answer mean for the action on a mailbox: plan, confirm, drop. Pure.
 import { type StatusWords, wordState } from '../guard/run-state.ts';
 import type { Action, GuardActionKind, Outcome, PlannedAction } from '../model/action.ts';
 import { actionAfter, type Unsuccessful } from '../model/action-transition.ts';

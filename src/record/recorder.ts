@@ -1,4 +1,4 @@
-// Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time an account.
+// Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time in a daemon.
 
 import { withdraw } from '../guard/breaker.ts';
 import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../model/action.ts';
@@ -162,7 +162,7 @@ export class Recorder {
     });
   }
 
-  /** What was planned and not sent is not sent any more. */
+  /** Drops an action that was planned and not sent. */
   dropPlanned({ id, mailboxId }: Pick<Action, 'id' | 'mailboxId'>, why: string): Promise<void> {
     return this.#rooms.turns.take(async () => {
       const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
@@ -214,7 +214,7 @@ export class Recorder {
     });
   }
 
-  /** Nothing that a person undid, and nothing that we did, is forgotten of those who come back. */
+  /** The arrived mailboxes; those that come back with what they were remembered by. */
   async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
     if (arrived.length === 0) return arrived;
     const departed = await this.#rooms.store.departed(this.#options.account, arrived);

@@ -1,4 +1,4 @@
-// Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. FAULTS.md H23, S8.
+// Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
 import type { ListShortage } from '../alert/account-rules.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';

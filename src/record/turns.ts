@@ -1,4 +1,4 @@
-// One after the other: what is decided rests on what was committed before it.
+// Turns: decisions are made and committed one after the other, so that each rests on what was committed before it.
 import { type Clock, createPacer } from '../world.ts';
 
 /** Awaited statements never give the event loop a turn: after so long of them the next work lets it have one. */

@@ -1,4 +1,4 @@
-// The accounts on duty: which loops run, begun and ended as the configuration says. One loop an account.
+// Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
 import { leave } from '../alert/engine.ts';
 import type { AccountConfig } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -37,9 +37,9 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
-  /** Whoever ends and begins loops does so in here, one after the other: a reload, the supervisor. */
+  /** Loops are ended and begun in these turns only: by a reload, or by the supervisor. */
   readonly changes: Turns;
-  /** The loops that run, always the same list: others keep it. */
+  /** The loops that run; one list for as long as this lives, so that others may keep it. */
   readonly watches: AccountWatch[] = [];
   #stopping = false;
 
@@ -174,7 +174,7 @@ type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
 
 const notGuarded = 'Its account is no longer in the configuration, so nothing is known of it any more.';
 
-/** What was announced of accounts that left the configuration while nobody was on duty ends now. */
+/** Ends the alerts of accounts that left the configuration while no daemon ran. */
 export async function endForgotten(
   store: Store,
   { alerts }: StoredPicture,

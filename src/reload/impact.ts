@@ -1,4 +1,4 @@
-// What another configuration means for what runs: which loops begin, end or start over, and who is judged anew. Pure.
+// What another configuration means for what runs: which loops begin, end or start over, and whose mailboxes are judged again. Pure.
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountConfig, Config } from '../config/config.ts';
 import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
@@ -10,7 +10,7 @@ export interface Impact {
   /** Names of accounts. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** They speak to the API in another way (address, key, budget, cadence): their loops start over. */
+  /** What they are polled with differs (address, key, rate limit, cadence, status words): their loops start over. */
   readonly restarted: readonly string[];
   /** Their loops go on under other rules (guard, overrides, selection). */
   readonly reruled: readonly string[];
@@ -65,7 +65,7 @@ function connectionOf(account: AccountConfig) {
   return { ...connection, statsDays: statsDaysOf(account) };
 }
 
-/** POLICY.md asks for 30 days; a longer window of any of the account's policies needs more (the API gives up to 90). */
+/** At least 30 days; a longer window of any of the account's policies needs more (the API gives up to 90). */
 export function statsDaysOf(account: AccountConfig): number {
   const windows = [account.guard, ...account.overrides.map((override) => override.guard)].map(
     (settings) => policyOf(settings).windowMaxDays,

@@ -1,4 +1,4 @@
-// What another configuration would change for the mailboxes that are known now: who leaves, whose verdict turns. It changes nothing.
+// What another configuration would change for the mailboxes that are known now: which leave, which verdicts and alerts change.
 import type { AccountConfig, Config } from '../config/config.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';

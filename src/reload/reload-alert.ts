@@ -1,4 +1,5 @@
-// config_reload_failed, as reloads go. What the store can't take at once is recorded when it can.
+// The alert config_reload_failed: fired by a refused reload, ended by one that succeeds and by a start. What the store can't
+// take at once is recorded when it can.
 import { step } from '../alert/engine.ts';
 import { configReloadFailed } from '../alert/reload-rule.ts';
 import { tune } from '../alert/tuning.ts';
@@ -40,7 +41,7 @@ export class ReloadAlert {
     while (!this.#stop.signal.aborted && !(await this.#record()));
   }
 
-  /** Whether the store has it. */
+  /** False when the store could not take it. */
   async #record(): Promise<boolean> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     try {

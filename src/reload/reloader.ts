@@ -19,7 +19,7 @@ import { ReloadAlert } from './reload-alert.ts';
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */
 const sliceMs = 25;
 
-/** Where the configuration comes from: the file, as the command line named it, and a way to read it anew. */
+/** Where the configuration comes from: the file, as the command line named it, and a way to read it again. */
 export interface ConfigSource {
   readonly file: string;
   /** What the process was started with. */
@@ -68,7 +68,7 @@ export class Reloader {
     });
   }
 
-  /** The configuration of the start is in force: what an earlier process refused is history. */
+  /** The configuration of the start is in force: an alert about one that an earlier process refused ends. */
   begin(): Promise<void> {
     return this.#alert.show([]);
   }

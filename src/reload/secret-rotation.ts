@@ -1,11 +1,11 @@
-// A secret that was replaced in its file is taken over by itself: a reload, once the folder is quiet.
+// Reloads the configuration when a secret was replaced in its file, once the folder is quiet.
 import { readFiles, watchFolders } from '../config/secret-files.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import { type Bell, createBell, type World } from '../world.ts';
 
 type Reload = (request: ReloadRequest) => Promise<CommandOutcome>;
 
-/** A rotation takes several steps in the folder; what is read in the midst of it is half a secret. */
+/** A rotation takes several steps in the folder; reading in the middle of it would find half a secret. */
 const quietMs = 2_000;
 /** Where a folder can't be watched (a network share, say), the files are looked at this often. */
 const lookEveryMs = 60_000;

@@ -1,4 +1,4 @@
-// Sees to it that every configured account is guarded: who is not is shown, told, and begun again. FAULTS.md O13.
+// Checks that every configured account is guarded: one that is not is shown, alerted on, and its loop is started again. docs/faults.md O13.
 import { step } from '../alert/engine.ts';
 import { tune } from '../alert/tuning.ts';
 import { accountsUnguarded, type SupervisedAccount } from '../alert/unguarded-rule.ts';

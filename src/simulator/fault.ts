@@ -1,4 +1,4 @@
-// Faults of the real world (FAULTS.md), by name: what the simulator does instead of its plain answer. Plain values.
+// Faults of the real world (docs/faults.md), by name: what the simulator does instead of its plain answer. Plain values.
 
 /** Changes to the JSON of the plain answer. A path is field names joined by dots; `*` stands for every element. */
 export interface Edit {
@@ -156,7 +156,7 @@ const shapes = {
   }),
 } as const satisfies Readonly<Record<string, Behaviour>>;
 
-/** Every named fault. docs/faults.md says which row of FAULTS.md each belongs to. */
+/** Every named fault. docs/faults.md says which row of docs/faults.md each belongs to. */
 export const faults: Readonly<Record<string, Behaviour>> = { ...wire, ...shapes };
 
 /** The paths of the API as faults name them. */

@@ -1,4 +1,4 @@
-// Runs of recipes and their rows, in chunks of JSON text that nobody reads until somebody asks for them.
+// Runs of recipes and their rows, in chunks of JSON text that are read only when they are asked for.
 import type { Kysely, Selectable } from 'kysely';
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -67,7 +67,7 @@ export class StoredRuns {
     });
   }
 
-  /** null: there never was one, or nobody remembers. */
+  /** null: there was none, or it is no longer remembered even as pruned. */
   read(id: string): Promise<Run | 'pruned' | null> {
     return this.#gate.read(async (db) => {
       const row = await db.selectFrom('runs').select('run').where('id', '=', id).executeTakeFirst();
@@ -192,7 +192,7 @@ async function addBytes(db: Db, owner: string, bytes: number): Promise<void> {
     .execute();
 }
 
-/** Of the run only that it was there is left. */
+/** Deletes what a run holds; that it existed is kept. */
 async function prune(db: Db, { id, owner, bytes }: Kept): Promise<void> {
   await db.deleteFrom('run_rows').where('run_id', '=', id).execute();
   await db.updateTable('runs').set({ run: null, owner: null, bytes: 0 }).where('id', '=', id).execute();
@@ -201,7 +201,7 @@ async function prune(db: Db, { id, owner, bytes }: Kept): Promise<void> {
   await db.deleteFrom('run_owners').where('owner', '=', owner).where('bytes', '<=', 0).execute();
 }
 
-/** Pruned runs that nobody asks for any more. */
+/** Deletes pruned runs from before that moment, and the oldest of more than may be remembered. */
 async function forget(db: Db, before: EpochMs): Promise<void> {
   const tooMany = db
     .selectFrom('runs')

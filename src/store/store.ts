@@ -246,7 +246,7 @@ export class Store {
     this.#gate.onTrouble(listener);
   }
 
-  /** Writes that the process lives, and gives back what the WAL takes beyond its measure. Rejects when nothing can be written. */
+  /** Writes the time, as a proof that it can, and gives back what the WAL takes beyond its measure. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
     await this.#gate.shrinkWal();
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));

@@ -1,4 +1,4 @@
-// How an account fares: whether its requests succeed, its key is accepted and may write. Said in the log on change.
+// The health of an account: whether its requests succeed, and its key is accepted and may write. Logged when it changes.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
@@ -85,7 +85,7 @@ export class AccountHealth {
     return this.#parts.world.clock.monotonic() >= this.#readOnlyUntil;
   }
 
-  /** What GET /v1/health said; null when it failed. One signal among others (FAULTS.md H21). */
+  /** What GET /v1/health said; null when it failed. One signal among others (docs/faults.md H21). */
   healthSaid(status: string | null): void {
     this.#state = { ...this.#state, health: status === null ? 'unknown' : status === 'ok' ? 'ok' : 'other' };
   }

@@ -1,4 +1,4 @@
-// The loop of one account: what is due is polled, every answer becomes a tick, and what a verdict wants is done.
+// The loops of one account: polls what is due, has every answer recorded, and has carried out what the verdicts plan.
 
 import { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
@@ -224,7 +224,7 @@ export class AccountWatch {
     return [...this.#rooms.fleet.mailboxesOf(this.#options.account)];
   }
 
-  /** Puts in what has become due. */
+  /** Queues what has become due. */
   #keepCadence(turned: () => void): Promise<void> {
     const { clock } = this.#rooms.world;
     const due = (routes: readonly Route[]) => {

@@ -31,7 +31,7 @@ export interface SweepParts {
   readonly over: () => void;
 }
 
-/** Begun once a process, by the account's first mailbox list. */
+/** Begins once in a process, with the account's first mailbox list. */
 export class FirstSweep {
   readonly #parts: SweepParts;
   readonly #newcomers = new Set<string>();
@@ -195,7 +195,7 @@ export function readAt(mailbox: MailboxState, route: MailboxRoute): EpochMs | nu
   return (route === 'mailbox' ? mailbox.detail : mailbox[route])?.at ?? null;
 }
 
-/** No answer of it was ever judged: new to everybody. */
+/** No answer about it was ever judged, by this process or an earlier one. */
 export function isUnjudged({ memory }: MailboxState): boolean {
   return memory === null;
 }

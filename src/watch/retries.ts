@@ -27,7 +27,7 @@ export class Retries {
 
   failed(poll: Poll, { kind }: Failure): void {
     if (kind === 'missing' && poll.mailboxId !== null) {
-      // Whether it is gone is the list's to say.
+      // Whether the mailbox is gone, the list shows.
       this.#queue.run('mailboxes', this.#world.clock.monotonic());
       return;
     }

@@ -31,7 +31,7 @@ function warmupAnswer(mode: string | null, status: string | null): WarmupAnswer 
   };
 }
 
-/** A mailbox that is watched: every answer is judged and remembered, as watch/recorder.ts does it. */
+/** A mailbox that is watched: every answer is judged and remembered, as record/recorder.ts does it. */
 function watched() {
   let at = now;
   const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };

@@ -1,4 +1,4 @@
-// Values by a text, as many as a number of letters in all allows: those that were not asked for longest go first.
+// A cache of values by text, limited by the letters of all texts: the least recently used goes first.
 
 export class NewestByText<Value> {
   readonly #maxLetters: number;
