@@ -53,7 +53,7 @@ export function shellPath(path: string, cwd: string): string {
 }
 
 /** What a shell takes for this one word. */
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w./:@%+,~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -12,6 +12,7 @@ import { CommandError } from './command-error.ts';
 import { exitDone, exitFailed } from './exit-codes.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption, jsonOption } from './options.ts';
+import { screenColumns } from './terminal.ts';
 
 /** The API gives no more. */
 const maxDays = 90;
@@ -71,7 +72,7 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
   for (const failure of outcome.failures) complain(`warmwarden backtest: ${failure}\n`);
   if (outcome.mailboxes.length > 0 || options.json) {
-    print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome));
+    print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome, screenColumns()));
   }
   const unread = outcome.mailboxes.filter(({ mailbox }) => 'failure' in mailbox.past).length;
   if (unread > 0) complain(`warmwarden backtest: ${unread} of ${outcome.mailboxes.length} mailboxes were not read\n`);

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { commandName, shellWord } from '../command-name.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
@@ -15,6 +16,7 @@ import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 import { type MovedClock, movedClock, standardOutput, type World, worldOn } from '../world.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
+import { configVariable } from './options.ts';
 import { goOnWithoutOutputs } from './outputs.ts';
 import { heedSignals } from './run.ts';
 
@@ -48,8 +50,9 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
   goOnWithoutOutputs();
   const output = standardOutput(missingText);
   const clock = movedClock(scenarioStart);
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-demo-'));
+  const command = commandFor(fileIn(folder));
+  const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), command };
   const story = createStory({
     write: (text) => output.write(text),
     colour: process.stdout.isTTY === true,
@@ -67,7 +70,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
     await clear();
     throw error;
   });
-  story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed });
+  story.begin({ page: daemon.url, simulator: simulator.url, key: demoKey, speed, command });
   const ended = new AbortController();
   const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
   heedSignals(
@@ -83,6 +86,15 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
     },
     (text) => story.say(text),
   );
+}
+
+function fileIn(folder: string): string {
+  return join(folder, 'demo.yaml');
+}
+
+/** The words that start a command for the demo's daemon: those in its messages reach it, too. */
+function commandFor(file: string): string {
+  return `${configVariable}=${shellWord(file)} ${commandName}`;
 }
 
 /** Looks at the fleet every few virtual seconds and tells what is new. */
@@ -116,7 +128,7 @@ interface DemoParts {
 
 /** The demo is configured like any daemon: by a file. */
 function configure(folder: string, { simulator, receiver, secret, listen }: DemoParts): ConfigSource {
-  const file = join(folder, 'demo.yaml');
+  const file = fileIn(folder);
   const text = `
 accounts:
   - {name: demo, base_url: "${simulator.url}", api_key: "${demoKey}", plan: pro}

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import type { z } from 'zod';
 import type { Shapes } from './shapes/shapes.ts';
 
-const configVariable = 'WARMWARDEN_CONFIG';
+export const configVariable = 'WARMWARDEN_CONFIG';
 const besideUs = 'config.yaml';
 const ofTheMachine = '/etc/warmwarden/config.yaml';
 

@@ -153,7 +153,9 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
 
 /** Rows come from a store. The ledger says what is wrong with the store when there is none, or none that can be read. */
 async function sureOfStore({ config, url }: RunOptions): Promise<void> {
-  if (url === undefined) await Ledger.open(findStore(config)).close();
+  if (url !== undefined) return;
+  const ledger = Ledger.open(findStore(config));
+  await ledger.check().finally(() => ledger.close());
 }
 
 /** What the recipe says is done to the mailboxes of a dry run that was agreed to, and to no others. */

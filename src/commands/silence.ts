@@ -11,6 +11,11 @@ import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { tableText } from './table.ts';
+import { screenColumns } from './terminal.ts';
+
+/** A column on a screen that is too narrow keeps so many letters. */
+const leastLetters = 8;
 
 interface AddOptions extends ChangeOptions {
   readonly for: number;
@@ -57,9 +62,25 @@ async function list(options: DaemonOptions): Promise<void> {
   const answer = ((await askFor(address, 'silences')) ?? (await inStore(address))) as SilencesAnswer;
   if (options.json) printJson('silence list', answer);
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
-  else
-    for (const { id, match, by, reason, until } of answer.silences)
-      process.stdout.write(`${id}  until ${momentText(Date.parse(until))}  ${matchText(match)}  by ${by}: ${reason}\n`);
+  else process.stdout.write(tableOf(answer));
+}
+
+function tableOf({ silences }: SilencesAnswer): string {
+  const columns = [
+    { title: 'UNTIL' },
+    { title: 'MATCHES', least: leastLetters },
+    { title: 'BY', least: leastLetters },
+    { title: 'REASON', least: leastLetters },
+    { title: 'ID' },
+  ];
+  const rows = silences.map(({ id, match, by, reason, until }) => [
+    momentText(Date.parse(until)),
+    matchText(match),
+    by,
+    reason,
+    id,
+  ]);
+  return tableText(columns, rows, screenColumns());
 }
 
 interface SilencesAnswer {

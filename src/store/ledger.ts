@@ -12,20 +12,22 @@ import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
-import { schemaOf, schemaVersion } from './schema/migrations.ts';
+import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
 
 export class Ledger {
   readonly #path: string;
   readonly #db: Kysely<Tables>;
+  /** Asked once. */
+  #schema: Promise<number> | null = null;
 
   private constructor(path: string, db: Kysely<Tables>) {
     this.#path = path;
     this.#db = db;
   }
 
-  /** Throws StoreError when there is no store at the path, or none that can be read. */
+  /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
   static open(path: string): Ledger {
     if (!existsSync(path))
       throw new StoreError(`There is no store at ${path}: has the daemon run with this configuration?`);
@@ -34,6 +36,11 @@ export class Ledger {
 
   async close(): Promise<void> {
     await this.#db.destroy();
+  }
+
+  /** Rejects as every read does: when the store is damaged, or belongs to a newer version. */
+  check(): Promise<void> {
+    return this.#read(async () => {});
   }
 
   /** Every mailbox that is guarded. */
@@ -76,6 +83,8 @@ export class Ledger {
   /** Every failure as one sentence that names the file. */
   async #read<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
+      this.#schema ??= schemaOf(this.#db);
+      refuseNewer(await this.#schema);
       return await work();
     } catch (error) {
       throw storeError(this.#path, error);

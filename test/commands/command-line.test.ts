@@ -248,7 +248,7 @@ describe('status', () => {
     const lines = text.trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(12);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(70);
-    expect(text).toContain('3 of 200  1.5 %  0.5 %  12m');
+    expect(text).toContain('3 of 200  1.5 %  0.5 %  12 min');
     expect(text).not.toContain('\u202e');
     expect(lines.at(-1)).toMatch(/^\.\.\. and 3\d more, none of them worse/);
   });

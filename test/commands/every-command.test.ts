@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allCommands } from '../../src/commands/commands.ts';
@@ -10,6 +11,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { Store } from '../../src/store/store.ts';
 import { systemClock, worldOn } from '../../src/world.ts';
 import { type Receiver, startReceiver, status } from '../notify/receiver.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -22,6 +24,8 @@ interface Row {
   readonly args?: readonly string[];
   /** What it does not understand; an unknown option without. */
   readonly wrong?: readonly string[];
+  /** It reads or writes the store where no daemon answers. */
+  readonly store?: true;
   /** The exit code where neither a daemon nor a store is. */
   readonly alone: 0 | 1 | 2;
   /** It changes something, so it is confirmed. */
@@ -37,22 +41,22 @@ const table: readonly Row[] = [
   { words: 'channels resend', args: ['ops', ...reason], alone: 1, changes: true },
   { words: 'decide', args: ['--mode', 'slow', '--stats', 'STATS'], wrong: ['--mode', 'unheard'], alone: 0 },
   { words: 'backtest', args: ['--days', '3'], wrong: ['--days', '91'], alone: 0 },
-  { words: 'status', alone: 1 },
-  { words: 'alerts list', args: ['--all'], wrong: ['--severity', 'grave'], alone: 1 },
-  { words: 'explain', args: mailbox, wrong: [...mailbox, '--at', 'yesterday'], alone: 1 },
-  { words: 'history', args: ['--guard'], wrong: ['--since', 'long'], alone: 1 },
+  { words: 'status', alone: 1, store: true },
+  { words: 'alerts list', args: ['--all'], wrong: ['--severity', 'grave'], alone: 1, store: true },
+  { words: 'explain', args: mailbox, wrong: [...mailbox, '--at', 'yesterday'], alone: 1, store: true },
+  { words: 'history', args: ['--guard'], wrong: ['--since', 'long'], alone: 1, store: true },
   { words: 'pause', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
   { words: 'resume', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
   { words: 'mode', args: [...mailbox, 'slow', ...reason], wrong: [...mailbox, 'unheard'], alone: 1, changes: true },
   { words: 'undo', args: ['--since', '1h', ...reason], wrong: [], alone: 1, changes: true },
   { words: 'token new', args: ['bot', '--role', 'viewer'], wrong: ['bot', '--role', 'king'], alone: 0 },
   { words: 'recipes list', alone: 0 },
-  { words: 'recipes run', args: ['at-risk'], wrong: ['at-risk', '--param', 'bounces'], alone: 1 },
+  { words: 'recipes run', args: ['at-risk'], wrong: ['at-risk', '--param', 'bounces'], alone: 1, store: true },
   { words: 'breaker release', args: reason, alone: 1, changes: true },
   { words: 'contest release', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
-  { words: 'writes', args: ['off', '--for', '1h', ...reason], wrong: ['off'], alone: 1, changes: true },
+  { words: 'writes', args: ['off', '--for', '1h', ...reason], wrong: ['off'], alone: 1, store: true, changes: true },
   { words: 'silence add', args: ['--rule', 'dns_*', '--for', '1h', ...reason], wrong: reason, alone: 1, changes: true },
-  { words: 'silence list', alone: 1 },
+  { words: 'silence list', alone: 1, store: true },
   { words: 'silence expire', args: ['SILENCE', ...reason], wrong: [], alone: 1, changes: true },
   { words: 'reload', args: ['--force', ...reason], alone: 1, changes: true },
   { words: 'simulator breach', ...inSimulator },
@@ -76,7 +80,8 @@ beforeAll(async () => {
   simulator = await startSimulator({ world, scenario: 'calm', keys });
   receiver = await startReceiver(() => 0);
   receiver.answer = status(200, {}, 'ok');
-  for (const name of ['guarded', 'alone']) writeConfig(name);
+  for (const name of ['guarded', 'alone', 'newer']) writeConfig(name);
+  await writeNewerStore(join(folder, 'newer.db'));
   writeFileSync(join(folder, 'stats.json'), '{"stats": []}');
   known.set('STATS', join(folder, 'stats.json'));
   const file = configOf('guarded');
@@ -115,6 +120,14 @@ function writeConfig(name: string): void {
   writeFileSync(configOf(name), JSON.stringify(config));
 }
 
+/** As a later version would leave it. */
+async function writeNewerStore(path: string): Promise<void> {
+  await (await Store.open(path, Date.now())).close();
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE meta SET value = '9999' WHERE key = 'schema_version'");
+  database.close();
+}
+
 async function run(line: string | readonly string[], config: string) {
   const argv = typeof line === 'string' ? line.split(' ') : line;
   const url = config === 'alone' ? 'http://127.0.0.1:9' : simulator.url;
@@ -142,6 +155,11 @@ function keysOf(value: unknown): readonly string[] {
 
 const commands = wordsOf(await allCommands()).filter((words) => !words.startsWith('_'));
 
+test('run ends with 3, too, when its store belongs to a newer version', async () => {
+  const { code, stderr } = await run(['run'], 'newer');
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/^warmwarden: The store has schema version 9999, /)]);
+});
+
 test('the table has every command, and every command that prints facts has a shape', () => {
   expect([...table.map(({ words }) => words), ...withoutFacts].sort()).toEqual([...commands].sort());
   expect(Object.keys(shapes).sort()).toEqual(table.map(({ words }) => words).sort());
@@ -163,7 +181,7 @@ describe.each(commands)('warmwarden %s', (words) => {
   });
 });
 
-describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, changes }) => {
+describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes }) => {
   const argv = [...words.split(' '), ...args];
   const shape = shapes[words as keyof typeof shapes];
   const yes = changes ? ['--yes'] : [];
@@ -183,6 +201,12 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, cha
     expect([code, stderr]).toEqual([alone, '']);
     if (alone === 0) shape.parse(JSON.parse(stdout));
     else expect(['no_store', 'no_daemon', 'failed']).toContain(errorShape.parse(JSON.parse(stdout)).error.code);
+  });
+
+  test.runIf(store)('with the store of a newer version ends with 3', async () => {
+    const { code, stdout, stderr } = await run([...argv, ...yes, '--json'], 'newer');
+    expect([code, stderr]).toEqual([3, '']);
+    expect(errorShape.parse(JSON.parse(stdout)).error.code).toBe('newer_store');
   });
 
   test.runIf(changes)('without a terminal needs --yes', async () => {

@@ -107,7 +107,9 @@ test('the command line begins one, and wants an end and a reason', async () => {
   ).toMatch(
     /^Silence \S+ lasts until \d+ \w+ \d\d:\d\d UTC: severity warning; rule stale_\*\. It matches 1 alert that/,
   );
-  expect(await said('list')).toMatch(/severity warning; rule stale_\* {2}by \S+: known\n$/);
+  expect(await said('list')).toMatch(
+    /^UNTIL +MATCHES +BY +REASON +ID\n.* UTC {2}severity warning; rule stale_\* {2}\S+ +known {2,}[\w-]+\n$/,
+  );
   expect(await said('add', '--rule', 'stale_*', '--reason', 'known')).toContain("required option '--for <duration>'");
   expect(process.exitCode).toBe(2);
 });

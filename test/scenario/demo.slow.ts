@@ -17,7 +17,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     for (const stream of [demo.stdout, demo.stderr]) stream.on('data', (chunk) => (shown += String(chunk)));
     const clock = systemClock();
-    for (let waited = 0; waited < storyWithinMs && !shown.includes('everybody told'); waited += 200)
+    for (let waited = 0; waited < storyWithinMs && !shown.includes('both alerts were sent'); waited += 200)
       await clock.sleep(200);
   }, storyWithinMs + 10_000);
   afterAll(() => {
@@ -25,9 +25,9 @@ describe('npm start', () => {
   });
 
   it('tells of a mailbox switched to recovery and of another one paused, with counts and limit', () => {
-    expect(shown).toMatch(/amelia\.ward@northbeam\.example: switched to RECOVERY mode/);
+    expect(shown).toMatch(/Warmwarden switched amelia\.ward@northbeam\.example to RECOVERY mode/);
     expect(shown).toMatch(/2 bounces in 136 mails of .* are 1\.47 %, over balanced's limit of 1 %/);
-    expect(shown).toMatch(/jonas\.keller@brightpath\.example: warm-up PAUSED/);
+    expect(shown).toMatch(/Warmwarden PAUSED the warm-up of jonas\.keller@brightpath\.example/);
     expect(shown).toMatch(/3 bounces in 30 mails since .*: 10 %/);
   });
 

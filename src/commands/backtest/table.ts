@@ -3,6 +3,7 @@
 import type { GuardActionKind } from '../../model/action.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
+import { type Column, tableText } from '../table.ts';
 import { assumptions, type BacktestedMailbox, type Outcome, type Totals, totalsOf } from './outcome.ts';
 
 const actionWords: Readonly<Record<GuardActionKind, string>> = {
@@ -13,19 +14,18 @@ const actionWords: Readonly<Record<GuardActionKind, string>> = {
 
 type Line = readonly string[];
 
-/** Plain text that ends with a line break. */
-export function outcomeText(outcome: Outcome): string {
+/** A column of names on a screen that is too narrow keeps so many letters. */
+const leastLetters = 16;
+const numbers = (title: string): Column => ({ title, numbers: true });
+
+/** Plain text that ends with a line break; the table is no wider than the screen. */
+export function outcomeText(outcome: Outcome, width: number): string {
   const several = outcome.guards.length > 1;
-  const title: Line = [
-    'MAILBOX',
-    'MODE',
-    ...(several ? ['GUARD'] : []),
-    'INTERVENTIONS',
-    'RECOVERY',
-    'PAUSED',
-    'HELD',
-    'BOUNCES AVOIDED',
-    'SENDS LOST',
+  const columns: readonly Column[] = [
+    { title: 'MAILBOX', least: leastLetters },
+    { title: 'MODE' },
+    ...(several ? [{ title: 'GUARD', least: leastLetters }] : []),
+    ...['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'].map(numbers),
   ];
   const lines = [
     ...outcome.mailboxes.flatMap((mailbox) => mailboxLines(outcome, mailbox)),
@@ -34,7 +34,7 @@ export function outcomeText(outcome: Outcome): string {
   const stories = outcome.mailboxes.flatMap((mailbox) => storyOf(outcome, mailbox));
   return [
     `What the guard would have done in the last ${counted(outcome.days, 'day')}: ${counted(outcome.mailboxes.length, 'mailbox', 'mailboxes')}.`,
-    aligned([title, ...lines], several ? 3 : 2),
+    tableText(columns, lines, width).trimEnd(),
     ...stories,
     `Assumed:\n${assumptions.map((assumption) => `- ${assumption}`).join('\n')}`,
   ]
@@ -80,12 +80,4 @@ function storyOf(outcome: Outcome, tested: BacktestedMailbox): readonly string[]
     }),
   );
   return lines.length === 0 ? [] : [[nameOf(tested), ...lines].join('\n')];
-}
-
-/** Columns two spaces apart: words to the left, and from column `numbersFrom` on numbers to the right. */
-function aligned(lines: readonly Line[], numbersFrom: number): string {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const cell = (text: string, column: number) =>
-    column < numbersFrom ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
-  return lines.map((line) => line.map(cell).join('  ').trimEnd()).join('\n');
 }

@@ -4,10 +4,21 @@ import type { Fleet } from '../../fleet/fleet.ts';
 import type { Action } from '../../model/action.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import type { Clock } from '../../world.ts';
+import { wrapped } from '../wrapped.ts';
 import type { Received } from './receiver.ts';
 
+/** Where the parts of the demo are. */
+interface Beginning {
+  readonly page: string;
+  readonly simulator: string;
+  readonly key: string;
+  readonly speed: number;
+  /** The words that start a command for the demo's daemon. */
+  readonly command: string;
+}
+
 export interface Story {
-  begin(addresses: { page: string; simulator: string; key: string; speed: number }): void;
+  begin(beginning: Beginning): void;
   /** Tells what is new in the fleet since the last look. */
   look(fleet: Fleet): void;
   /** A message arrived at the receiver. */
@@ -24,34 +35,28 @@ export interface StoryOptions {
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const indent = ' '.repeat(11);
-const widthOfText = 100;
-
-/** Breaks a text at spaces, so that a terminal does not break it within a word. */
-function wrapped(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-}
+/** Letters in a line, on any terminal. */
+const width = 80;
+const widthOfText = width - indent.length;
 
 type Paint = (code: number, text: string) => string;
 
-/** What the demo is, and where to look. */
-function greeting({ page, simulator, key, speed }: Parameters<Story['begin']>[0], paint: Paint): string {
+/** What the demo is, where to look, and how to ask it. */
+function greeting({ page, simulator, key, speed, command }: Beginning, paint: Paint): string {
   return [
     '',
-    `${paint(1, 'Warmwarden')}: guards the warm-up of email mailboxes. A demo on a simulated mailbox API;`,
-    `one second is ${Math.round(speed / 60)} minutes of its life.`,
+    `${paint(1, 'Warmwarden')} guards the warm-up of email mailboxes.`,
+    `In this demo it guards a simulated fleet: one second here is ${Math.round(speed / 60)} minutes there.`,
     '',
     `  status page   ${paint(36, `${page}/`)}`,
     `  metrics       ${paint(36, `${page}/metrics`)}`,
-    `  mailbox API   ${paint(36, `${simulator}/v1/health`)}   key ${key}`,
-    '  Ctrl-C        ends it',
+    `  mailbox API   ${paint(36, `${simulator}/v1/health`)}`,
+    `  API key       ${key}`,
+    '',
+    'In another terminal:',
+    `  ${command} status`,
+    '',
+    'Ctrl-C ends the demo.',
     '',
   ].join('\n');
 }
@@ -75,19 +80,18 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
   };
   const acted = (action: Action) => {
     const took = action.openedAt && action.settledAt ? ((action.settledAt - action.openedAt) / 1_000).toFixed(1) : '0';
-    const done = action.kind === 'pause' ? 'warm-up PAUSED' : 'switched to RECOVERY mode';
+    const { email, kind } = action;
+    const done = kind === 'pause' ? `PAUSED the warm-up of ${email}` : `switched ${email} to RECOVERY mode`;
     const mark = action.kind === 'pause' ? paint(31, '■') : paint(33, '▼');
-    event(
-      mark,
-      `${action.email}: ${done}`,
-      `${explainVerdict(action.verdict)} Read back after ${took} s: ${action.state}.`,
-    );
+    event(mark, `Warmwarden ${done}`, `${explainVerdict(action.verdict)} Read back after ${took} s.`);
     outcomes.set(action.kind, action.email);
   };
   const conclude = () => {
     concluded = true;
-    write(`\n${paint(32, '✔')} ${bold('One mailbox in recovery, one paused, everybody told.')} `);
-    write(`That is the whole job; the daemon goes on.\n  Look at the page now, or press Ctrl-C to end.\n`);
+    write(
+      `\n${paint(32, '✔')} ${bold('One mailbox is in recovery mode, one is paused, and both alerts were sent.')}\n`,
+    );
+    write('  The daemon continues. Look at the status page, or press Ctrl-C to end the demo.\n');
   };
 
   return {
@@ -98,8 +102,8 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
         greeted = true;
         event(
           paint(32, '●'),
-          `${judged.length} mailboxes on guard`,
-          'All within their limits. Their sending day begins.',
+          `Warmwarden guards ${judged.length} mailboxes`,
+          'All of them are within their limits. Their sending day begins.',
         );
       }
       for (const action of [...fleet.recentActions()].reverse()) {
@@ -111,12 +115,11 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
     told(message) {
       if (message.kind === 'webhook') {
         const signature = message.signed ? 'signature verified' : 'SIGNATURE WRONG';
-        write(
-          `${indent}${dim(`webhook got ${message.type}, ${message.bytes} bytes, ${signature}, id ${message.id}`)}\n`,
-        );
+        const text = `The webhook received ${message.type}: ${message.bytes} bytes, ${signature}, id ${message.id}`;
+        for (const line of wrapped(text, widthOfText)) write(`${indent}${dim(line)}\n`);
       } else {
         write(`\n${indent}${dim(`${moment()}, in Slack:`)}\n`);
-        write(`${indent}${dim('│')} ${bold(message.title)}\n`);
+        for (const line of wrapped(message.title, widthOfText - 2)) write(`${indent}${dim('│')} ${bold(line)}\n`);
         for (const line of message.lines.flatMap((text) => wrapped(text, widthOfText - 2))) {
           write(`${indent}${dim('│')} ${line}\n`);
         }

@@ -5,6 +5,7 @@ import type { FleetAnswer } from '../../serve/routes.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../table.ts';
+import { wrapped } from '../wrapped.ts';
 
 export interface Screen {
   readonly columns: number;
@@ -57,12 +58,15 @@ const minNameWidth = 12;
 
 /** Ends with a line break. Never wider than the screen, and never higher when that is known. */
 export function statusText(answer: StatusView, screen: Screen): string {
-  const cut = (text: string) => shortened(text, screen.columns);
+  // Nothing of a sentence is cut: it may end with a command.
+  const lines = (text: string) => wrapped(text, screen.columns);
   const head = [
-    screen.style(tones[answer.tone], cut(answer.headline)),
-    cut(answer.advice),
-    ...troubles(answer).map((line) => screen.style('red', cut(line))),
-    ...sweepLines(answer).map(cut),
+    ...lines(answer.headline).map((line) => screen.style(tones[answer.tone], line)),
+    ...lines(answer.advice),
+    ...troubles(answer)
+      .flatMap(lines)
+      .map((line) => screen.style('red', line)),
+    ...sweepLines(answer).flatMap(lines),
     ...alertLines(answer, screen),
     '',
   ];

@@ -34,11 +34,7 @@ export class NewerStoreError extends Error {
 export async function migrate(db: Db): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
   const current = await schemaOf(db);
-  if (current > schemaVersion) {
-    throw new NewerStoreError(
-      `The store has schema version ${current}, this Warmwarden knows ${schemaVersion}: start the newer version again, or use another store.`,
-    );
-  }
+  refuseNewer(current);
   for (const [index, step] of migrations.entries()) {
     if (index < current) continue;
     await db.transaction().execute(async (trx) => {
@@ -46,6 +42,14 @@ export async function migrate(db: Db): Promise<void> {
       await setMeta(trx, 'schema_version', String(index + 1));
     });
   }
+}
+
+/** Throws NewerStoreError for a schema that only a newer version knows. */
+export function refuseNewer(version: number): void {
+  if (version <= schemaVersion) return;
+  throw new NewerStoreError(
+    `The store has schema version ${version}, this Warmwarden knows ${schemaVersion}: start the newer version again, or use another store.`,
+  );
 }
 
 /** The schema that a store has; 0: none yet. */

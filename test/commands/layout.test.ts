@@ -1,0 +1,83 @@
+// How output is laid out: tables that fit the screen, text broken between words, and a demo of 80 columns.
+import { describe, expect, test } from 'vitest';
+import { createStory } from '../../src/commands/demo/story.ts';
+import { tableText } from '../../src/commands/table.ts';
+import { wrapped } from '../../src/commands/wrapped.ts';
+import { systemClock } from '../../src/world.ts';
+
+describe('a table', () => {
+  const columns = [
+    { title: 'NAME', least: 6 },
+    { title: 'COUNT', numbers: true },
+    { title: 'NOTE', least: 4 },
+    { title: 'ID' },
+  ];
+  const rows = [
+    ['a long name of a thing', '7', 'short', 'id-1'],
+    ['b', '1200', 'a note that is rather long', 'id-22'],
+  ];
+
+  test('has numbers on the right, and is never cut where a program reads', () => {
+    expect(tableText(columns, rows, Number.POSITIVE_INFINITY)).toBe(
+      [
+        'NAME                    COUNT  NOTE                        ID',
+        'a long name of a thing      7  short                       id-1',
+        'b                        1200  a note that is rather long  id-22',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('fits the screen by cutting the widest of the columns that may be cut', () => {
+    const lines = tableText(columns, rows, 40).split('\n');
+    expect(lines.slice(1, 3)).toEqual([
+      'a long name…      7  short         id-1',
+      'b              1200  a note that…  id-22',
+    ]);
+  });
+
+  test('keeps the least of each column on a screen that is narrower still', () => {
+    expect(tableText(columns, rows, 10).split('\n')[1]).toBe('a lon…      7  sho…  id-1');
+  });
+});
+
+describe('text', () => {
+  test('is broken between words, and keeps its indent', () => {
+    expect(wrapped('  one two three', 8)).toEqual(['  one', 'two', 'three']);
+    expect(wrapped('one two three', Number.POSITIVE_INFINITY)).toEqual(['one two three']);
+    expect(wrapped('', 8)).toEqual(['']);
+  });
+
+  test('keeps a command on one line, which runs as it is printed', () => {
+    expect(wrapped('To undo: `warmwarden resume acme/a@b.example`, or wait.', 24)).toEqual([
+      'To undo:',
+      '`warmwarden resume acme/a@b.example`,',
+      'or wait.',
+    ]);
+    expect(wrapped("Over balanced's limit: 'warmwarden undo --since 1h'.", 16)).toEqual([
+      "Over balanced's",
+      'limit:',
+      "'warmwarden undo --since 1h'.",
+    ]);
+  });
+});
+
+test('the demo is told in lines of at most 80 letters, and names the command for its daemon', () => {
+  let text = '';
+  const write = (more: string) => {
+    text += more;
+  };
+  const story = createStory({ write, colour: false, clock: systemClock() });
+  const command = 'WARMWARDEN_CONFIG=/tmp/x/demo.yaml warmwarden';
+  story.begin({
+    page: 'http://127.0.0.1:7025',
+    simulator: 'http://127.0.0.1:40000',
+    key: 'sk_live_x',
+    speed: 600,
+    command,
+  });
+  story.told({ kind: 'slack', title: 'long '.repeat(40).trim(), lines: ['word '.repeat(50).trim()] });
+  story.told({ kind: 'webhook', type: 'alert.firing', id: `msg_${'x'.repeat(40)}`, signed: true, bytes: 1_234 });
+  expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(text).toContain('  WARMWARDEN_CONFIG=/tmp/x/demo.yaml warmwarden status\n');
+});
