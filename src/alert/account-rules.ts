@@ -9,9 +9,9 @@ import { accountSubject, atOnce, type Condition } from './condition.ts';
 /** How long no request may succeed before people are told. */
 const apiDownForMs = 3 * minuteMs;
 /** One refusal may be the API's own hiccup. */
-const rejectionsUntilTold = 2;
+const rejectionsUntilFiring = 2;
 /** So many 429s an hour in spite of our counting are no chance. */
-const throttlesUntilTold = 3;
+const throttlesUntilFiring = 3;
 /** Addresses that a sentence carries at most. */
 const namesShown = 5;
 
@@ -60,7 +60,7 @@ function apiDown(account: AccountState, now: EpochMs): Condition {
 
 /** key_rejected: twice in a row, until a request with the key succeeds. */
 function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
-  const rejected = rejections >= rejectionsUntilTold;
+  const rejected = rejections >= rejectionsUntilFiring;
   const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
   return {
     subject: accountSubject('key_rejected', name),
@@ -108,7 +108,7 @@ function keyShared(
   { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
   now: EpochMs,
 ): Condition {
-  const shared = throttledLastHour >= throttlesUntilTold;
+  const shared = throttledLastHour >= throttlesUntilFiring;
   const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
   return {
     subject: accountSubject('key_shared', name),

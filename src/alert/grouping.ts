@@ -26,7 +26,7 @@ export interface GroupMessage {
 /** Untold transitions of one group whose wait is over. */
 export interface DueGroup {
   readonly group: string;
-  readonly untold: readonly StoredTransition[];
+  readonly unnotified: readonly StoredTransition[];
 }
 
 export interface GroupTiming {
@@ -34,8 +34,8 @@ export interface GroupTiming {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
   /** When the group was told last; undefined when that is longer ago than matters. */
-  readonly lastTold: (group: string) => EpochMs | undefined;
-  /** There may be more untold transitions than were given: nobody waits, or they would wait behind these for ever. */
+  readonly lastNotified: (group: string) => EpochMs | undefined;
+  /** There may be more transitions without a notification than were given: nobody waits, or they would wait behind these for ever. */
   readonly full: boolean;
   /** What an account's first sweep found after this moment is kept until it is over; null: none goes on. */
   readonly keptFrom: (account: string) => EpochMs | null;
@@ -53,14 +53,14 @@ export function groupOf({ account, rule }: Alert): string {
 
 /** The groups that may be told now, and when the next one may (null: none waits). */
 export function dueGroups(
-  untold: readonly StoredTransition[],
+  unnotified: readonly StoredTransition[],
   timing: GroupTiming,
 ): { readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null } {
   const groups = new Map<string, StoredTransition[]>();
-  const found = foundIn(untold);
+  const found = foundIn(unnotified);
   const keptUntil = keptUntilOf(found.values(), timing);
   let nextDueAt: EpochMs | null = null;
-  for (const stored of untold) {
+  for (const stored of unnotified) {
     const { alert } = stored.transition;
     const beginning = found.get(alert.fingerprint);
     const until = beginning && keptUntil(beginning);
@@ -76,7 +76,7 @@ export function dueGroups(
   const due: DueGroup[] = [];
   for (const [group, members] of groups) {
     const dueAt = timing.full ? timing.now : groupDueAt(group, members, timing);
-    if (dueAt <= timing.now) due.push({ group, untold: members });
+    if (dueAt <= timing.now) due.push({ group, unnotified: members });
     else nextDueAt = Math.min(nextDueAt ?? dueAt, dueAt);
   }
   return { due, nextDueAt };
@@ -86,9 +86,9 @@ export function dueGroups(
  * By fingerprint, the newest step that a first sweep found. What ends before it was told is told where it began; what
  * got news that must not wait takes along what was found before.
  */
-function foundIn(untold: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
+function foundIn(unnotified: readonly StoredTransition[]): ReadonlyMap<string, Transition> {
   const newest = new Map<string, Transition>();
-  for (const { transition } of untold) {
+  for (const { transition } of unnotified) {
     const { kind, found, alert } = transition;
     if (found) newest.set(alert.fingerprint, transition);
     else if (kind !== 'resolved') newest.delete(alert.fingerprint);
@@ -113,12 +113,12 @@ function groupDueAt(group: string, members: readonly StoredTransition[], timing:
   const begun = notInFuture(oldest, timing.now);
   const afterWait = begun + timing.groupWaitMs;
   const exempt = members.some(({ transition }) => transition.kind === 'event');
-  return exempt ? afterWait : Math.max(afterWait, mayBeToldFrom(group, timing));
+  return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
 
 /** From when on a group may be told again. */
-export function mayBeToldFrom(group: string, timing: GroupTiming): EpochMs {
-  const last = timing.lastTold(group);
+export function mayNotifyFrom(group: string, timing: GroupTiming): EpochMs {
+  const last = timing.lastNotified(group);
   if (last === undefined) return Number.NEGATIVE_INFINITY;
   return notInFuture(last, timing.now) + timing.groupIntervalMs;
 }

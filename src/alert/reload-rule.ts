@@ -3,11 +3,11 @@ import { noAccount } from '../model/alert.ts';
 import { accountSubject, atOnce, type Condition } from './condition.ts';
 
 /** More problems than this stand in the log only. */
-const problemsTold = 5;
+const problemsShown = 5;
 
 /** `problems`: sentences without secrets; none when the newest configuration is in force. */
 export function configReloadFailed(problems: readonly string[], command: string): Condition {
-  const more = problems.length - problemsTold;
+  const more = problems.length - problemsShown;
   return {
     subject: accountSubject('config_reload_failed', noAccount),
     severity: 'warning',
@@ -18,7 +18,7 @@ export function configReloadFailed(problems: readonly string[], command: string)
       sentences:
         problems.length > 0
           ? [
-              ...problems.slice(0, problemsTold),
+              ...problems.slice(0, problemsShown),
               ...(more > 0 ? [`${more} more problems: \`${command} check\` lists them all.`] : []),
               `The previous configuration stays in force. Correct the file, then run \`${command} reload\`.`,
             ]

@@ -102,7 +102,7 @@ async function backtestFleet(
   { world, progress }: Surroundings,
 ): Promise<Outcome> {
   const counts = new Map<string, { readonly found: number; readonly done: number }>();
-  const told = (account: string) => (found: number, done: number) => {
+  const onProgress = (account: string) => (found: number, done: number) => {
     counts.set(account, { found, done });
     const all = [...counts.values()].reduce((sum, one) => ({
       found: sum.found + one.found,
@@ -112,7 +112,7 @@ async function backtestFleet(
   };
   progress?.('reading the lists of mailboxes');
   const histories = await Promise.all(
-    config.accounts.map((account) => readAccount(account, { world, days, told: told(account.name) })),
+    config.accounts.map((account) => readAccount(account, { world, days, onProgress: onProgress(account.name) })),
   );
   progress?.('');
   return {

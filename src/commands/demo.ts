@@ -59,7 +59,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
     clock,
   });
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
-  const receiver = await startReceiver(secret, (message) => story.told(message));
+  const receiver = await startReceiver(secret, (message) => story.received(message));
   const simulator = await startSimulator({ world, scenario: 'bounce-storm' });
   const clear = async () => {
     await Promise.all([simulator.close(), receiver.close()]);

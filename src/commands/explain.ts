@@ -51,19 +51,19 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
 
 /** The newest first; an action stands with the time at which it was planned. */
 function story({ mailbox, decisions, actions, changes }: Explanation): readonly string[] {
-  const told = [
+  const entries = [
     ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const head = headOf(mailbox);
-  if (told.length === 0) return [head, 'Nothing was decided on it by then.'];
+  if (entries.length === 0) return [head, 'Nothing was decided on it by then.'];
   const { former_ids: former } = mailbox;
   const joined =
     former.length === 0
       ? []
       : [`Its address was guarded before under ${former.join(', ')}: that history is joined below.`];
-  return [head, ...joined, ...told.flatMap(({ lines }) => lines)];
+  return [head, ...joined, ...entries.flatMap(({ lines }) => lines)];
 }
 
 function headOf({ email, account, mode, claim }: Explanation['mailbox']): string {

@@ -117,13 +117,13 @@ function refusal(error: unknown, { port, host }: Flags): string {
 
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    const heard = () => {
-      process.off('SIGINT', heard);
-      process.off('SIGTERM', heard);
+    const onSignal = () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
       resolve();
     };
-    process.on('SIGINT', heard);
-    process.on('SIGTERM', heard);
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
   });
 }
 

@@ -93,6 +93,6 @@ function buildRoutes(
   if (channels.length === 0) return [];
   if (routes.length > 0) return routes.map((route) => ({ match: written(route.match), channels: route.channels }));
   // A recipe does something: only a route that somebody wrote leads to it.
-  const told = channels.filter((channel) => channel.type !== 'recipe').map((channel) => channel.name);
-  return [{ match: { severity: ['critical', 'warning'] }, channels: told }];
+  const names = channels.filter((channel) => channel.type !== 'recipe').map((channel) => channel.name);
+  return [{ match: { severity: ['critical', 'warning'] }, channels: names }];
 }

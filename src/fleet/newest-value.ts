@@ -2,15 +2,15 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 
-interface Told<Value> {
+interface Dated<Value> {
   readonly at: EpochMs;
   readonly value: Value | null;
 }
 
 /** The newest value that is known; null when nobody told it. */
-function newest<Value>(...told: readonly (Told<Value> | null)[]): Value | null {
-  let best: Told<Value> | null = null;
-  for (const one of told) if (one && one.value !== null && (best === null || one.at > best.at)) best = one;
+function newest<Value>(...values: readonly (Dated<Value> | null)[]): Value | null {
+  let best: Dated<Value> | null = null;
+  for (const one of values) if (one && one.value !== null && (best === null || one.at > best.at)) best = one;
   return best?.value ?? null;
 }
 

@@ -88,7 +88,7 @@ export class Budget {
   }
 
   /** What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). */
-  told(headers: { readonly limit: number | null; readonly remaining: number | null }, now: number): void {
+  noteLimits(headers: { readonly limit: number | null; readonly remaining: number | null }, now: number): void {
     if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
     if (headers.remaining !== null && headers.remaining <= 0) {
       const oldest = this.#starts[0] ?? now;

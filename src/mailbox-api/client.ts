@@ -228,7 +228,7 @@ export class MailboxApi {
       return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
     };
     const limits = { limit: read('x-ratelimit-limit'), remaining: read('x-ratelimit-remaining') };
-    this.budget.told(limits, this.#world.clock.monotonic());
+    this.budget.noteLimits(limits, this.#world.clock.monotonic());
     const { account, requestsPerMinute: configured } = this.#options;
     if (limits.limit === null || limits.limit >= configured || limits.limit === this.#saidLimit) return;
     this.#saidLimit = limits.limit;

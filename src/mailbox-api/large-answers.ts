@@ -30,7 +30,7 @@ export async function readAnswer<About extends Asked>(
   doubt: (field: string, sentence: string) => void,
 ): Promise<Result<AnswerTo<About>>> {
   const { status, headers, body } = success;
-  const told = ({ result, doubts }: Interpreted<Asked>) => {
+  const reported = ({ result, doubts }: Interpreted<Asked>) => {
     for (const [field, sentence] of doubts) doubt(field, sentence);
     return result as Result<AnswerTo<About>>;
   };
@@ -38,12 +38,12 @@ export async function readAnswer<About extends Asked>(
   const nextPage = /rel="?next\b/i.test(String(headers['link'] ?? ''));
   if (isLarge(success)) {
     const secrets = { own: redactor.own, others: redactor.others };
-    return told(await readApart({ expected, status, nextPage, secrets }, body));
+    return reported(await readApart({ expected, status, nextPage, secrets }, body));
   }
   const text = textOf(body);
   // The document does not show the body of a pause: a success without one is a success, for it is read back.
   if (expected.about === 'warmup_write' && text.trim() === '') return { ok: true, value: true as AnswerTo<About> };
-  return told(interpret(expected, { status, json: jsonOf({ status, text }, redactor), nextPage }));
+  return reported(interpret(expected, { status, json: jsonOf({ status, text }, redactor), nextPage }));
 }
 
 async function readApart(order: Order, body: Buffer): Promise<Interpreted<Asked>> {

@@ -29,8 +29,12 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
         `A run may have started: its answer was lost (${triggered.detail}). Don't start it again blindly; ask the user to look at the service first.`,
       );
     },
-    ended: async (run, { signal, told }) => {
-      const options = { withinMs: handBackAfterMs, signal, told: (record: RunRecord) => told(toolRun(record)) };
+    ended: async (run, { signal, onProgress }) => {
+      const options = {
+        withinMs: handBackAfterMs,
+        signal,
+        onProgress: (record: RunRecord) => onProgress(toolRun(record)),
+      };
       const followed = await followRun(api, run, options, world);
       if (followed.kind === 'ended') return { ok: true, value: toolRun(followed.page.run) };
       if (followed.kind === 'lost') return refused(followed.failure.detail);

@@ -36,10 +36,10 @@ function runOr(outcome: Run | RecipeRefusal): Said<ToolRun> {
   return 'refused' in outcome ? { ok: false, said: outcome.said } : { ok: true, value: outcome };
 }
 
-async function ended(service: RecipeService, id: string, { signal, told }: Wait): Promise<Said<ToolRun>> {
+async function ended(service: RecipeService, id: string, { signal, onProgress }: Wait): Promise<Said<ToolRun>> {
   for (;;) {
     const run = await service.ended(id, tellEveryMs, signal);
     if ('refused' in run || hasEnded(run) || signal.aborted) return runOr(run);
-    told(run);
+    onProgress(run);
   }
 }

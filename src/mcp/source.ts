@@ -45,7 +45,7 @@ export interface ToolRows {
 export interface Wait {
   readonly signal: AbortSignal;
   /** Called each time that the run was looked at. */
-  readonly told: (run: ToolRun) => void;
+  readonly onProgress: (run: ToolRun) => void;
 }
 
 export interface ToolSource {

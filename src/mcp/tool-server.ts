@@ -202,7 +202,7 @@ class Session {
     context: ServerContext,
   ): Promise<CallToolResult> {
     const { signal } = context.mcpReq;
-    const ended = await this.#source.ended(run, { signal, told: progressOf(context) });
+    const ended = await this.#source.ended(run, { signal, onProgress: progressOf(context) });
     if (signal.aborted && page.ours) await this.#source.cancel(run);
     if (!ended.ok) return refusedResult(ended.said);
     if (ended.value.status === 'queued' || ended.value.status === 'running') return runResult(ended.value, null);

@@ -26,4 +26,4 @@ export interface Change {
 }
 
 /** So many changes of a mailbox are at hand, the newest; the store keeps all. */
-export const changesAtHand = 20;
+export const changesShown = 20;

@@ -74,7 +74,7 @@ export interface MailboxState {
   readonly verdict: Observed<Verdict> | null;
   /** The newest action on it, whatever its state. */
   readonly action: Action | null;
-  /** What others changed lately, the oldest first; at most changesAtHand. */
+  /** What others changed lately, the oldest first; at most changesShown. */
   readonly changes: readonly Change[];
 }
 

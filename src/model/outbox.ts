@@ -5,14 +5,14 @@ import type { Delivery, NewDelivery } from './delivery.ts';
 import type { EpochMs } from './time.ts';
 
 /** What is remembered over a restart of what people were notified of. */
-export interface TellingMemory {
+export interface NotificationLog {
   readonly announcements: readonly Announcement[];
   /** When each group was sent last. */
   readonly groups: readonly { readonly group: string; readonly at: EpochMs }[];
 }
 
 /** What one look at the transitions changes in it. */
-export interface TellingChanges {
+export interface NotificationLogChanges {
   readonly announced: readonly Announcement[];
   /** Fingerprints whose alert ended. */
   readonly ended: readonly string[];
@@ -26,7 +26,7 @@ export interface DeliveryRecord {
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
   /** Absent for a message that is about no alert. */
-  readonly telling?: TellingChanges;
+  readonly notificationLog?: NotificationLogChanges;
   readonly now: EpochMs;
 }
 

@@ -18,9 +18,9 @@ export interface StoreTrouble {
 }
 
 /** That people were told that the store fails. */
-export interface ToldOutage {
+export interface NotifiedOutage {
   /** As it was told. When it began to fire names the outage. */
   readonly alert: Alert;
   /** The channels that took it. */
-  readonly told: readonly string[];
+  readonly notified: readonly string[];
 }

@@ -81,14 +81,14 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
     upkeep: {
       everyMs: upkeepEveryMs,
       send: async (firing, signal) => {
-        const told = firing.map((alert) => frozen(asFiring(alert)));
-        const now = new Map(told.map((alert) => [fingerprintOfLabels(alert.labels), alert]));
+        const sent = firing.map((alert) => frozen(asFiring(alert)));
+        const now = new Map(sent.map((alert) => [fingerprintOfLabels(alert.labels), alert]));
         // Alertmanager groups by itself: what ended since need not wait for our own group's interval.
         const ended = [...keptFiring].filter(([key]) => !now.has(key) && !resolvedLately.has(key));
-        remember([...told, ...ended.map(([, alert]) => endedAt(alert, clock.now()))]);
+        remember([...sent, ...ended.map(([, alert]) => endedAt(alert, clock.now()))]);
         keptFiring = now;
         for (const [key, { until }] of resolvedLately) if (until < clock.monotonic()) resolvedLately.delete(key);
-        const all = [...told, ...[...resolvedLately.values()].map(({ alert }) => alert)];
+        const all = [...sent, ...[...resolvedLately.values()].map(({ alert }) => alert)];
         return all.length === 0 ? null : post(all, signal);
       },
     },

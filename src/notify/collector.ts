@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { type GroupMessage, messageOf } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { matches } from '../alert/matching.ts';
+import { type Notification, notificationsOf } from '../alert/notifications.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
-import { type Telling, tellingsOf } from '../alert/telling.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
@@ -51,7 +51,7 @@ export class Collector {
   /** What people know, by fingerprint; null until the store was asked. */
   #announced: Map<string, Announcement> | null = null;
   /** When each group was told last. */
-  readonly #lastTold = new Map<string, EpochMs>();
+  readonly #lastNotified = new Map<string, EpochMs>();
   /** Until when the aftermath of an account's outage explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
   /** The next look, on the monotonic scale. */
@@ -71,7 +71,7 @@ export class Collector {
   }
 
   /** Whether people were told through the channel that the alert fires. Nobody was before the first look. */
-  hasTold(channel: string, alert: Alert): boolean {
+  hasNotified(channel: string, alert: Alert): boolean {
     const { channels, settings } = this.#parts;
     const known = this.#announced?.get(alert.fingerprint);
     if (!known) return false;
@@ -104,38 +104,45 @@ export class Collector {
     // That the store fails was told without it; its beginning is recorded with its end.
     const recorded = [...fleet.alerts()].filter(({ rule }) => rule !== 'store_failing');
     const firing = recorded.filter(({ status }) => status === 'firing');
-    const untold = await this.#untold();
+    const unnotified = await this.#unnotified();
     const now = world.clock.now();
     const { groupWaitMs, groupIntervalMs, repeatIntervalMs } = settings();
-    const full = untold.length >= lookLimit;
-    const lastTold = (group: string) => this.#lastTold.get(group);
+    const full = unnotified.length >= lookLimit;
+    const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
-    const timing = { now, groupWaitMs, groupIntervalMs, lastTold, full, keptFrom };
+    const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom };
     const muted = this.#mutes(firing, now);
-    const { tellings, nextDueAt } = tellingsOf({ untold, announced, firing, muted, repeatIntervalMs, timing });
-    if (tellings.length > 0) await this.#record(tellings, announced, now);
+    const { notifications, nextDueAt } = notificationsOf({
+      unnotified,
+      announced,
+      firing,
+      muted,
+      repeatIntervalMs,
+      timing,
+    });
+    if (notifications.length > 0) await this.#record(notifications, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
-  async #untold(): Promise<readonly StoredTransition[]> {
+  async #unnotified(): Promise<readonly StoredTransition[]> {
     const { world, store } = this.#parts;
     const asked = world.clock.monotonic();
     if (asked < this.#nothingUntoldUntil) return [];
     // Before the read: a commit while it is under way counts.
     this.#nothingUntoldUntil = asked + nothingUntoldMs;
-    let untold: readonly StoredTransition[] | null = null;
+    let unnotified: readonly StoredTransition[] | null = null;
     try {
-      untold = await store.outbox.untoldTransitions(lookLimit);
+      unnotified = await store.outbox.unnotifiedTransitions(lookLimit);
     } finally {
-      if (untold?.length !== 0) this.#nothingUntoldUntil = Number.NEGATIVE_INFINITY;
+      if (unnotified?.length !== 0) this.#nothingUntoldUntil = Number.NEGATIVE_INFINITY;
     }
-    return untold;
+    return unnotified;
   }
 
   async #known(): Promise<Map<string, Announcement>> {
     if (this.#announced) return this.#announced;
-    const { announcements, groups } = await this.#parts.store.outbox.loadTelling();
-    for (const { group, at } of groups) this.#lastTold.set(group, at);
+    const { announcements, groups } = await this.#parts.store.outbox.loadNotificationLog();
+    for (const { group, at } of groups) this.#lastNotified.set(group, at);
     this.#announced = new Map(announcements.map((one) => [one.fingerprint, one]));
     return this.#announced;
   }
@@ -153,20 +160,27 @@ export class Collector {
       silences.some(({ match }) => matches(alert, match));
   }
 
-  async #record(tellings: readonly Telling[], announced: Map<string, Announcement>, now: EpochMs): Promise<void> {
-    const routed = tellings.map(({ group, news }) => ({ group, news: news.map((one) => this.#route(one, announced)) }));
+  async #record(
+    notifications: readonly Notification[],
+    announced: Map<string, Announcement>,
+    now: EpochMs,
+  ): Promise<void> {
+    const routed = notifications.map(({ group, news }) => ({
+      group,
+      news: news.map((one) => this.#route(one, announced)),
+    }));
     const deliveries = this.#deliveriesOf(routed, now);
     const all = routed.flatMap(({ news }) => news);
-    const telling = {
+    const notificationLog = {
       announced: all.flatMap((one) => announcementOf(one, announced, now) ?? []),
       ended: all.flatMap(({ transition: { kind, alert } }) => (kind === 'resolved' ? [alert.fingerprint] : [])),
       groups: routed.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
     };
-    const transitionIds = tellings.flatMap(({ ids }) => ids);
-    await this.#parts.store.outbox.recordDeliveries({ transitionIds, deliveries, telling, now });
-    for (const one of telling.announced) announced.set(one.fingerprint, one);
-    for (const fingerprint of telling.ended) announced.delete(fingerprint);
-    for (const group of telling.groups) this.#lastTold.set(group, now);
+    const transitionIds = notifications.flatMap(({ ids }) => ids);
+    await this.#parts.store.outbox.recordDeliveries({ transitionIds, deliveries, notificationLog, now });
+    for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
+    for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
+    for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     if (deliveries.length > 0) this.#parts.recorded();
   }
 
@@ -188,8 +202,8 @@ export class Collector {
         return transitions.length > 0 ? [{ group, transitions }] : [];
       });
       const storm = wanted.length > maxMessagesALook;
-      const told = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
-      return told.flatMap(({ group, transitions }) => {
+      const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
+      return messages.flatMap(({ group, transitions }) => {
         const message = messageOf(group, transitions, now);
         return (message && this.#deliveryOf(channel, message)) ?? [];
       });

@@ -11,7 +11,7 @@ export interface HeartbeatSettings {
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
-  /** Names of the loops of telling that have not turned lately. */
+  /** Names of the notify loops that have not turned lately. */
   readonly stuckLoops: () => readonly string[];
 }
 

@@ -73,8 +73,8 @@ export function createNotifier(parts: NotifierParts): Notifier {
     collecting.ring();
   };
   const begin = (channel: Channel): Sending => {
-    const hasTold = (alert: Alert) => [collector, storeWatch].some((one) => one.hasTold(channel.name, alert));
-    const sender = new Sender(channel, { ...parts, hasTold });
+    const hasNotified = (alert: Alert) => [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert));
+    const sender = new Sender(channel, { ...parts, hasNotified });
     const loop = createLoop(channel.name, world, () => sender.step());
     loop.start();
     return { channel, sender, loop };

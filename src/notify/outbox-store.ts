@@ -2,8 +2,8 @@
 import type { AlertChanges } from '../model/alert.ts';
 import type { Delivery, NewDelivery, StoredTransition, WhichUndelivered } from '../model/delivery.ts';
 import type { DeliverySettlement } from '../model/delivery-transition.ts';
-import type { DeliveryRecord, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
-import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
+import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
+import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 
 export interface OutboxStore {
@@ -11,9 +11,9 @@ export interface OutboxStore {
   /** Alerts about the channels and the store themselves. */
   recordAlerts(changes: AlertChanges): Promise<void>;
   /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
-  keepOutage(outage: ToldOutage): Promise<boolean>;
+  keepOutage(outage: NotifiedOutage): Promise<boolean>;
   /** What an earlier process kept, and nobody ended; null when there is nothing. */
-  outage(): Promise<ToldOutage | null>;
+  outage(): Promise<NotifiedOutage | null>;
   /** One transaction: the alert's end, and that the outage of that beginning is over. */
   endOutage(changes: AlertChanges, begunAt: EpochMs): Promise<void>;
   /** What failed since the store was opened, of whatever was read or written by anyone. */
@@ -26,9 +26,9 @@ export interface OutboxStore {
 
 export interface Outbox {
   /** What people know, as the last process left it. */
-  loadTelling(): Promise<TellingMemory>;
+  loadNotificationLog(): Promise<NotificationLog>;
   /** Transitions that no delivery was made of, by id, at most `limit`. */
-  untoldTransitions(limit: number): Promise<readonly StoredTransition[]>;
+  unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]>;
   /** Marks the transitions told, remembers what people know, and writes the deliveries, due at once, each channel's in the order given. */
   recordDeliveries(record: DeliveryRecord): Promise<void>;
   /** Pending deliveries of a channel in order of sequence, also those that are not due yet. */

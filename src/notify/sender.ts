@@ -14,7 +14,7 @@ import { backOffMs, settlementOf } from './retry-policy.ts';
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
   /** Whether people were told through the channel that the alert fires. */
-  readonly hasTold: (alert: Alert) => boolean;
+  readonly hasNotified: (alert: Alert) => boolean;
 }
 
 /** The longest that a receiver may take, real time: also under a moved clock a socket must not hang for ever. */
@@ -112,7 +112,7 @@ export class Sender {
     else this.#refusals.delete(delivery.id);
     if (isPending) this.#triedSinceOutage?.add(delivery.id);
     else this.#triedSinceOutage?.delete(delivery.id);
-    this.#heard(outcome, random);
+    this.#onOutcome(outcome, random);
     if (settlement.kind !== 'accepted') tally.notification(this.#channel.name, settlement.kind);
     if (settlement.kind === 'given_up') this.#gaveUp(delivery, settlement.detail);
   }
@@ -130,13 +130,13 @@ export class Sender {
 
   /** Tells a receiver that forgets what fires. A failure is the channel's, and no message is lost with it. */
   async #keepUp(): Promise<void> {
-    const { world, fleet, hasTold } = this.#parts;
+    const { world, fleet, hasNotified } = this.#parts;
     const { upkeep } = this.#channel;
     if (!upkeep) return;
-    const firing = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasTold(alert));
+    const firing = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && hasNotified(alert));
     const outcome = await world.clock.busy(() => this.#guarded((signal) => upkeep.send(firing, signal)));
     this.#upkeepAt = world.clock.monotonic() + (outcome ? upkeep.everyMs : nothingToKeepUpMs);
-    if (outcome) this.#heard(outcome, world.random());
+    if (outcome) this.#onOutcome(outcome, world.random());
   }
 
   async #guarded<Outcome>(send: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome | SendOutcome> {
@@ -155,7 +155,7 @@ export class Sender {
   }
 
   /** What an answer means for the channel as a whole. */
-  #heard(outcome: SendOutcome, random: number): void {
+  #onOutcome(outcome: SendOutcome, random: number): void {
     const { clock } = this.#parts.world;
     if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
       if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();

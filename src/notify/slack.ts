@@ -92,21 +92,21 @@ function blocksOf(message: GroupMessage, pageUrl: string | null): KnownBlock[] {
   const { transitions } = message;
   const [only] = transitions;
   const alone = transitions.length === 1 && only !== undefined;
-  const told = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone)));
-  const left = transitions.length - told.length;
+  const shown = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone)));
+  const left = transitions.length - shown.length;
   const rest = left > 0 ? [context(`and ${left} more: see the page.`)] : [];
   const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
   const foot = [message.account, message.rule, momentText(message.at)].filter(Boolean).join(' · ');
   const counts = message.rule === null ? [context(countsText(message))] : [];
-  return [...counts, ...told, ...rest, ...actions(buttons), context(foot)];
+  return [...counts, ...shown, ...rest, ...actions(buttons), context(foot)];
 }
 
 function noticeBlocks({ sections, at }: Notice, pageUrl: string | null): KnownBlock[] {
-  const told = sections.slice(0, maxNoticeSections).map(({ heading, lines }) => {
+  const shown = sections.slice(0, maxNoticeSections).map(({ heading, lines }) => {
     const title = heading === '' ? '' : `*${slackText(heading, maxHeader)}*\n`;
     return section(title + slackText(lines.join('\n') || heading, maxNoticeSection - title.length));
   });
-  return [...told, ...actions(pageButton(pageUrl)), context(momentText(at))];
+  return [...shown, ...actions(pageButton(pageUrl)), context(momentText(at))];
 }
 
 /** An alert in words: its title when it is one of several, what happened, since when, and where to look. */

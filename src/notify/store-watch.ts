@@ -48,7 +48,7 @@ export class StoreWatch {
   /** That it fails, while channels are still to be told; null when it does not. */
   #begun: Transition | null = null;
   /** Names of channels that took it. */
-  readonly #told = new Set<string>();
+  readonly #notified = new Set<string>();
   /** Names of channels that do not want it, or must not be asked twice. */
   readonly #settled = new Set<string>();
   readonly #refusals = new Map<string, number>();
@@ -58,8 +58,8 @@ export class StoreWatch {
   }
 
   /** Whether people know through the channel that the store fails. */
-  hasTold(channel: string, { rule }: Alert): boolean {
-    return rule === 'store_failing' && this.#told.has(channel);
+  hasNotified(channel: string, { rule }: Alert): boolean {
+    return rule === 'store_failing' && this.#notified.has(channel);
   }
 
   /** One look. Returns how long to wait for the next one, milliseconds. */
@@ -101,10 +101,10 @@ export class StoreWatch {
     if (outage === 'unknown') return;
     this.#tookOver = true;
     if (outage) {
-      const { alert, told } = outage;
+      const { alert, notified } = outage;
       fleet.putAlert(alert);
       this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
-      for (const channel of told) this.#told.add(channel);
+      for (const channel of notified) this.#notified.add(channel);
     }
     const goesOn = [...fleet.alerts()].some(({ rule, status }) => rule === 'store_failing' && status === 'firing');
     if (goesOn) this.#unprovenUntil = world.clock.monotonic() + soundAfterMs;
@@ -139,7 +139,7 @@ export class StoreWatch {
     this.#begun = begun;
     this.#recorded = false;
     this.#kept = null;
-    this.#told.clear();
+    this.#notified.clear();
     this.#settled.clear();
     this.#refusals.clear();
   }
@@ -156,16 +156,16 @@ export class StoreWatch {
 
   /** Before anyone is told, and after: should the process end, its successor knows. */
   async #keep(alert: Alert): Promise<void> {
-    const told = [...this.#told].sort();
+    const notified = [...this.#notified].sort();
     const { store, world } = this.#parts;
-    if (this.#kept === told.join()) return;
-    const kept = await store.keepOutage({ alert, told });
+    if (this.#kept === notified.join()) return;
+    const kept = await store.keepOutage({ alert, notified });
     if (!kept && this.#kept === null) {
       world.log.warn(
         'A restart may end this outage without a message: the note beside the store could not be written.',
       );
     }
-    this.#kept = told.join();
+    this.#kept = notified.join();
   }
 
   /** One attempt for each channel that has not taken it. */
@@ -174,7 +174,9 @@ export class StoreWatch {
     const all = channels();
     const names = all.map(({ name }) => name);
     const wanted = channelsFor(transition.alert, settings().routes, names);
-    const open = all.filter(({ name }) => wanted.includes(name) && !this.#told.has(name) && !this.#settled.has(name));
+    const open = all.filter(
+      ({ name }) => wanted.includes(name) && !this.#notified.has(name) && !this.#settled.has(name),
+    );
     await Promise.all(open.map((channel) => this.#attempt(channel, transition)));
   }
 
@@ -184,7 +186,7 @@ export class StoreWatch {
     const rendered = message && channel.render(message);
     if (!rendered) return void this.#settled.add(name);
     const result = await this.#send(channel, unrecorded(name, rendered, transition));
-    if (result.kind === 'sent' || result.kind === 'accepted') return void this.#told.add(name);
+    if (result.kind === 'sent' || result.kind === 'accepted') return void this.#notified.add(name);
     const { log } = this.#parts.world;
     log.error(
       { channel: name, detail: result.detail },

@@ -28,13 +28,13 @@ export interface FollowOptions {
   readonly withinMs: number;
   readonly signal?: AbortSignal;
   /** Called with each record that was read. */
-  readonly told?: (run: RunRecord) => void;
+  readonly onProgress?: (run: RunRecord) => void;
 }
 
 /** Reads the run until it has ended. Never rejects; a failure that may pass is waited out. */
 export async function followRun(api: RecipeApi, id: string, options: FollowOptions, world: World): Promise<Followed> {
   const { clock } = world;
-  const { withinMs, signal, told } = options;
+  const { withinMs, signal, onProgress } = options;
   const deadline = clock.monotonic() + withinMs;
   // A request that hangs must not keep the caller longer; real time, as for all that is about sockets.
   const patience = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]);
@@ -50,7 +50,7 @@ export async function followRun(api: RecipeApi, id: string, options: FollowOptio
       seen = run;
       missing = 0;
       detail = `its status is ${run.stateSaid ?? 'not given'}`;
-      told?.(run);
+      onProgress?.(run);
       if (run.state === 'succeeded') succeededAt ??= clock.monotonic();
       const late = succeededAt !== null && clock.monotonic() - succeededAt < lateRowsMs && rowsAreLate(run);
       if (hasEnded(run) && !late) return { kind: 'ended', page: read.value };

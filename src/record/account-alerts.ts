@@ -31,7 +31,7 @@ export interface Happening {
   /** Actions that were planned, dropped or settled. */
   readonly actions: readonly Action[];
   /** The action of the guard's own that people are to be told of. */
-  readonly told: Action | null;
+  readonly acted: Action | null;
   /** The breaker, when it moved. */
   readonly breaker: BreakerState | null;
 }
@@ -48,7 +48,7 @@ export class AccountAlerts {
   }
 
   /** After an answer about a mailbox, or the outcome of an action on it. */
-  after({ mailbox, policy, now, route, actions, told, breaker }: Happening): AlertChanges {
+  after({ mailbox, policy, now, route, actions, acted, breaker }: Happening): AlertChanges {
     const context = this.#context(mailbox, policy, now);
     const newest = actions.at(-1);
     const conditions = [
@@ -56,11 +56,11 @@ export class AccountAlerts {
       ...(newest ? [actionFailedCondition(newest, context)] : []),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
-    const event = told && actedEvent(told, context satisfies ActionContext);
+    const event = acted && actedEvent(acted, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
     const transitions = [...(event ? [event] : []), ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
-    return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, told })) };
+    return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
   /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */
@@ -87,7 +87,7 @@ export class AccountAlerts {
     const { mailboxId } = transition.alert;
     const mailbox = mailboxId === null ? undefined : this.#fleet.mailbox(this.#options.account, mailboxId);
     const isFirst = mailbox && this.#options.isFirstLook(mailbox.id, 'mailboxes');
-    return isFirst ? asFound(transition, { mailbox, told: null }) : transition;
+    return isFirst ? asFound(transition, { mailbox, acted: null }) : transition;
   }
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */

@@ -18,13 +18,13 @@ export function isUnsettled({ verdict, action }: MailboxState): boolean {
 /** What was found about a mailbox at its first look, and which action of the guard's own is to be told of. */
 interface FirstLook {
   readonly mailbox: MailboxState;
-  readonly told: Action | null;
+  readonly acted: Action | null;
 }
 
 /** The transitions of a first look: a switch to recovery that worked waits; a pause, a failure, an emergency do not. */
-export function asFound(transition: Transition, { mailbox, told }: FirstLook): Transition {
+export function asFound(transition: Transition, { mailbox, acted }: FirstLook): Transition {
   const { kind, alert } = transition;
-  const isUrgentAction = kind === 'event' && (told?.kind === 'pause' || told?.state !== 'confirmed');
+  const isUrgentAction = kind === 'event' && (acted?.kind === 'pause' || acted?.state !== 'confirmed');
   const isEmergency = mailbox.verdict?.answer.reason === 'emergency' && alert.rule === 'bounce_over_limit';
   const isNews = kind === 'resolved' || atOnce.includes(alert.rule) || isUrgentAction || isEmergency;
   return isNews ? transition : { ...transition, found: true };

@@ -82,9 +82,9 @@ export class Recorder {
     const policy = this.#options.policyFor(before);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
-    const told = confirmed?.by ? null : confirmed;
+    const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
-    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, told, breaker });
+    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker });
     const moved = breaker && { api, state: breaker };
     await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);
@@ -147,10 +147,10 @@ export class Recorder {
           ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
           : { ...before, action: actionAfter(open, { ...settlement, at: now }) };
       const action = mailbox.action ?? open;
-      const told =
+      const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
       const happening = { mailbox, policy, now, route: null, actions: [action], breaker: null };
-      const alerts = this.#alerts.after({ ...happening, told: told && isOutcome(settlement) ? action : null });
+      const alerts = this.#alerts.after({ ...happening, acted: acted && isOutcome(settlement) ? action : null });
       await this.#rooms.store.settleIntent({ action, mailbox, alerts });
       this.#order.wrote(mailboxId);
       if (isOutcome(settlement)) this.#count(action, settlement.kind);
@@ -178,7 +178,7 @@ export class Recorder {
     const mailbox = { ...before, action };
     const policy = this.#options.policyFor(mailbox);
     const actions = [action];
-    const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, told: null, breaker: null });
+    const alerts = this.#alerts.after({ mailbox, policy, now, route: null, actions, acted: null, breaker: null });
     await this.#rooms.store.settleIntent({ action, mailbox, alerts });
     this.#show(mailbox, actions, alerts);
   }

@@ -7,7 +7,7 @@ import { type Action, isGuardActionKind } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
-import { type Change, changesAtHand } from '../model/change.ts';
+import { type Change, changesShown } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -100,7 +100,7 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   if (changes.length === 0) return mailbox;
   const limited = changes.every(({ what }) => what === 'target_daily_limit');
   const memory = limited && mailbox.memory ? { ...mailbox.memory, claim: null } : mailbox.memory;
-  return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesAtHand) };
+  return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
 /** The warm-up answer that proves our POST, when this is one. */

@@ -36,7 +36,7 @@ export class Supervisor {
   readonly #unguardedSince = new Map<string, EpochMs>();
   readonly #restarts = new Map<string, Restart>();
   readonly #restarting = new Map<string, Promise<void>>();
-  #telling: Promise<void> | null = null;
+  #recording: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   /**
    * The time that this process has been awake for, milliseconds. What stopped all of it (a debugger, SIGSTOP, a sleeping
@@ -56,7 +56,7 @@ export class Supervisor {
   /** Begins nothing any more. Ends when what it had begun to do is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#running, this.#telling, ...this.#restarting.values()]);
+    await Promise.all([this.#running, this.#recording, ...this.#restarting.values()]);
   }
 
   async #run(): Promise<void> {
@@ -83,7 +83,7 @@ export class Supervisor {
     for (const name of [...this.#turning.keys()]) if (!configured.includes(name)) this.#forget(name);
     const accounts = configured.map((name) => this.#lookAt(name));
     rooms.fleet.putGuarding(accounts.map(({ account, unguarded }) => ({ account, unguarded })));
-    this.#tell(accounts);
+    this.#recordAlerts(accounts);
   }
 
   #lookAt(account: string): SupervisedAccount {
@@ -134,8 +134,8 @@ export class Supervisor {
   }
 
   /** Fires or ends account_unguarded. Not in a turn: one that hangs may be what it has to tell of. Never rejects. */
-  #tell(accounts: readonly SupervisedAccount[]): void {
-    if (this.#telling) return;
+  #recordAlerts(accounts: readonly SupervisedAccount[]): void {
+    if (this.#recording) return;
     const { live, rooms } = this.#parts;
     const { fleet, store, world, onTransitions } = rooms;
     const { rules } = live.config.alerts;
@@ -155,8 +155,8 @@ export class Supervisor {
         );
       }
     };
-    this.#telling = record().finally(() => {
-      this.#telling = null;
+    this.#recording = record().finally(() => {
+      this.#recording = null;
     });
   }
 }

@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Observed } from '../model/answers.ts';
-import { type Change, changesAtHand } from '../model/change.ts';
+import { type Change, changesShown } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { inPieces } from './pieces.ts';
@@ -148,7 +148,7 @@ async function loadChanges(db: Db, { account, ids }: Some): Promise<Map<string, 
   const rows = await db
     .selectFrom(ranked.as('ranked'))
     .select(['id', 'mailbox_id', 'change'])
-    .where('age', '<=', changesAtHand)
+    .where('age', '<=', changesShown)
     .orderBy('id')
     .execute();
   const found = new Map<string, readonly Change[]>();

@@ -12,15 +12,15 @@ import {
   type WhichUndelivered,
 } from '../model/delivery.ts';
 import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../model/delivery-transition.ts';
-import type { DeliveryRecord, DigestFacts, OutboxCount, TellingMemory } from '../model/outbox.ts';
+import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
+import { loadNotificationLog, writeNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import { setMeta } from './schema/migrations.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
-import { loadTelling, writeTelling } from './telling.ts';
 
 const digestKey = 'digested_until';
 /** What one digest is made of at most; it shows far less. */
@@ -50,13 +50,13 @@ export class StoredOutbox {
   }
 
   /** Transitions that no delivery was made of, oldest first. */
-  untoldTransitions(limit: number): Promise<readonly StoredTransition[]> {
-    return this.#gate.read((db) => untoldTransitions(db, limit));
+  unnotifiedTransitions(limit: number): Promise<readonly StoredTransition[]> {
+    return this.#gate.read((db) => unnotifiedTransitions(db, limit));
   }
 
   /** What people were notified of, and when: what the notifier begins with. */
-  loadTelling(): Promise<TellingMemory> {
-    return this.#gate.read(loadTelling);
+  loadNotificationLog(): Promise<NotificationLog> {
+    return this.#gate.read(loadNotificationLog);
   }
 
   /** Marks transitions as told, remembers what people know now, and writes the deliveries made of them. */
@@ -65,7 +65,7 @@ export class StoredOutbox {
       await inPieces(record.transitionIds, (ids) =>
         trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute(),
       );
-      if (record.telling) await writeTelling(trx, record.telling, record.now);
+      if (record.notificationLog) await writeNotificationLog(trx, record.notificationLog, record.now);
       for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
     });
   }
@@ -148,22 +148,22 @@ export class StoredOutbox {
 type Db = Kysely<Tables>;
 
 /** Read in pieces, with a turn of the event loop between two: a storm has thousands. */
-async function untoldTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
-  const untold: StoredTransition[] = [];
-  while (untold.length < limit) {
+async function unnotifiedTransitions(db: Db, limit: number): Promise<readonly StoredTransition[]> {
+  const unnotified: StoredTransition[] = [];
+  while (unnotified.length < limit) {
     const rows = await db
       .selectFrom('transitions')
       .select(['id', 'transition'])
       .where('told', '=', 0)
-      .where('id', '>', untold.at(-1)?.id ?? 0)
+      .where('id', '>', unnotified.at(-1)?.id ?? 0)
       .orderBy('id')
-      .limit(Math.min(rowsAPiece, limit - untold.length))
+      .limit(Math.min(rowsAPiece, limit - unnotified.length))
       .execute();
-    untold.push(...rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) })));
+    unnotified.push(...rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) })));
     if (rows.length < rowsAPiece) break;
     await turn();
   }
-  return untold;
+  return unnotified;
 }
 
 const storedTransition = (json: string, id: number) => parsed<Transition>(json, 'transitions', { id });

@@ -4,7 +4,7 @@ import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { StoreTrouble, ToldOutage } from '../model/store-failure.ts';
+import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
@@ -208,12 +208,12 @@ export class Store {
   }
 
   /** Beside the store, which may take nothing: people are being told that it fails. False when that can't be written either. */
-  async keepOutage(outage: ToldOutage): Promise<boolean> {
+  async keepOutage(outage: NotifiedOutage): Promise<boolean> {
     return this.#note.write(outage);
   }
 
   /** What an earlier process kept, and nobody ended; null when there is nothing. */
-  async outage(): Promise<ToldOutage | null> {
+  async outage(): Promise<NotifiedOutage | null> {
     const outage = this.#note.read();
     if (!outage) return null;
     const ended = await this.#gate.read((db) => metaOf(db, outageEnded));

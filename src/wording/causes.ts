@@ -66,10 +66,10 @@ export function changeSentence({ what, from, to, since, at }: Change): string {
 
 /** What is wrong now and was so at every look, so that no change tells of it. */
 function standing({ dns, blacklist, detail }: MailboxState, near: readonly Change[]): readonly string[] {
-  const told = new Set(near.map(({ what }) => what));
-  const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !told.has(name));
-  const lists = blacklist?.answer.listed === true && !told.has('listing') ? blacklist.answer.lists : null;
-  const broken = detail?.answer.connection === 'error' && !told.has('connection');
+  const mentioned = new Set(near.map(({ what }) => what));
+  const failing = dnsRecords.filter((name) => dns?.answer.records[name].pass === false && !mentioned.has(name));
+  const lists = blacklist?.answer.listed === true && !mentioned.has('listing') ? blacklist.answer.lists : null;
+  const broken = detail?.answer.connection === 'error' && !mentioned.has('connection');
   return [
     failing.length > 0
       ? `${listText(failing.map((name) => name.toUpperCase()))} did not pass before that time either.`

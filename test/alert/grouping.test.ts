@@ -10,7 +10,7 @@ const timing: GroupTiming = {
   now: start,
   groupWaitMs: 30 * secondMs,
   groupIntervalMs: 5 * minuteMs,
-  lastTold: () => undefined,
+  lastNotified: () => undefined,
   full: false,
   keptFrom: () => null,
 };
@@ -20,7 +20,7 @@ function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
     transitions.map((transition, index) => ({ id: index + 1, transition })),
     { ...timing, ...change },
   );
-  return { groups: due.map(({ group, untold }) => [group, untold.length]), nextDueAt };
+  return { groups: due.map(({ group, unnotified }) => [group, unnotified.length]), nextDueAt };
 }
 
 const acted = (at = start): Transition => ({
@@ -46,16 +46,21 @@ test('a group waits from its oldest transition on, then takes all that came sinc
 });
 
 test('the next message of a group waits for the interval; events do not', () => {
-  const lastTold = () => start - minuteMs;
+  const lastNotified = () => start - minuteMs;
   const now = start + 30 * secondMs;
-  expect(due([resolved(sampleAlert(1))], { now, lastTold })).toEqual({ groups: [], nextDueAt: start + 4 * minuteMs });
-  expect(due([acted()], { now, lastTold }).groups).toEqual([['acme|guard_acted', 1]]);
+  expect(due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
+    groups: [],
+    nextDueAt: start + 4 * minuteMs,
+  });
+  expect(due([acted()], { now, lastNotified }).groups).toEqual([['acme|guard_acted', 1]]);
 });
 
 test('nobody waits when there is more than one look can take, or when the clock was set back', () => {
   expect(due([firing(sampleAlert(1))], { full: true }).groups).toHaveLength(1);
   expect(due([firing(sampleAlert(1), start + hourMs)], {}).groups).toHaveLength(1);
-  expect(due([firing(sampleAlert(1), start - minuteMs)], { lastTold: () => start + hourMs }).groups).toHaveLength(1);
+  expect(due([firing(sampleAlert(1), start - minuteMs)], { lastNotified: () => start + hourMs }).groups).toHaveLength(
+    1,
+  );
 });
 
 test('firing comes before resolved, the worst and the newest first; several rules and accounts are said so', () => {

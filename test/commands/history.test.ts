@@ -96,7 +96,7 @@ describe('writes without a daemon', () => {
     );
     const { writesOff, untold, newest } = await inStore(async (store) => ({
       writesOff: (await store.loadPicture()).writesOff,
-      untold: (await store.outbox.untoldTransitions(10)).map(({ transition }) => transition.alert.rule),
+      untold: (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.alert.rule),
       newest: (await store.audit.commands({ since: 0, mailbox: null, limit: 1 }))[0],
     }));
     expect(writesOff).toMatchObject([{ scope: { kind: 'mailbox', mailboxId: 'm1' }, reason: 'moving' }]);

@@ -76,8 +76,8 @@ test('the demo is told in lines of at most 80 letters, and names the command for
     speed: 600,
     command,
   });
-  story.told({ kind: 'slack', title: 'long '.repeat(40).trim(), lines: ['word '.repeat(50).trim()] });
-  story.told({ kind: 'webhook', type: 'alert.firing', id: `msg_${'x'.repeat(40)}`, signed: true, bytes: 1_234 });
+  story.received({ kind: 'slack', title: 'long '.repeat(40).trim(), lines: ['word '.repeat(50).trim()] });
+  story.received({ kind: 'webhook', type: 'alert.firing', id: `msg_${'x'.repeat(40)}`, signed: true, bytes: 1_234 });
   expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(text).toContain('  WARMWARDEN_CONFIG=/tmp/x/demo.yaml warmwarden status\n');
 });

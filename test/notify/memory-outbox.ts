@@ -1,16 +1,16 @@
-// The outbox in memory, for tests of telling: what the store promises, without a database.
+// The outbox in memory, for tests of notifications: what the store promises, without a database.
 import type { Announcement, Transition } from '../../src/model/alert.ts';
 import { type Delivery, pendingDelivery, publicState, type StoredTransition } from '../../src/model/delivery.ts';
 import { type DeliveryEvent, deliveryAfter } from '../../src/model/delivery-transition.ts';
 import type { DigestFacts } from '../../src/model/outbox.ts';
-import type { StoreTrouble, ToldOutage } from '../../src/model/store-failure.ts';
+import type { NotifiedOutage, StoreTrouble } from '../../src/model/store-failure.ts';
 import type { Outbox, OutboxStore } from '../../src/notify/outbox-store.ts';
 
 export interface MemoryOutbox extends OutboxStore {
   /** What a tick's commit would do. */
   commit(transitions: readonly Transition[]): void;
   deliveries(): readonly Delivery[];
-  untold(): number;
+  unnotified(): number;
   /** What digests are made of. */
   facts: DigestFacts;
   /** Set, every verb fails with it. */
@@ -21,14 +21,14 @@ export interface MemoryOutbox extends OutboxStore {
   /** One read found the file damaged; everything else works. */
   damage(said: string): void;
   /** What lies beside the store, whatever becomes of it. */
-  outageNote: ToldOutage | null;
+  outageNote: NotifiedOutage | null;
   /** Another process opens it. */
   restart(): void;
 }
 
 /** `outageNote`: what another store left beside it. */
-export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox {
-  const transitions: (StoredTransition & { told: boolean })[] = [];
+export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOutbox {
+  const transitions: (StoredTransition & { notified: boolean })[] = [];
   const deliveries = new Map<string, Delivery>();
   const announcements = new Map<string, Announcement>();
   const groups = new Map<string, number>();
@@ -53,27 +53,27 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     throw store.broken;
   };
   const outbox: Outbox = {
-    untoldTransitions: async (limit) => {
+    unnotifiedTransitions: async (limit) => {
       check();
       store.looks += 1;
-      return transitions.filter(({ told }) => !told).slice(0, limit);
+      return transitions.filter(({ notified }) => !notified).slice(0, limit);
     },
-    loadTelling: async () => {
+    loadNotificationLog: async () => {
       check();
       return {
         announcements: [...announcements.values()],
         groups: [...groups].map(([group, at]) => ({ group, at })),
       };
     },
-    recordDeliveries: async ({ transitionIds, deliveries: made, telling, now }) => {
+    recordDeliveries: async ({ transitionIds, deliveries: made, notificationLog, now }) => {
       check();
-      for (const one of telling?.announced ?? []) announcements.set(one.fingerprint, one);
-      for (const fingerprint of telling?.ended ?? []) announcements.delete(fingerprint);
-      for (const group of telling?.groups ?? []) groups.set(group, now);
+      for (const one of notificationLog?.announced ?? []) announcements.set(one.fingerprint, one);
+      for (const fingerprint of notificationLog?.ended ?? []) announcements.delete(fingerprint);
+      for (const group of notificationLog?.groups ?? []) groups.set(group, now);
       for (const id of transitionIds) {
         const stored = transitions[id - 1];
-        if (!stored || stored.told) throw new Error(`transition ${id} is not untold`);
-        stored.told = true;
+        if (!stored || stored.notified) throw new Error(`transition ${id} was notified already`);
+        stored.notified = true;
       }
       for (const delivery of made) {
         if (deliveries.has(delivery.id)) throw new Error(`delivery ${delivery.id} exists`);
@@ -151,10 +151,10 @@ export function memoryOutbox(outageNote: ToldOutage | null = null): MemoryOutbox
     reads: 0,
     damage: (said) => fail(said, true),
     commit: (added) => {
-      for (const transition of added) transitions.push({ id: transitions.length + 1, transition, told: false });
+      for (const transition of added) transitions.push({ id: transitions.length + 1, transition, notified: false });
     },
     deliveries: () => [...deliveries.values()],
-    untold: () => transitions.filter(({ told }) => !told).length,
+    unnotified: () => transitions.filter(({ notified }) => !notified).length,
     recordAlerts: async ({ transitions: added }) => {
       check();
       store.commit(added);

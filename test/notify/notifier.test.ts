@@ -260,7 +260,7 @@ test('2,000 mailboxes at once are one message a channel; the next of the group w
   expect(receiver.received).toHaveLength(1);
   await rig.clock.advance(minuteMs);
   expect(JSON.parse(receiver.received[1]?.body ?? '').type).toBe('alerts.resolved');
-  expect(rig.store.untold()).toBe(0);
+  expect(rig.store.unnotified()).toBe(0);
   // Every commit woke the loop; looking each time would read thousands of rows each time.
   expect(rig.store.looks).toBeLessThan(30);
 });
@@ -310,7 +310,7 @@ test('what no channel wants is marked told without a message', async () => {
   await using rig = rigWith(hookTo(receiver.url));
   rig.commit(firing(sampleAlert(1, { severity: 'info', rule: 'bounce_near_limit' })));
   await rig.clock.advance(minuteMs);
-  expect([rig.store.untold(), rig.store.deliveries().length]).toEqual([0, 0]);
+  expect([rig.store.unnotified(), rig.store.deliveries().length]).toEqual([0, 0]);
 });
 
 test('a store that fails for a while stops nothing for good', async () => {

@@ -68,7 +68,7 @@ test('a restart between two messages: the first is not repeated, the second keep
   expect([last?.body, last?.headers['webhook-id']]).toEqual([failed?.body, failed?.headers['webhook-id']]);
   expect((await store.outbox.recentDeliveries(10)).map(({ state }) => state)).toEqual(['sent', 'sent']);
   expect(await store.outbox.outboxState(0)).toEqual([]);
-  expect(await store.outbox.untoldTransitions(10)).toEqual([]);
+  expect(await store.outbox.unnotifiedTransitions(10)).toEqual([]);
   await store.close();
   await rm(folder, { recursive: true });
   expectNoSleepers(clock);

@@ -36,7 +36,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const told = async () => (await store.outbox.untoldTransitions(10)).map(({ transition }) => transition);
+const told = async () => (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
 
 test('a command is written before it is done, and then with its outcome, for people to read', async () => {
   const audited = auditing(rooms);

@@ -55,7 +55,7 @@ function switched(isOff: boolean, about: { account?: string; mailbox?: string; f
 
 /** What people are told of, oldest first. */
 async function told() {
-  const untold = await store.outbox.untoldTransitions(100);
+  const untold = await store.outbox.unnotifiedTransitions(100);
   return untold.map(({ transition: { kind, alert } }) => `${kind} ${alert.facts.title}`);
 }
 
@@ -128,7 +128,7 @@ test('it is told while it is on and when it ends, with who and why', async () =>
     'resolved writes are on again for all accounts',
     'event ann ran “writes on for all accounts”',
   ]);
-  const [firing, , resolved] = await store.outbox.untoldTransitions(10);
+  const [firing, , resolved] = await store.outbox.unnotifiedTransitions(10);
   expect(firing?.transition.alert).toMatchObject({ severity: 'warning', account: '', mailboxId: null });
   expect(firing?.transition.alert.facts.sentences[0]).toMatch(/^Switched off by ann at .*: a look first\.$/);
   expect(firing?.transition.alert.facts.sentences.at(-1)).toBe('To allow writes now: `warmwarden writes on`.');

@@ -37,11 +37,11 @@ async function follow(plays: readonly Played[], options: Partial<FollowOptions> 
 
 describe('a run that is followed', () => {
   it('ends with its rows', async () => {
-    const told: string[] = [];
+    const states: string[] = [];
     const plays = [ok({ status: 'queued' }), ok({ status: 'running' }), done];
-    const { followed, requests } = await follow(plays, { told: (run) => told.push(run.state) });
+    const { followed, requests } = await follow(plays, { onProgress: (run) => states.push(run.state) });
     expect(followed).toMatchObject({ kind: 'ended', page: { run: { state: 'succeeded', rows: [{ n: 1 }] } } });
-    expect([requests, told]).toEqual([3, ['queued', 'running', 'succeeded']]);
+    expect([requests, states]).toEqual([3, ['queued', 'running', 'succeeded']]);
   });
 
   it('ends as failed or cancelled without waiting for rows', async () => {
@@ -140,8 +140,8 @@ describe('a run that is followed', () => {
 
   it('is left at the signal', async () => {
     const stopping = new AbortController();
-    const told = () => stopping.abort();
-    const { followed, requests } = await follow([ok({ status: 'running' })], { signal: stopping.signal, told });
+    const onProgress = () => stopping.abort();
+    const { followed, requests } = await follow([ok({ status: 'running' })], { signal: stopping.signal, onProgress });
     expect([followed.kind, requests]).toEqual(['unfinished', 1]);
   });
 });

@@ -5,13 +5,13 @@ import type { Transition } from '../../src/model/alert.ts';
 import { asFound, isUnsettled } from '../../src/record/first-findings.ts';
 import { firing, judged, resolved, sampleAction, sampleAlert, sampleMailbox, start } from '../alert/samples.ts';
 
-const event = (told: Action): Transition => ({
+const event = (acted: Action): Transition => ({
   kind: 'event',
   at: start,
-  alert: sampleAlert(1, { rule: 'guard_acted', object: `${told.id}:${told.state}` }),
+  alert: sampleAlert(1, { rule: 'guard_acted', object: `${acted.id}:${acted.state}` }),
 });
-const waits = (transition: Transition, told: Action | null = null, mailbox = judged({})) =>
-  asFound(transition, { mailbox, told }).found === true;
+const waits = (transition: Transition, acted: Action | null = null, mailbox = judged({})) =>
+  asFound(transition, { mailbox, acted }).found === true;
 
 test('findings and a switch to recovery that worked wait', () => {
   const recovery = sampleAction();
@@ -21,8 +21,8 @@ test('findings and a switch to recovery that worked wait', () => {
 });
 
 test('a pause, an action without success, a hold and an emergency do not, whatever their severity, nor does an end', () => {
-  for (const told of [sampleAction({ kind: 'pause' }), sampleAction({ state: 'unconfirmed' })])
-    expect(waits(event(told), told)).toBe(false);
+  for (const acted of [sampleAction({ kind: 'pause' }), sampleAction({ state: 'unconfirmed' })])
+    expect(waits(event(acted), acted)).toBe(false);
   for (const rule of ['guard_held', 'guard_action_failed', 'mailbox_missing'] as const)
     expect([rule, waits(firing(sampleAlert(1, { rule })))]).toEqual([rule, false]);
   const emergency = judged({ reason: 'emergency' });

@@ -118,11 +118,11 @@ describe('the WAL after a full disk', () => {
   );
 });
 
-test.runIf(canMount)('the note that people were told is written on a disk that is full', () => {
+test.runIf(canMount)('the note that people were notified is written on a disk that is full', () => {
   const folder = smallDisk(mib);
   const file = join(folder, 'warmwarden.db');
   const note = new OutageNote(file);
   expect(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(2 * mib))).toThrow('ENOSPC');
-  const outage = { alert: { ...alertOf('m1'), firingAt: now }, told: ['ops'] };
+  const outage = { alert: { ...alertOf('m1'), firingAt: now }, notified: ['ops'] };
   expect([note.write(outage), new OutageNote(file).read()]).toEqual([true, outage]);
 });

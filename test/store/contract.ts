@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { actionAfter } from '../../src/model/action-transition.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
-import type { TellingChanges } from '../../src/model/outbox.ts';
+import type { NotificationLogChanges } from '../../src/model/outbox.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   actionOf,
@@ -170,7 +170,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         action,
         [action],
       ]);
-      expect((await store.outbox.untoldTransitions(10)).map(({ transition }) => transition)).toEqual([told]);
+      expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition)).toEqual([told]);
     });
 
     test('the newest action of a mailbox is the one that it is loaded with', async () => {
@@ -267,7 +267,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect(await counting(() => store.recordAlerts({ ...noAlerts, changed: alerts, transitions }))).toBeGreaterThan(
         5,
       );
-      expect(await counting(() => store.outbox.untoldTransitions(10_000))).toBeGreaterThan(2);
+      expect(await counting(() => store.outbox.unnotifiedTransitions(10_000))).toBeGreaterThan(2);
       await known(store, ...ids.map((id) => arrivedMailbox(id)));
       expect(await counting(() => store.loadPicture())).toBeGreaterThan(2);
       expect((await store.loadPicture()).alerts).toHaveLength(1_600);
@@ -303,33 +303,35 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       });
       const store = await opened.reopen();
       expect((await store.loadPicture()).alerts).toEqual([]);
-      expect((await store.outbox.untoldTransitions(10)).map(({ transition }) => transition.kind)).toEqual(['resolved']);
+      expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.kind)).toEqual([
+        'resolved',
+      ]);
     });
 
     test('transitions wait in their order until deliveries are made of them, all at once', async () => {
       await using opened = await open();
       const transitions = ['m1', 'm2', 'm3'].map((id) => transitionOf(alertOf(id)));
       await opened.store.recordAlerts({ ...noAlerts, transitions });
-      const first = await opened.store.outbox.untoldTransitions(2);
+      const first = await opened.store.outbox.unnotifiedTransitions(2);
       expect(first.map(({ transition }) => transition.alert.mailboxId)).toEqual(['m1', 'm2']);
       const transitionIds = first.map(({ id }) => id);
       await opened.store.outbox.recordDeliveries({ transitionIds, deliveries: [delivery('d1')], now });
       // The same id twice: neither the mark nor the message is kept.
-      const [last] = await opened.store.outbox.untoldTransitions(10);
+      const [last] = await opened.store.outbox.unnotifiedTransitions(10);
       const again = { transitionIds: [last?.id ?? 0], deliveries: [delivery('d2'), delivery('d1')], now };
       await expect(opened.store.outbox.recordDeliveries(again)).rejects.toThrow();
       const store = await opened.reopen();
-      expect((await store.outbox.untoldTransitions(10)).map(({ transition }) => transition.alert.mailboxId)).toEqual([
-        'm3',
-      ]);
+      expect(
+        (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.alert.mailboxId),
+      ).toEqual(['m3']);
       expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['d1']);
     });
 
     test('what people know, when each group was told, and silences are there after a reopen', async () => {
       await using opened = await open();
       const announcement = { fingerprint: 'f1', at: now, severity: 'warning', channels: ['ops'] } as const;
-      const record = (telling: TellingChanges, at: number) =>
-        opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], telling, now: at });
+      const record = (notificationLog: NotificationLogChanges, at: number) =>
+        opened.store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], notificationLog, now: at });
       const many = Array.from({ length: 1_200 }, (_, number) => ({ ...announcement, fingerprint: `many${number}` }));
       await record({ announced: [announcement, ...many], ended: [], groups: ['a|r', 'b|r'] }, now);
       const louder = { ...announcement, severity: 'critical', channels: ['ops', 'hook'] } as const;
@@ -341,7 +343,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await opened.store.silences.record(silence, now);
       await opened.store.silences.record({ ...silence, until: now + 3 }, now);
       const store = await opened.reopen();
-      const { announcements, groups } = await store.outbox.loadTelling();
+      const { announcements, groups } = await store.outbox.loadNotificationLog();
       expect(announcements).toEqual([louder]);
       expect([...groups].sort((a, b) => a.at - b.at)).toEqual([
         { group: 'b|r', at: now },
@@ -522,10 +524,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await using opened = await open();
       const transitions = Array.from({ length: 1_234 }, () => transitionOf(alertOf('m1')));
       await opened.store.recordAlerts({ ...noAlerts, transitions });
-      const transitionIds = (await opened.store.outbox.untoldTransitions(5_000)).map(({ id }) => id);
+      const transitionIds = (await opened.store.outbox.unnotifiedTransitions(5_000)).map(({ id }) => id);
       expect(transitionIds).toHaveLength(1_234);
       await opened.store.outbox.recordDeliveries({ transitionIds, deliveries: [], now });
-      expect(await opened.store.outbox.untoldTransitions(10)).toEqual([]);
+      expect(await opened.store.outbox.unnotifiedTransitions(10)).toEqual([]);
     });
   });
 }

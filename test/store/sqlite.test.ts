@@ -71,7 +71,7 @@ test('a second process is told who holds the file, and a kill -9 sets it free at
   expect(committed).toBeGreaterThan(15);
   // At most one more: it was committed, and the process died before it said so.
   expect([0, 1]).toContain(alerts.length - committed);
-  expect(await store.outbox.untoldTransitions(10_000)).toHaveLength(alerts.length);
+  expect(await store.outbox.unnotifiedTransitions(10_000)).toHaveLength(alerts.length);
   await store.close();
 });
 

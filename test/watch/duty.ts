@@ -210,5 +210,5 @@ export async function goOnDuty(options: DutyOptions = {}) {
 export type Duty = Awaited<ReturnType<typeof goOnDuty>>;
 
 async function transitionsOf(store: Store): Promise<readonly Transition[]> {
-  return (await store.outbox.untoldTransitions(10_000)).map(({ transition }) => transition);
+  return (await store.outbox.unnotifiedTransitions(10_000)).map(({ transition }) => transition);
 }

@@ -54,7 +54,7 @@ async function dayOn(kind: LimiterKind): Promise<Day> {
     const spike = random() < latency.spikeShare ? random() * latency.spikeMs : 0;
     await clock.sleep(latency.leastMs - Math.log(1 - random()) * latency.meanMs + spike);
     const { admitted, limit, remaining, retryAfterSeconds } = limiter.knock();
-    budget.told({ limit, remaining }, clock.monotonic());
+    budget.noteLimits({ limit, remaining }, clock.monotonic());
     if (admitted) return;
     refused += 1;
     budget.throttled(retryAfterSeconds * 1_000, clock.monotonic(), random);

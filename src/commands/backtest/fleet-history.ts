@@ -34,7 +34,7 @@ export interface Reading {
   /** 1 to 90. */
   readonly days: number;
   /** Mailboxes that were found, and that are done. */
-  readonly told: (found: number, done: number) => void;
+  readonly onProgress: (found: number, done: number) => void;
 }
 
 /** The histories of an account's mailboxes in the order of its list. Never rejects for what the API does. */
@@ -71,7 +71,7 @@ async function readMailboxes(
     for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
       const past = await readPast(api, reading.world, entry.id);
       histories.set(entry, { account, id: entry.id, email: entry.email, past });
-      reading.told(entries.length, histories.size);
+      reading.onProgress(entries.length, histories.size);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

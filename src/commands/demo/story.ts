@@ -22,7 +22,7 @@ export interface Story {
   /** Tells what is new in the fleet since the last look. */
   look(fleet: Fleet): void;
   /** A message arrived at the receiver. */
-  told(message: Received): void;
+  received(message: Received): void;
   /** A plain line. */
   say(text: string): void;
 }
@@ -112,7 +112,7 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
         acted(action);
       }
     },
-    told(message) {
+    received(message) {
       if (message.kind === 'webhook') {
         const signature = message.signed ? 'signature verified' : 'SIGNATURE WRONG';
         const text = `The webhook received ${message.type}: ${message.bytes} bytes, ${signature}, id ${message.id}`;

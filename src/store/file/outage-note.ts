@@ -1,7 +1,7 @@
 // A note beside the store that people were told that it fails: the store itself may take nothing then, and the process that
 // finds it working again tells them that it does.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import type { ToldOutage } from '../../model/store-failure.ts';
+import type { NotifiedOutage } from '../../model/store-failure.ts';
 import { create, noteOf } from './place.ts';
 
 /** Used while there is space, and from then on written over in place: a full disk takes the note too. */
@@ -17,17 +17,18 @@ export class OutageNote {
   }
 
   /** null when there is none that can be read. */
-  read(): ToldOutage | null {
+  read(): NotifiedOutage | null {
     try {
-      const { alert, told } = JSON.parse(this.#text());
-      return typeof alert?.firingAt === 'number' && Array.isArray(told) ? { alert, told } : null;
+      // Earlier versions wrote `told`.
+      const { alert, told, notified = told } = JSON.parse(this.#text());
+      return typeof alert?.firingAt === 'number' && Array.isArray(notified) ? { alert, notified } : null;
     } catch {
       return null;
     }
   }
 
   /** False when it can't be written. It survives the process, not the machine: waiting for a disk that hangs would stop the guard. */
-  write(outage: ToldOutage): boolean {
+  write(outage: NotifiedOutage): boolean {
     return this.#put(JSON.stringify(outage));
   }
 

@@ -15,7 +15,7 @@ function renamed(fingerprint: string): string {
 export async function heldByApi(db: Db): Promise<void> {
   await renameAlerts(db);
   await renameAnnouncements(db);
-  await renameUntold(db);
+  await renameUnnotified(db);
 }
 
 /** Of several alerts for one API the one that fires, and of those the newest, has the facts of now. */
@@ -48,7 +48,7 @@ async function renameAnnouncements(db: Db): Promise<void> {
 }
 
 /** What was not told yet is told under the new name, so that it is known under that one. */
-async function renameUntold(db: Db): Promise<void> {
+async function renameUnnotified(db: Db): Promise<void> {
   const rows = await db.selectFrom('transitions').select(['id', 'transition']).where('told', '=', 0).execute();
   for (const { id, transition: text } of rows) {
     const transition = JSON.parse(text);

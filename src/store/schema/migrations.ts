@@ -10,7 +10,7 @@ type Db = Kysely<Tables>;
 
 const migrations: readonly ((db: Db) => Promise<void>)[] = [
   firstTables,
-  tellingTables,
+  notificationTables,
   deliverySteps,
   changesTable,
   runTables,
@@ -201,7 +201,7 @@ async function alertTables(db: Db): Promise<void> {
 }
 
 /** What people know of and what they muted. Alerts that fire already were told by the version before. */
-async function tellingTables(db: Db): Promise<void> {
+async function notificationTables(db: Db): Promise<void> {
   const { schema } = db;
   await schema
     .createTable('announcements')

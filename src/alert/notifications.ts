@@ -1,16 +1,16 @@
-// What people are to be told now: of the transitions that nobody heard of, what is news; of what goes on, what is to be
+// What people are notified of now: of the transitions without a notification, what is news; of what goes on, what is to be
 // said again. Pure; silences and inhibition come in as `muted`.
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
-import { dueGroups, type GroupTiming, groupOf, mayBeToldFrom } from './grouping.ts';
+import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 
-export interface TellingFacts {
+export interface NotificationFacts {
   /** In the order of their ids. */
-  readonly untold: readonly StoredTransition[];
+  readonly unnotified: readonly StoredTransition[];
   /** What people know, by fingerprint. */
   readonly announced: ReadonlyMap<string, Announcement>;
-  /** Every alert that fires now, taken before the untold transitions were: what is in it has been recorded. */
+  /** Every alert that fires now, taken before the transitions without a notification were: what is in it has been recorded. */
   readonly firing: readonly Alert[];
   /** Silenced, or explained by another alert. The end of what was announced is told all the same. */
   readonly muted: (alert: Alert) => boolean;
@@ -20,7 +20,7 @@ export interface TellingFacts {
 }
 
 /** One group's part of a look. */
-export interface Telling {
+export interface Notification {
   readonly group: string;
   /** Stored transitions that are settled by it, also those that are no news. */
   readonly ids: readonly number[];
@@ -29,32 +29,35 @@ export interface Telling {
 }
 
 /** What to tell now, group by group, and when to look again (null: when something happens). */
-export function tellingsOf(facts: TellingFacts): { tellings: readonly Telling[]; nextDueAt: EpochMs | null } {
-  const { due, nextDueAt } = dueGroups(facts.untold, facts.timing);
-  const tellings = new Map<string, Telling>();
+export function notificationsOf(facts: NotificationFacts): {
+  notifications: readonly Notification[];
+  nextDueAt: EpochMs | null;
+} {
+  const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
+  const notifications = new Map<string, Notification>();
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
-  for (const { group, untold } of due) {
-    const news = newsOf(untold, facts).map((transition) => withNewestFacts(transition, current));
-    tellings.set(group, { group, ids: untold.map(({ id }) => id), news });
+  for (const { group, unnotified } of due) {
+    const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
+    notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news });
   }
   for (const [group, again] of sayAgain(facts)) {
-    const before = tellings.get(group) ?? { group, ids: [], news: [] };
-    tellings.set(group, { ...before, news: [...before.news, ...again] });
+    const before = notifications.get(group) ?? { group, ids: [], news: [] };
+    notifications.set(group, { ...before, news: [...before.news, ...again] });
   }
-  return { tellings: [...tellings.values()], nextDueAt };
+  return { notifications: [...notifications.values()], nextDueAt };
 }
 
 /** Of each alert the latest step, if it changes what people know. */
-function newsOf(untold: readonly StoredTransition[], facts: TellingFacts): Transition[] {
+function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFacts): Transition[] {
   const steps = new Map<string, Transition[]>();
-  for (const { transition } of untold) {
+  for (const { transition } of unnotified) {
     const { fingerprint } = transition.alert;
     steps.set(fingerprint, [...(steps.get(fingerprint) ?? []), transition]);
   }
   return [...steps.values()].flatMap((ofOne) => newsOfOne(ofOne, facts) ?? []);
 }
 
-function newsOfOne(steps: readonly Transition[], { announced, muted }: TellingFacts): Transition | null {
+function newsOfOne(steps: readonly Transition[], { announced, muted }: NotificationFacts): Transition | null {
   const latest = steps.at(-1);
   if (!latest) return null;
   const known = announced.has(latest.alert.fingerprint);
@@ -81,13 +84,13 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
  * Reminders, group by group: when one alert's interval is over, all of its group that people know of are named, so
  * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is.
  */
-function sayAgain(facts: TellingFacts): ReadonlyMap<string, readonly Transition[]> {
-  const { announced, muted, timing, untold } = facts;
-  const waiting = new Set(untold.map(({ transition }) => transition.alert.fingerprint));
+function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
+  const { announced, muted, timing, unnotified } = facts;
+  const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
   const groups = new Map<string, { known: Alert[]; late: Alert[]; due: boolean }>();
   for (const alert of facts.firing) {
     const group = groupOf(alert);
-    if (waiting.has(alert.fingerprint) || muted(alert) || mayBeToldFrom(group, timing) > timing.now) continue;
+    if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
     const of = groups.get(group) ?? { known: [], late: [], due: false };
     const announcement = announced.get(alert.fingerprint);
     (announcement ? of.known : of.late).push(alert);
@@ -102,7 +105,7 @@ function sayAgain(facts: TellingFacts): ReadonlyMap<string, readonly Transition[
   return new Map(again.filter(([, transitions]) => transitions.length > 0));
 }
 
-function isDue({ at, severity }: Announcement, { repeatIntervalMs, timing }: TellingFacts): boolean {
+function isDue({ at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {
   const interval = repeatIntervalMs[severity];
   return interval !== null && (at > timing.now || timing.now - at >= interval);
 }

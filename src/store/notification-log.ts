@@ -1,7 +1,7 @@
 // What people were notified of: the alerts that were announced to them, and when each group was sent last.
 import type { Kysely } from 'kysely';
 import type { Announcement } from '../model/alert.ts';
-import type { TellingChanges, TellingMemory } from '../model/outbox.ts';
+import type { NotificationLog, NotificationLogChanges } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { inPieces } from './pieces.ts';
 import { parsed } from './schema/parsed.ts';
@@ -9,7 +9,7 @@ import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 
-export async function loadTelling(db: Db): Promise<TellingMemory> {
+export async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   const announcements = await db.selectFrom('announcements').selectAll().execute();
   const groups = await db.selectFrom('told_groups').selectAll().execute();
   return {
@@ -21,7 +21,11 @@ export async function loadTelling(db: Db): Promise<TellingMemory> {
 }
 
 /** Within the caller's transaction. */
-export async function writeTelling(trx: Db, { announced, ended, groups }: TellingChanges, now: EpochMs): Promise<void> {
+export async function writeNotificationLog(
+  trx: Db,
+  { announced, ended, groups }: NotificationLogChanges,
+  now: EpochMs,
+): Promise<void> {
   await inPieces(ended, (some) => trx.deleteFrom('announcements').where('fingerprint', 'in', some).execute());
   await inPieces(announced, (some) =>
     trx

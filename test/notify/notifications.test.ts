@@ -12,7 +12,7 @@ import { movedClock, worldOn } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';
 
-interface Heard {
+interface Sent {
   readonly channel: string;
   readonly kind: string;
   readonly rule: string | null;
@@ -27,13 +27,13 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
   const clock = movedClock(start);
   const store = memoryOutbox();
   const fleet = new Fleet();
-  const heard: Heard[] = [];
+  const sent: Sent[] = [];
   const titles: string[] = [];
   const channels = names.map((name): Channel => {
     const render = (message: GroupMessage) => {
       const alerts = message.transitions.map(({ kind, alert }) => `${kind} ${alert.mailboxId ?? alert.rule}`);
       const { kind, rule, transitions } = message;
-      heard.push({ channel: name, kind, rule, alerts: alerts.slice(0, 5), total: transitions.length });
+      sent.push({ channel: name, kind, rule, alerts: alerts.slice(0, 5), total: transitions.length });
       titles.push(messageTitle(message));
       return { payload: JSON.stringify(message), title: messageTitle(message) };
     };
@@ -57,7 +57,7 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
   };
   return {
     fleet,
-    heard,
+    sent,
     titles,
     store,
     now: () => clock.now(),
@@ -69,13 +69,13 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
     restart: () => {
       collector = new Collector(parts);
     },
-    async run(ms: number): Promise<readonly Heard[]> {
-      const before = heard.length;
+    async run(ms: number): Promise<readonly Sent[]> {
+      const before = sent.length;
       for (const end = clock.now() + ms; clock.now() < end; ) {
         await clock.advance(Math.min(30 * secondMs, end - clock.now()));
         await collector.step();
       }
-      return heard.slice(before);
+      return sent.slice(before);
     },
   };
 }
@@ -144,7 +144,7 @@ test('an alert that ends and begins again between two messages is no news', asyn
   at.end(sampleAlert(1));
   at.fire(sampleAlert(1, { firingAt: at.now() }));
   expect(await at.run(10 * minuteMs)).toEqual([]);
-  expect(at.store.untold()).toBe(0);
+  expect(at.store.unnotified()).toBe(0);
   at.end(sampleAlert(1));
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved' }]);
 });
@@ -182,8 +182,8 @@ test('an API that is down explains the old data of its own mailboxes, and nothin
   at.fire(sampleAlert(3, { rule: 'guard_action_failed' }), sampleAlert(4, { rule: 'bounce_over_limit' }));
   const alert = sampleAlert(9, { ...subject, severity: 'critical', fingerprint: fingerprintOf(subject) });
   at.commit({ kind: 'event', at: at.now(), alert });
-  const told = (await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts);
-  expect(told.sort()).toEqual(['event m9', 'firing m2', 'firing m3', 'firing m4']);
+  const sent = (await at.run(10 * minuteMs)).flatMap(({ alerts }) => alerts);
+  expect(sent.sort()).toEqual(['event m9', 'firing m2', 'firing m3', 'firing m4']);
   // It answers again: the next round of polls ends the rest, and nobody was bothered.
   at.end(down());
   await at.run(10 * minuteMs);
@@ -242,9 +242,9 @@ test('what a first sweep finds is one message when the sweep is over; what an ac
   await at.run(10 * minuteMs);
   at.commit({ ...firing(sampleAlert(5, { rule: 'contested' }), at.now()), found: true });
   at.fleet.endSweep('acme');
-  const told = await at.run(2 * minuteMs);
-  expect(told).toMatchObject([{ kind: 'found', rule: null, total: 4 }]);
-  expect([...(told[0]?.alerts ?? [])].sort()).toEqual(['firing m1', 'firing m3', 'firing m5', 'resolved m2']);
+  const sent = await at.run(2 * minuteMs);
+  expect(sent).toMatchObject([{ kind: 'found', rule: null, total: 4 }]);
+  expect([...(sent[0]?.alerts ?? [])].sort()).toEqual(['firing m1', 'firing m3', 'firing m5', 'resolved m2']);
   expect(at.titles.at(-1)).toBe(
     'Critical: acme: what we found: DNS failing (1), changes reversed (1), stale statistics (2)',
   );
