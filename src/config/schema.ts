@@ -214,7 +214,7 @@ function storeComplaint(url: string): string | null {
 
 const token = section({
   name: label().describe('Whose token it is.'),
-  sha256: tokenDigest().describe(
+  sha256: tokenDigest('--role ROLE').describe(
     'The SHA-256 of the token, in hex: `warmwarden token new NAME --role ROLE` prints both.',
   ),
   role: oneOf(['viewer', 'operator', 'scraper']).describe('What it may do.'),
@@ -237,7 +237,7 @@ const server = section({
 
 const askersKey = section({
   name: label().describe('Whose key it is.'),
-  sha256: tokenDigest().describe(
+  sha256: tokenDigest('--recipe-key').describe(
     'The SHA-256 of the key, in hex: `warmwarden token new NAME --recipe-key` prints both.',
   ),
   plan: oneOf(['pro', 'cloud', 'agency']).describe('Requests a minute: 60, 600 or 6,000.'),

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { commandName } from '../command-name.ts';
 
-const remedy = `make a token with \`${commandName} keys new NAME\`, which prints its digest too`;
+/** The options of `token new` that make it. */
+type Kind = '--role ROLE' | '--recipe-key';
+
 const emptyDigests = digestsOf(['']);
 /** What examples and manuals write where a token belongs. */
 const guessableDigests = digestsOf([
@@ -28,7 +30,8 @@ const guessableDigests = digestsOf([
 ]);
 
 /** The SHA-256 of a token, as hex in any case. Output: lower case. */
-export function tokenDigest() {
+export function tokenDigest(kind: Kind) {
+  const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
   return z
     .string()
     .regex(/^[0-9A-Fa-f]{64}$/, `must be the SHA-256 of a token, 64 hex digits: ${remedy}`)

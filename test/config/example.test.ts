@@ -148,7 +148,7 @@ describe('a token or key of the example that is taken in as it stands', () => {
     );
     const loaded = load(taken, environment);
     const problems = loaded.ok ? [] : loaded.problems.map(({ path, message }) => [path, message]);
-    expect(problems).toEqual([[place, expect.stringMatching(/64 hex digits: .*`warmwarden keys new NAME`/)]]);
+    expect(problems).toEqual([[place, expect.stringMatching(/64 hex digits: .*`warmwarden token new NAME --/)]]);
   });
 });
 
