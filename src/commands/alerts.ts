@@ -3,8 +3,8 @@ import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
 import { severities } from '../model/alert.ts';
 import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
-import { type AlertsAnswer, alertsAnswer } from '../serve/json-answers.ts';
-import { momentText } from '../wording/phrases.ts';
+import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../serve/alerts-answer.ts';
+import { counted, momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { exitFailed } from './exit-codes.ts';
 import { ledgerBeside } from './ledger-beside.ts';
@@ -35,22 +35,27 @@ export function alertsCommand(): Command {
 
 async function listAlerts(options: ListOptions): Promise<void> {
   const { all = false, severity = severities, json = false } = options;
-  const answer = await answerOf(addressOf(options));
-  const alerts = answer.alerts.filter((one) => (all || one.status === 'firing') && severity.includes(one.severity));
+  const status = all ? {} : { status: 'firing' };
+  const answer = await answerOf(addressOf(options), { limit: `${maxAlerts}`, severity: severity.join(), ...status });
+  const { alerts, total } = answer;
   if (!answer.guarded) process.exitCode = exitFailed;
-  if (json) return void printJson('alerts list', { ...answer, alerts });
+  if (json) return void printJson('alerts list', answer);
   if (!answer.guarded) process.stderr.write(notGuarded);
   process.stdout.write(alerts.length === 0 ? 'No alert fires.\n' : linesOf(alerts));
+  const left = total - alerts.length;
+  if (left > 0) process.stdout.write(`And ${counted(left, 'more alert')}, none of them more severe than these.\n`);
 }
 
 const notGuarded = `No daemon runs on this store: NOTHING IS GUARDED. These alerts were known last. Start it: ${commandName} run --config FILE\n`;
 
-async function answerOf(address: DaemonAddress): Promise<ListAnswer> {
-  const answer = (await askFor(address, 'alerts')) as AlertsAnswer | null;
+async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ListAnswer> {
+  const answer = (await askFor(address, 'alerts', query)) as AlertsAnswer | null;
   if (answer) return { guarded: true, ...answer };
   const ledger = ledgerBeside(address);
   const { alerts, silences } = await ledger.picture().finally(() => ledger.close());
-  return { guarded: false, ...alertsAnswer(alerts, silences, systemClock().now()) };
+  const known = alertsAnswer({ alerts, silences, now: systemClock().now() }, query);
+  if (known.status === 400) throw new Error(known.body.message);
+  return { guarded: false, ...known.body };
 }
 
 function linesOf(alerts: AlertsAnswer['alerts']): string {

@@ -1,7 +1,7 @@
 // What the pages show, as JSON: names in snake_case, times in ISO 8601, unknown values null.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
-import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
@@ -15,7 +15,7 @@ import type { Headline } from './headline.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
-/** GET /api/alerts has them all. */
+/** GET /api/alerts has more of them. */
 const alertsShown = 20;
 
 export function fleetJson(parts: {
@@ -181,36 +181,6 @@ export function actionJson(action: Action, explain: Explain) {
   };
 }
 
-export type AlertsAnswer = ReturnType<typeof alertsAnswer>;
-
-/** Alerts that fire or may soon, the gravest first, then the newest; and the silences in force. */
-export function alertsAnswer(alerts: Iterable<Alert>, silences: readonly Silence[], now: EpochMs) {
-  const sorted = [...alerts].sort(
-    (a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || b.since - a.since,
-  );
-  const inForce = silences.filter(({ from, until }) => from <= now && now < until);
-  return { at: iso(now), alerts: sorted.map(alertJson), silences: inForce.map(silenceJson) };
-}
-
-function alertJson(alert: Alert) {
-  return {
-    fingerprint: alert.fingerprint,
-    rule: alert.rule,
-    severity: alert.severity,
-    status: alert.status,
-    account: alert.account,
-    accounts: accountsOf(alert),
-    mailbox_id: alert.mailboxId,
-    email: alert.email,
-    object: alert.object,
-    since: iso(alert.since),
-    firing_at: iso(alert.firingAt),
-    title: alert.facts.title,
-    sentences: alert.facts.sentences,
-    numbers: alert.facts.numbers,
-  };
-}
-
 export function silenceJson({ id, match, by, reason, from, until }: Silence) {
   return { id, match, by, reason, from: iso(from), until: iso(until) };
 }
@@ -231,8 +201,8 @@ export function deliveryJson(delivery: Delivery) {
   };
 }
 
-function iso(at: EpochMs): string;
-function iso(at: EpochMs | null): string | null;
-function iso(at: EpochMs | null): string | null {
+export function iso(at: EpochMs): string;
+export function iso(at: EpochMs | null): string | null;
+export function iso(at: EpochMs | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }

@@ -9,6 +9,7 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { World } from '../world.ts';
+import { alertsAnswer } from './alerts-answer.ts';
 import { type Auth, type Authenticate, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
 import { type ExplainSource, explainAnswer } from './explain-answer.ts';
 import {
@@ -22,7 +23,7 @@ import {
 } from './fleet-view.ts';
 import { headlineOf } from './headline.ts';
 import { type HistorySource, historyAnswer } from './history-answer.ts';
-import { alertsAnswer, deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
+import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import { addOperations, type OperationsRouteParts } from './operations-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
@@ -192,7 +193,7 @@ export async function jsonAnswer(name: string, query: Readonly<Record<string, st
     case 'fleet':
       return { status: 200, body: fleetAnswer(parts, query) } as const;
     case 'alerts':
-      return { status: 200, body: alertsAnswer(fleet.alerts(), fleet.silences(now), now) } as const;
+      return alertsAnswer({ alerts: fleet.alerts(), silences: fleet.silences(now), now }, query);
     case 'history':
       return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, query);
     case 'explain':

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { alert, exampleFleet, now } from '../serve/example-fleet.ts';
 import { ask, serve } from '../serve/running-server.ts';
 
-test('of 2,000 firing alerts the page shows the gravest and newest 100, and the number of all', async () => {
+function troubledFleet() {
   const fleet = exampleFleet();
   for (const fired of [...fleet.alerts()]) fleet.removeAlert(fired.fingerprint);
   for (let index = 0; index < 2_000; index += 1) {
@@ -12,13 +12,39 @@ test('of 2,000 firing alerts the page shows the gravest and newest 100, and the 
   }
   const facts = { title: 'the gravest', sentences: [], numbers: {} };
   fleet.putAlert(alert({ rule: 'mailbox_disconnected', severity: 'critical', since: 0, facts }));
-  await using server = await serve(fleet);
+  return fleet;
+}
+
+test('and /api/alerts answers with as many, up to 1,000 when asked, and the number of all', async () => {
+  await using server = await serve(troubledFleet());
+  const get = async (query: string) => {
+    const { status, body } = await ask(`${server.url}/api/alerts${query}`);
+    const answer = JSON.parse(body.toString());
+    return {
+      status,
+      ...answer,
+      shown: answer.alerts?.length,
+      titles: answer.alerts?.map(({ title }: { title: string }) => title),
+    };
+  };
+  const usual = await get('');
+  expect([usual.shown, usual.total]).toEqual([100, 2_001]);
+  expect(usual.titles.slice(0, 3)).toEqual(['the gravest', '<b>trouble 0</b>', '<b>trouble 1</b>']);
+  expect(await get('?limit=1000')).toMatchObject({ shown: 1_000, total: 2_001, silences: [] });
+  expect(await get('?limit=2')).toMatchObject({ shown: 2, total: 2_001 });
+  expect(await get('?severity=critical,info&status=firing')).toMatchObject({ titles: ['the gravest'], total: 1 });
+  for (const query of ['?limit=1001', '?limit=0', '?limit=x', '?severity=grave', '?status=resolved'])
+    expect(await get(query)).toMatchObject({ status: 400, error: 'Bad request' });
+});
+
+test('of 2,000 firing alerts the page shows the gravest and newest 100, and the number of all', async () => {
+  await using server = await serve(troubledFleet());
   const body = (await ask(`${server.url}/`, { accept: 'text/html' })).body.toString();
   const shown = [...body.matchAll(/trouble (\d+)/g)].map(([, index]) => Number(index));
   expect(shown).toEqual(Array.from({ length: 99 }, (_, index) => index));
   expect(body).toContain('the gravest');
   expect(body).toContain('>2001</span>');
   expect(body).toContain(
-    '1,901 further alerts fire, none of them more severe than these: see <a href="/api/alerts">/api/alerts</a>',
+    '1,901 further alerts fire, none of them more severe than these: see <a href="/api/alerts?status=firing&amp;limit=1000">/api/alerts</a>',
   );
 });

@@ -147,6 +147,7 @@ const backtest = z.strictObject({
 const alerts = z.strictObject({
   guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
   at: moment,
+  total: count.describe('How many there are; `alerts` has the gravest and newest 1,000 of them.'),
   alerts: listOf(alert),
   silences: listOf(silence),
 });

@@ -6,6 +6,7 @@ import type { Delivery } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { counted } from '../../wording/phrases.ts';
+import { maxAlerts } from '../alerts-answer.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
 import type { Headline } from '../headline.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
@@ -97,8 +98,10 @@ ${folded(items, 'events')}
 ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;
 }
 
+const moreAlertsPath = `/api/alerts?status=firing&limit=${maxAlerts}`;
+
 function moreAlerts(left: number): Markup {
-  return html`<p class="muted">${counted(left, 'further alert fires', 'further alerts fire')}, none of them more severe than these: see <a href="/api/alerts">/api/alerts</a>.</p>`;
+  return html`<p class="muted">${counted(left, 'further alert fires', 'further alerts fire')}, none of them more severe than these: see <a href="${moreAlertsPath}">/api/alerts</a>.</p>`;
 }
 
 function alertTitle(alert: Alert): Markup {
