@@ -28,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // Where an error is JSON, it is nothing else.
   if (showing.json) program.configureOutput({ writeErr: () => {} });
   for (const command of await commandsFor(words.slice(2)))
-    program.addCommand(withExamples(inheriting(command, program)));
+    program.addCommand(withExamples(inheriting(command, program)), { hidden: command.name().startsWith('_') });
   try {
     await program.parseAsync(words);
   } catch (error) {

@@ -26,6 +26,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   silence: async () => (await import('./silence.ts')).silenceCommand(),
   reload: async () => (await import('./reload.ts')).reloadCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(allCommands),
+  // Asked by the completion scripts.
+  __mailboxes: async () => (await import('./mailbox-names.ts')).mailboxNamesCommand(),
 };
 
 /** Every command. */

@@ -69,6 +69,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   completion: [
     'warmwarden completion bash > ~/.local/share/bash-completion/completions/warmwarden',
     'warmwarden completion zsh > "$' + '{fpath[1]}/_warmwarden"',
+    'warmwarden completion fish > ~/.config/fish/completions/warmwarden.fish',
   ],
 };
 

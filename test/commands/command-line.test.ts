@@ -128,29 +128,6 @@ describe('beside no daemon', () => {
   });
 });
 
-describe('completion', () => {
-  const complete = async (...words: readonly string[]) => {
-    const line = ['warmwarden', ...words].map((word) => `'${word}'`).join(' ');
-    const asked = `eval "$(cat)"; COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _warmwarden; echo "\${COMPREPLY[@]}"`;
-    const script = (await commandLine(['completion', 'bash'])).stdout;
-    return spawnSync('bash', ['-c', asked], { input: script, encoding: 'utf8' }).stdout.trim().split(' ');
-  };
-
-  test('of bash knows commands, commands below them, choices and options', async () => {
-    expect(await complete('sta')).toEqual(['status']);
-    expect(await complete('channels', 're')).toEqual(['resend']);
-    expect(await complete('writes', 'o')).toEqual(['off', 'on']);
-    expect(await complete('reload', '--d')).toEqual(['--dry-run']);
-    expect(await complete('status', '--config', 'config.ex')).toEqual(['config.example.yaml']);
-  });
-
-  test('of zsh knows the same', async () => {
-    const script = (await commandLine(['completion', 'zsh'])).stdout;
-    expect(script).toMatch(/^#compdef warmwarden\n/);
-    for (const name of names) expect(script).toContain(`("${name}") compadd -- `);
-  });
-});
-
 /** An account as `status` reads it, with nothing wrong. */
 const withoutTrouble = {
   requests_per_minute: 97,
