@@ -1,36 +1,31 @@
 // The loops of one account: polls what is due, has every answer recorded, and has carried out what the verdicts plan.
 
 import { Actor } from '../act/actor.ts';
-import type { Failure, Result } from '../http/failure.ts';
-import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Action } from '../model/action.ts';
-import type { MailboxList, Observed, Route } from '../model/answers.ts';
+import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
-import { type MailboxRoute, mailboxRoutes, type Poll } from '../poll/poll.ts';
+import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
 import { PollQueue } from '../poll/queue.ts';
-import { riskOf } from '../poll/risk.ts';
-import type { AskedAt } from '../record/answer-order.ts';
-import type { GuardedAccount, RecorderRooms } from '../record/guarded-account.ts';
-import type { Observation } from '../record/observe.ts';
+import type { GuardedAccount } from '../record/guarded-account.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
 import { releaseBreaker, releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../schedule.ts';
-import { endsWithin } from '../world.ts';
-import { AccountHealth, type RequestAbout } from './account-health.ts';
-import { Cadence, staleRuns } from './cadence.ts';
-import { FirstSweep, isUnjudged, readAt } from './first-sweep.ts';
+import { type Clock, endsWithin } from '../world.ts';
+import { AccountHealth } from './account-health.ts';
+import { Agenda } from './agenda.ts';
+import { Cadence } from './cadence.ts';
+import { FirstSweep } from './first-sweep.ts';
+import { Poller, type WatchRooms } from './poller.ts';
 import { Pulse } from './pulse.ts';
 import { Retries } from './retries.ts';
-import { HeldBreaches, wantsSecondLook } from './second-look.ts';
+import { Staleness } from './staleness.ts';
 
 /** Time alone is looked at this often: `for`, staleness, the account's own state. */
 const timeTickMs = 30 * secondMs;
-/** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
-const secondLookAfterMs = minuteMs;
 /** A loop that was stopped ends at once unless it hangs; a POST under way has its own deadline, which is shorter. */
 const loopsEndWithinMs = 10 * secondMs;
 const actionsEndWithinMs = 40 * secondMs;
@@ -42,24 +37,20 @@ export interface AccountWatchOptions extends GuardedAccount {
   readonly statsIntervalMinMs: number;
 }
 
-export interface WatchRooms extends RecorderRooms {
-  readonly api: MailboxApi;
-}
-
 export class AccountWatch {
   /** Whether its loops turn. */
   readonly pulse: Pulse;
   readonly #rooms: WatchRooms;
   readonly #options: AccountWatchOptions;
   readonly #queue: PollQueue;
-  readonly #retries: Retries;
+  readonly #agenda: Agenda;
   readonly #stop = new AbortController();
   readonly #health: AccountHealth;
   readonly #lane: Lane;
+  readonly #poller: Poller;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
   readonly #cadence: Cadence;
-  readonly #heldBreaches = new HeldBreaches();
   readonly #firstSweep: FirstSweep;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -68,7 +59,6 @@ export class AccountWatch {
     this.#options = options;
     const { world, api, fleet } = rooms;
     const { account, words } = options;
-    const startedAt = world.clock.monotonic();
     this.pulse = new Pulse(account, world.log);
     this.#cadence = new Cadence(options.schedules, world.clock);
     const perMinute = () => this.#queue.demand().roomPerMinute;
@@ -77,11 +67,8 @@ export class AccountWatch {
     const allowedPerMinute = () => api.budget.allowedPerMinute;
     const earlyMs = options.statsIntervalMinMs;
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, earlyMs });
-    for (const route of mailboxRoutes) {
-      const agoMs = world.clock.now() - options.schedules[route].lastRun(world.clock.now());
-      this.#queue.run(route, startedAt - agoMs);
-    }
-    this.#retries = new Retries(this.#queue, world);
+    runAsScheduled(this.#queue, options.schedules, world.clock);
+    this.#agenda = new Agenda({ world, fleet, queue: this.#queue, policyFor: options.policyFor });
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () =>
       forecastOf({
@@ -96,17 +83,19 @@ export class AccountWatch {
       clock: world.clock,
       budget: api.budget,
       queue: this.#queue,
-      poll: (poll) => this.#poll(poll),
+      poll: (poll) => this.#poller.poll(poll),
       // A rejected key is not hammered: the list alone asks whether it is accepted again.
       mayAsk: () => (this.#health.keyRejected ? 'account' : 'everything'),
     });
+    const mailboxes = () => fleet.mailboxCount(account);
+    const staleness = new Staleness({ clock: world.clock, cadence: this.#cadence, mailboxes, allowedPerMinute });
     this.#recorder = new Recorder(rooms, {
       ...options,
       ended: () => this.#stop.signal.aborted,
       writable: () => this.#health.writable,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
-      staleBefore: () => this.#staleBefore(),
-      seenAgain: () => this.#cadence.statsWereDue && world.clock.monotonic() - startedAt > this.#roundMs(),
+      staleBefore: () => staleness.before(),
+      seenAgain: () => staleness.seenAgain(),
     });
     this.#actor = new Actor(
       { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
@@ -114,10 +103,21 @@ export class AccountWatch {
         account,
         words,
         onWritable: (writable) => this.#health.wrote(writable),
-        onFailure: (failure, poll) => this.#health.failed(failure, this.#about(poll)),
-        onOvertaken: (mailboxId) => this.#askAgain('warmup', mailboxId),
+        onFailure: (failure, poll) => this.#health.failed(failure, this.#poller.about(poll)),
+        onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
       },
     );
+    this.#poller = new Poller(rooms, {
+      account,
+      agenda: this.#agenda,
+      retries: new Retries(this.#queue, world),
+      health: this.#health,
+      firstSweep: this.#firstSweep,
+      recorder: this.#recorder,
+      lane: this.#lane,
+      actor: this.#actor,
+      signal: this.#stop.signal,
+    });
   }
 
   /** Begins to watch. What the store knows of open intents is taken up first. */
@@ -189,15 +189,18 @@ export class AccountWatch {
 
   /** Everything about a mailbox is asked for as soon as the budget allows. */
   refresh(mailboxId: string): void {
-    const now = this.#rooms.world.clock.monotonic();
-    for (const route of mailboxRoutes) this.#queue.add({ route, mailboxId }, now);
-    this.#lane.wake();
+    this.#ask(mailboxId, mailboxRoutes);
   }
 
   /** Judges a mailbox on what is believed already, and does what that wants. */
   async judgeAgain(mailboxId: string): Promise<void> {
     await this.#recorder.judgedAgain(mailboxId);
     this.#actor.attend(mailboxId, this.#stop.signal);
+  }
+
+  #ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
+    this.#agenda.ask(mailboxId, routes);
+    this.#lane.wake();
   }
 
   async #begin(): Promise<void> {
@@ -253,144 +256,12 @@ export class AccountWatch {
       }
     }
   }
+}
 
-  /** One poll and what follows from its answer. Never rejects. */
-  async #poll(poll: Poll): Promise<void> {
-    const { log } = this.#rooms.world;
-    try {
-      const failure = await this.#ask(poll);
-      // A request that our own end cut off says nothing about the API.
-      if (this.#stop.signal.aborted) return;
-      if (!failure) {
-        this.#retries.answered(poll);
-        if (poll.route !== 'health' && this.#health.succeeded(this.#about(poll))) this.#lane.wake();
-        return;
-      }
-      if (poll.route === 'health') this.#health.healthSaid(null);
-      else this.#health.failed(failure, this.#about(poll));
-      this.#retries.failed(poll, failure);
-      this.#lane.wake();
-    } catch (error) {
-      log.error({ account: this.#options.account, route: poll.route, err: error }, 'an answer could not be recorded');
-      this.#retries.unrecorded(poll);
-      this.#lane.wake();
-    } finally {
-      this.#firstSweep.asked(poll);
-    }
-  }
-
-  #about({ route, mailboxId }: Poll): RequestAbout {
-    const id = mailboxId ?? '';
-    const email = this.#rooms.fleet.mailbox(this.#options.account, id)?.email;
-    return { route, mailbox: mailboxId === null ? null : (email ?? id) };
-  }
-
-  /** Makes the request and takes the answer in; the failure if there was one. */
-  async #ask(poll: Poll): Promise<Failure | null> {
-    const { api } = this.#rooms;
-    const id = poll.mailboxId ?? '';
-    const asked = { id, at: this.#recorder.asking() };
-    switch (poll.route) {
-      case 'health': {
-        const health = await api.health();
-        if (!health.ok) return health.failure;
-        this.#health.healthSaid(health.value.answer.status ?? 'absent');
-        return null;
-      }
-      case 'mailboxes': {
-        const list = await api.mailboxes();
-        if (list.ok) await this.#takeList(list.value);
-        return list.ok ? null : list.failure;
-      }
-      case 'stats':
-        return this.#take(asked, await api.stats(id), (observed) => ({ route: 'stats', observed }));
-      case 'warmup':
-        return this.#take(asked, await api.warmup(id), (observed) => ({ route: 'warmup', observed }));
-      case 'mailbox':
-        return this.#take(asked, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
-      case 'dns':
-        return this.#take(asked, await api.dns(id), (observed) => ({ route: 'dns', observed }));
-      case 'blacklist':
-        return this.#take(asked, await api.blacklist(id), (observed) => ({ route: 'blacklist', observed }));
-    }
-  }
-
-  async #take<Answer>(
-    asked: { readonly id: string; readonly at: AskedAt },
-    result: Result<Observed<Answer>>,
-    observation: (observed: Observed<Answer>) => Observation,
-  ): Promise<Failure | null> {
-    if (!result.ok) return result.failure;
-    const [mailboxId, taken] = [asked.id, observation(result.value)];
-    const mailbox = await this.#recorder.observed(mailboxId, taken, asked.at);
-    if (mailbox === 'outdated') this.#askAgain(taken.route, mailboxId);
-    if (mailbox === 'outdated' || mailbox === null) return null;
-    this.#actor.attend(mailboxId, this.#stop.signal);
-    this.#weigh(mailbox);
-    const again = this.#rooms.world.clock.monotonic() + secondLookAfterMs;
-    if (this.#heldBreaches.isFirst(mailbox)) this.#queue.add({ route: 'stats', mailboxId }, again);
-    if (wantsSecondLook(mailbox, taken.route, this.#rooms.fleet.alerts()))
-      this.#queue.add({ route: taken.route, mailboxId }, again, 'soon');
-    this.#lane.wake();
-    return null;
-  }
-
-  #askAgain(route: MailboxRoute, mailboxId: string): void {
-    this.#queue.add({ route, mailboxId }, this.#rooms.world.clock.monotonic());
-    this.#lane.wake();
-  }
-
-  async #takeList(list: Observed<MailboxList>): Promise<void> {
-    const first = !this.#health.listed;
-    const changes = await this.#recorder.listed(list);
-    if (!changes) return;
-    const { arrived, left, stirred } = changes;
-    const now = this.#rooms.world.clock.monotonic();
-    this.#join(first ? this.#mailboxes() : arrived, now);
-    if (first) this.#firstSweep.begin(this.#mailboxes());
-    else this.#firstSweep.join(arrived);
-    for (const { id, routes } of stirred)
-      for (const route of routes) this.#queue.add({ route, mailboxId: id }, now, 'soon');
-    for (const mailbox of left) {
-      this.#queue.leave(mailbox.id);
-      this.#firstSweep.leave(mailbox);
-    }
-    if (first || arrived.length + left.length > 0) {
-      const { log } = this.#rooms.world;
-      const counts = { mailboxes: this.#mailboxes().length, arrived: arrived.length, left: left.length };
-      log.info({ account: this.#options.account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
-    }
-    this.#health.listRead();
-  }
-
-  /** Whoever was never judged is read first; what an earlier process read is due when the cadence says so. */
-  #join(mailboxes: readonly MailboxState[], now: number): void {
-    const aheadMs = now - this.#rooms.world.clock.now();
-    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
-    for (const mailbox of [...unjudged, ...judged]) {
-      const lastRead = mailboxRoutes.flatMap((route) => {
-        const at = readAt(mailbox, route);
-        return at === null ? [] : [[route, at + aheadMs] as const];
-      });
-      this.#queue.join(mailbox.id, Object.fromEntries(lastRead), now);
-      this.#weigh(mailbox);
-    }
-  }
-
-  #weigh(mailbox: MailboxState): void {
-    const { minBounces } = this.#options.policyFor(mailbox);
-    const risk = riskOf(mailbox, minBounces, this.#rooms.world.clock.now());
-    if (risk) this.#queue.weigh(mailbox.id, risk);
-  }
-
-  /** How long the budget takes for one round of warm-up and stats, at least a minute. */
-  #roundMs(): number {
-    const mailboxes = this.#rooms.fleet.mailboxCount(this.#options.account);
-    return Math.max(minuteMs, (2 * mailboxes * minuteMs) / this.#rooms.api.budget.allowedPerMinute);
-  }
-
-  /** Three due polls brought nothing, and the budget had time for three rounds. */
-  #staleBefore(): EpochMs {
-    return Math.min(this.#cadence.staleFrom, this.#rooms.world.clock.now() - staleRuns * this.#roundMs());
+/** Each kind of answer was due last when its schedule says so, before this process too. */
+function runAsScheduled(queue: PollQueue, schedules: AccountWatchOptions['schedules'], clock: Clock): void {
+  for (const route of mailboxRoutes) {
+    const agoMs = clock.now() - schedules[route].lastRun(clock.now());
+    queue.run(route, clock.monotonic() - agoMs);
   }
 }

@@ -1,0 +1,80 @@
+// What is to be asked about the mailboxes of an account, and when: what answers, lists and people put into its queue of polls.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import { minuteMs } from '../model/time.ts';
+import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
+import type { PollQueue } from '../poll/queue.ts';
+import { riskOf } from '../poll/risk.ts';
+import type { GuardedAccount } from '../record/guarded-account.ts';
+import type { RosterChanges } from '../record/roster.ts';
+import type { World } from '../world.ts';
+import { isUnjudged, readAt } from './first-sweep.ts';
+import { HeldBreaches, wantsSecondLook } from './second-look.ts';
+
+/** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
+const secondLookAfterMs = minuteMs;
+
+export interface AgendaParts {
+  readonly world: World;
+  readonly fleet: Fleet;
+  readonly queue: PollQueue;
+  readonly policyFor: GuardedAccount['policyFor'];
+}
+
+export class Agenda {
+  readonly #parts: AgendaParts;
+  readonly #heldBreaches = new HeldBreaches();
+
+  constructor(parts: AgendaParts) {
+    this.#parts = parts;
+  }
+
+  /** Mailboxes never judged are read first; what an earlier process read is due when the cadence says so. */
+  join(mailboxes: readonly MailboxState[]): void {
+    const { queue, world } = this.#parts;
+    const now = world.clock.monotonic();
+    const aheadMs = now - world.clock.now();
+    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
+    for (const mailbox of [...unjudged, ...judged]) {
+      const lastRead = mailboxRoutes.flatMap((route) => {
+        const at = readAt(mailbox, route);
+        return at === null ? [] : [[route, at + aheadMs] as const];
+      });
+      queue.join(mailbox.id, Object.fromEntries(lastRead), now);
+      this.#weigh(mailbox);
+    }
+  }
+
+  leave(mailboxes: readonly MailboxState[]): void {
+    for (const { id } of mailboxes) this.#parts.queue.leave(id);
+  }
+
+  /** An entry of the list gives a reason to ask soon. */
+  stir(stirred: RosterChanges['stirred']): void {
+    const { queue, world } = this.#parts;
+    const now = world.clock.monotonic();
+    for (const { id, routes } of stirred) for (const route of routes) queue.add({ route, mailboxId: id }, now, 'soon');
+  }
+
+  /** An answer about a mailbox was taken in: its risk may be another one, or it has to be seen twice. */
+  answered(mailbox: MailboxState, route: MailboxRoute): void {
+    const { fleet, queue, world } = this.#parts;
+    const { id: mailboxId } = mailbox;
+    this.#weigh(mailbox);
+    const again = world.clock.monotonic() + secondLookAfterMs;
+    if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, again);
+    if (wantsSecondLook(mailbox, route, fleet.alerts())) queue.add({ route, mailboxId }, again, 'soon');
+  }
+
+  /** As soon as the budget allows. */
+  ask(mailboxId: string, routes: readonly MailboxRoute[]): void {
+    const now = this.#parts.world.clock.monotonic();
+    for (const route of routes) this.#parts.queue.add({ route, mailboxId }, now);
+  }
+
+  #weigh(mailbox: MailboxState): void {
+    const { policyFor, queue, world } = this.#parts;
+    const risk = riskOf(mailbox, policyFor(mailbox).minBounces, world.clock.now());
+    if (risk) queue.weigh(mailbox.id, risk);
+  }
+}

@@ -1,0 +1,145 @@
+// Makes the polls of an account: asks, has the answer recorded, and passes on what follows from it.
+import type { Actor } from '../act/actor.ts';
+import type { Failure, Result } from '../http/failure.ts';
+import type { MailboxApi } from '../mailbox-api/client.ts';
+import type { MailboxList, Observed } from '../model/answers.ts';
+import type { Lane } from '../poll/lane.ts';
+import type { Poll } from '../poll/poll.ts';
+import type { AskedAt } from '../record/answer-order.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
+import type { Observation } from '../record/observe.ts';
+import type { Recorder } from '../record/recorder.ts';
+import type { AccountHealth, RequestAbout } from './account-health.ts';
+import type { Agenda } from './agenda.ts';
+import type { FirstSweep } from './first-sweep.ts';
+import type { Retries } from './retries.ts';
+
+export interface WatchRooms extends RecorderRooms {
+  readonly api: MailboxApi;
+}
+
+export interface PollerParts {
+  readonly account: string;
+  readonly agenda: Agenda;
+  readonly retries: Retries;
+  readonly health: AccountHealth;
+  readonly firstSweep: FirstSweep;
+  readonly recorder: Recorder;
+  readonly lane: Lane;
+  readonly actor: Actor;
+  /** Aborted when the account's loops end. */
+  readonly signal: AbortSignal;
+}
+
+export class Poller {
+  readonly #rooms: WatchRooms;
+  readonly #parts: PollerParts;
+
+  constructor(rooms: WatchRooms, parts: PollerParts) {
+    this.#rooms = rooms;
+    this.#parts = parts;
+  }
+
+  /** One poll and what follows from its answer. Never rejects. */
+  async poll(poll: Poll): Promise<void> {
+    const { account, health, retries, firstSweep, lane, signal } = this.#parts;
+    try {
+      const failure = await this.#ask(poll);
+      // A request that our own end cut off says nothing about the API.
+      if (signal.aborted) return;
+      if (!failure) {
+        retries.answered(poll);
+        if (poll.route !== 'health' && health.succeeded(this.about(poll))) lane.wake();
+        return;
+      }
+      if (poll.route === 'health') health.healthSaid(null);
+      else health.failed(failure, this.about(poll));
+      retries.failed(poll, failure);
+      lane.wake();
+    } catch (error) {
+      this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
+      retries.unrecorded(poll);
+      lane.wake();
+    } finally {
+      firstSweep.asked(poll);
+    }
+  }
+
+  /** What a request is for, as people name it. */
+  about({ route, mailboxId }: Poll): RequestAbout {
+    const id = mailboxId ?? '';
+    const email = this.#rooms.fleet.mailbox(this.#parts.account, id)?.email;
+    return { route, mailbox: mailboxId === null ? null : (email ?? id) };
+  }
+
+  /** Makes the request and takes the answer in; the failure if there was one. */
+  async #ask(poll: Poll): Promise<Failure | null> {
+    const { api } = this.#rooms;
+    const { health, recorder } = this.#parts;
+    const id = poll.mailboxId ?? '';
+    const asked = { id, at: recorder.asking() };
+    switch (poll.route) {
+      case 'health': {
+        const said = await api.health();
+        if (!said.ok) return said.failure;
+        health.healthSaid(said.value.answer.status ?? 'absent');
+        return null;
+      }
+      case 'mailboxes': {
+        const list = await api.mailboxes();
+        if (list.ok) await this.#takeList(list.value);
+        return list.ok ? null : list.failure;
+      }
+      case 'stats':
+        return this.#take(asked, await api.stats(id), (observed) => ({ route: 'stats', observed }));
+      case 'warmup':
+        return this.#take(asked, await api.warmup(id), (observed) => ({ route: 'warmup', observed }));
+      case 'mailbox':
+        return this.#take(asked, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
+      case 'dns':
+        return this.#take(asked, await api.dns(id), (observed) => ({ route: 'dns', observed }));
+      case 'blacklist':
+        return this.#take(asked, await api.blacklist(id), (observed) => ({ route: 'blacklist', observed }));
+    }
+  }
+
+  async #take<Answer>(
+    asked: { readonly id: string; readonly at: AskedAt },
+    result: Result<Observed<Answer>>,
+    observation: (observed: Observed<Answer>) => Observation,
+  ): Promise<Failure | null> {
+    if (!result.ok) return result.failure;
+    const { agenda, actor, lane, recorder, signal } = this.#parts;
+    const taken = observation(result.value);
+    const mailbox = await recorder.observed(asked.id, taken, asked.at);
+    if (mailbox === null) return null;
+    if (mailbox === 'outdated') agenda.ask(asked.id, [taken.route]);
+    else {
+      actor.attend(asked.id, signal);
+      agenda.answered(mailbox, taken.route);
+    }
+    lane.wake();
+    return null;
+  }
+
+  async #takeList(list: Observed<MailboxList>): Promise<void> {
+    const { fleet, world } = this.#rooms;
+    const { account, agenda, firstSweep, health, recorder } = this.#parts;
+    const first = !health.listed;
+    const changes = await recorder.listed(list);
+    if (!changes) return;
+    const { arrived, left, stirred } = changes;
+    const mailboxes = [...fleet.mailboxesOf(account)];
+    agenda.join(first ? mailboxes : arrived);
+    if (first) firstSweep.begin(mailboxes);
+    else firstSweep.join(arrived);
+    agenda.stir(stirred);
+    agenda.leave(left);
+    for (const mailbox of left) firstSweep.leave(mailbox);
+    if (first || arrived.length + left.length > 0) {
+      const counts = { mailboxes: mailboxes.length, arrived: arrived.length, left: left.length };
+      world.log.info({ account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
+    }
+    health.listRead();
+  }
+}
