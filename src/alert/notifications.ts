@@ -97,10 +97,10 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
     of.due ||= announcement !== undefined && isDue(announcement, facts);
     groups.set(group, of);
   }
-  const told = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
+  const transition = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
   const again = [...groups].map(
     ([group, { known, late, due }]) =>
-      [group, [...late.map(told('firing')), ...(due ? known : []).map(told('reminder'))]] as const,
+      [group, [...late.map(transition('firing')), ...(due ? known : []).map(transition('reminder'))]] as const,
   );
   return new Map(again.filter(([, transitions]) => transitions.length > 0));
 }

@@ -50,7 +50,7 @@ export interface Replay {
 }
 
 /** The mailbox as it would be on one day of the replay. */
-interface Course {
+interface ReplayState {
   readonly mode: string | null;
   readonly paused: boolean;
   readonly memory: GuardMemory | null;
@@ -72,22 +72,22 @@ export function replayGuard(policy: Policy, past: Past): Replay {
   const counted = { sent: 0, bounced: 0, sentAfter: 0, bouncedAfter: 0 };
   // Nobody knows where the counts of an undated row belong, so every look finds it.
   const undated = days.undated ? [rowOf(null, null)] : [];
-  let course: Course = { mode: past.mode, paused: false, memory: null, rows: undated, restOfBounce: 0 };
+  let state: ReplayState = { mode: past.mode, paused: false, memory: null, rows: undated, restOfBounce: 0 };
   for (let date = days.oldest; date !== null && days.anchor !== null && date <= days.anchor; date = addDays(date, 1)) {
-    const inRecovery = course.memory?.claim?.kind === 'recovery';
-    if (course.paused) total.daysPaused += 1;
+    const inRecovery = state.memory?.claim?.kind === 'recovery';
+    if (state.paused) total.daysPaused += 1;
     else if (inRecovery) total.daysInRecovery += 1;
     const counts = days.byDate.get(date)?.counts ?? null;
-    const lived = liveDay(course, inRecovery, counts);
+    const lived = liveDay(state, inRecovery, counts);
     counted.sent += counts?.sent ?? 0;
     counted.bounced += counts?.bounced ?? 0;
     counted.sentAfter += lived.counts?.sent ?? 0;
     counted.bouncedAfter += lived.counts?.bounced ?? 0;
-    const rows = days.byDate.has(date) ? [...course.rows, rowOf(date, lived.counts)] : course.rows;
-    const { next, verdict } = endOfDay(policy, past, { ...course, rows, restOfBounce: lived.restOfBounce }, date);
+    const rows = days.byDate.has(date) ? [...state.rows, rowOf(date, lived.counts)] : state.rows;
+    const { next, verdict } = endOfDay(policy, past, { ...state, rows, restOfBounce: lived.restOfBounce }, date);
     if (verdict.action === 'hold') total.daysHeld += 1;
     if (isGuardActionKind(verdict.action)) total.actions.push({ date, kind: verdict.action, verdict });
-    course = next;
+    state = next;
   }
   return {
     ...range(days),
@@ -106,13 +106,13 @@ function range(days: Days): { readonly from: IsoDate | null; readonly to: IsoDat
 
 /** What a day would have counted. An unreadable day stays unreadable. */
 function liveDay(
-  course: Course,
+  state: ReplayState,
   inRecovery: boolean,
   counts: Counts | null,
 ): { readonly counts: Counts | null; readonly restOfBounce: number } {
-  const { restOfBounce } = course;
+  const { restOfBounce } = state;
   if (!counts) return { counts, restOfBounce };
-  if (course.paused) return { counts: { sent: 0, bounced: 0 }, restOfBounce };
+  if (state.paused) return { counts: { sent: 0, bounced: 0 }, restOfBounce };
   if (!inRecovery || counts.sent <= recoveryMailsPerDay) return { counts, restOfBounce };
   const bounces = (counts.bounced * recoveryMailsPerDay) / counts.sent + restOfBounce;
   const bounced = Math.min(counts.bounced, Math.floor(bounces));
@@ -129,14 +129,14 @@ function rowOf(date: IsoDate | null, counts: Counts | null): StatsRow {
 function endOfDay(
   policy: Policy,
   past: Past,
-  course: Course,
+  state: ReplayState,
   date: IsoDate,
-): { readonly next: Course; readonly verdict: Verdict } {
+): { readonly next: ReplayState; readonly verdict: Verdict } {
   const now = Date.parse(`${date}T00:00:00Z`) + dayMs - 1;
   const asked = addDays(date, 1 - Math.max(leastStatsDays, policy.windowMaxDays));
-  const rows = course.rows.filter((row) => row.date === null || row.date >= asked);
-  const sight: Sight = { mode: course.mode, run: course.paused ? 'paused' : 'running', rows, now };
-  const memory = course.memory ? afterSight(policy, course.memory, sight) : firstSight(policy, sight);
+  const rows = state.rows.filter((row) => row.date === null || row.date >= asked);
+  const sight: Sight = { mode: state.mode, run: state.paused ? 'paused' : 'running', rows, now };
+  const memory = state.memory ? afterSight(policy, state.memory, sight) : firstSight(policy, sight);
   const verdict = judge(policy, {
     ...sight,
     statsAt: now,
@@ -149,11 +149,11 @@ function endOfDay(
     contested: false,
   });
   const kind = verdict.action;
-  if (!isGuardActionKind(kind)) return { next: { ...course, memory }, verdict };
+  if (!isGuardActionKind(kind)) return { next: { ...state, memory }, verdict };
   const mode =
-    kind === 'recovery' ? 'recovery' : kind === 'restore' ? (memory.claim?.previousMode ?? null) : course.mode;
+    kind === 'recovery' ? 'recovery' : kind === 'restore' ? (memory.claim?.previousMode ?? null) : state.mode;
   const paused = kind === 'pause';
-  const done = { kind, actionId: `${date}/${kind}`, previousMode: course.mode, word: null };
+  const done = { kind, actionId: `${date}/${kind}`, previousMode: state.mode, word: null };
   const after = afterConfirmed(memory, done, { ...sight, mode, run: paused ? 'paused' : 'running' });
-  return { next: { ...course, mode, paused, memory: after }, verdict };
+  return { next: { ...state, mode, paused, memory: after }, verdict };
 }

@@ -25,7 +25,7 @@ import type { WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
 import { Budget } from './budget.ts';
-import type { AnswerTo, Asked } from './interpret.ts';
+import type { AnswerTo, RequestKind } from './interpret.ts';
 import { readAnswer } from './large-answers.ts';
 
 export interface ClientOptions {
@@ -41,8 +41,8 @@ export interface ClientOptions {
   readonly deadlines?: Deadlines;
 }
 
-interface Call<About extends Asked> {
-  readonly route: About;
+interface Call<Kind extends RequestKind> {
+  readonly route: Kind;
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
@@ -129,7 +129,7 @@ export class MailboxApi {
     await this.#agent.destroy();
   }
 
-  #ask<About extends Route>(route: About, id: string, more = ''): Answered<AnswerTo<About>> {
+  #ask<Kind extends Route>(route: Kind, id: string, more = ''): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
     return this.#call({ route, method: 'GET', path, mailboxId: id });
   }
@@ -139,7 +139,7 @@ export class MailboxApi {
     return this.#call({ route: 'warmup_write', method: 'POST', path, body, mailboxId: id });
   }
 
-  async #call<About extends Asked>(call: Call<About>): Answered<AnswerTo<About>> {
+  async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
     const { clock } = this.#world;
     const begun = clock.monotonic();
     const { result, status } = await this.#send(call);
@@ -153,7 +153,7 @@ export class MailboxApi {
     return failed({ ...failure, detail: what + failure.detail });
   }
 
-  async #send<About extends Asked>(call: Call<About>): Promise<Exchange<AnswerTo<About>>> {
+  async #send<Kind extends RequestKind>(call: Call<Kind>): Promise<Exchange<AnswerTo<Kind>>> {
     const redactor = this.#redactor();
     const ask: Ask = {
       method: call.method,
@@ -176,7 +176,7 @@ export class MailboxApi {
   }
 
   /** Sends it. A GET that met a kept connection gone is sent once more, in the next slot of the budget (H19). */
-  async #exchange<About extends Asked>(call: Call<About>, ask: Ask): Promise<Exchange<AnswerTo<About>>> {
+  async #exchange<Kind extends RequestKind>(call: Call<Kind>, ask: Ask): Promise<Exchange<AnswerTo<Kind>>> {
     const { clock } = this.#world;
     const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
     const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);

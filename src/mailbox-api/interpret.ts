@@ -16,11 +16,11 @@ const readers = {
 } as const;
 
 /** What was asked for. */
-export type Asked = keyof typeof readers;
-export type AnswerTo<About extends Asked> = NonNullable<ReturnType<(typeof readers)[About]>>;
+export type RequestKind = keyof typeof readers;
+export type AnswerTo<Kind extends RequestKind> = NonNullable<ReturnType<(typeof readers)[Kind]>>;
 
-export interface Expected<About extends Asked> {
-  readonly about: About;
+export interface Expected<Kind extends RequestKind> {
+  readonly about: Kind;
   /** The mailbox that the answer must be about, when it names one; null: none. */
   readonly mailboxId: string | null;
 }
@@ -34,16 +34,16 @@ export interface Said {
   readonly nextPage: boolean;
 }
 
-export interface Interpreted<About extends Asked> {
-  readonly result: Result<AnswerTo<About>>;
+export interface Interpreted<Kind extends RequestKind> {
+  readonly result: Result<AnswerTo<Kind>>;
   readonly doubts: Doubts;
 }
 
-export function interpret<About extends Asked>(
-  { about, mailboxId }: Expected<About>,
+export function interpret<Kind extends RequestKind>(
+  { about, mailboxId }: Expected<Kind>,
   { status, json, nextPage }: Said,
-): Interpreted<About> {
-  const without = (result: Result<AnswerTo<About>>): Interpreted<About> => ({ result, doubts: new Map() });
+): Interpreted<Kind> {
+  const without = (result: Result<AnswerTo<Kind>>): Interpreted<Kind> => ({ result, doubts: new Map() });
   if (!json.ok) return without(json);
   const body = json.value;
   const quoted = () => quote(jsonText(body));
@@ -58,7 +58,7 @@ export function interpret<About extends Asked>(
   if (!isAbout(fields[about === 'mailbox' ? 'id' : 'mailbox_id'], mailboxId)) {
     return without(malformed(status, 'the answer is about another mailbox'));
   }
-  const answer = readers[about](nextPage ? { ...body, has_more: true } : body) as AnswerTo<About> | null;
+  const answer = readers[about](nextPage ? { ...body, has_more: true } : body) as AnswerTo<Kind> | null;
   if (answer === null) return without(malformed(status, `the body is not what the document describes: ${quoted()}`));
   return { result: { ok: true, value: answer }, doubts: doubtsOf(fields) };
 }

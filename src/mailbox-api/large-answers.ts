@@ -4,11 +4,11 @@ import { jsonOf, textOf } from '../http/body.ts';
 import { isLarge, type Success } from '../http/exchange.ts';
 import { malformed, type Result } from '../http/failure.ts';
 import type { Redactor } from '../http/redactor.ts';
-import { type AnswerTo, type Asked, type Expected, type Interpreted, interpret } from './interpret.ts';
+import { type AnswerTo, type Expected, type Interpreted, interpret, type RequestKind } from './interpret.ts';
 
 /** What the thread is told besides the body. */
 export interface Order {
-  readonly expected: Expected<Asked>;
+  readonly expected: Expected<RequestKind>;
   readonly status: number;
   readonly nextPage: boolean;
   /** What its redactor takes out. */
@@ -17,22 +17,22 @@ export interface Order {
 
 /** The answer with its long lists empty; then what they hold, so many items at a time. */
 export type Piece =
-  | { readonly answer: Interpreted<Asked> }
+  | { readonly answer: Interpreted<RequestKind> }
   | { readonly list: string; readonly items: readonly unknown[] };
 
 const apart = new Apart<Order, Piece>(threadFile('large-answers-thread', import.meta.url));
 
 /** `doubt`: called with a field's name and a sentence about it. */
-export async function readAnswer<About extends Asked>(
-  expected: Expected<About>,
+export async function readAnswer<Kind extends RequestKind>(
+  expected: Expected<Kind>,
   success: Success,
   redactor: Redactor,
   doubt: (field: string, sentence: string) => void,
-): Promise<Result<AnswerTo<About>>> {
+): Promise<Result<AnswerTo<Kind>>> {
   const { status, headers, body } = success;
-  const reported = ({ result, doubts }: Interpreted<Asked>) => {
+  const reported = ({ result, doubts }: Interpreted<RequestKind>) => {
     for (const [field, sentence] of doubts) doubt(field, sentence);
-    return result as Result<AnswerTo<About>>;
+    return result as Result<AnswerTo<Kind>>;
   };
   // A Link header to a next page says the same as `has_more` in the body (docs/faults.md S8).
   const nextPage = /rel="?next\b/i.test(String(headers['link'] ?? ''));
@@ -42,12 +42,12 @@ export async function readAnswer<About extends Asked>(
   }
   const text = textOf(body);
   // The document does not show the body of a pause: a success without one is a success, for it is read back.
-  if (expected.about === 'warmup_write' && text.trim() === '') return { ok: true, value: true as AnswerTo<About> };
+  if (expected.about === 'warmup_write' && text.trim() === '') return { ok: true, value: true as AnswerTo<Kind> };
   return reported(interpret(expected, { status, json: jsonOf({ status, text }, redactor), nextPage }));
 }
 
-async function readApart(order: Order, body: Buffer): Promise<Interpreted<Asked>> {
-  let answer: Interpreted<Asked> | null = null;
+async function readApart(order: Order, body: Buffer): Promise<Interpreted<RequestKind>> {
+  let answer: Interpreted<RequestKind> | null = null;
   const lists = new Map<string, unknown[]>();
   const failure = await apart.carryOut(order, body, (piece) => {
     if ('answer' in piece) {
@@ -67,7 +67,10 @@ async function readApart(order: Order, body: Buffer): Promise<Interpreted<Asked>
   return withLists(answer, lists);
 }
 
-function withLists(answer: Interpreted<Asked>, lists: ReadonlyMap<string, readonly unknown[]>): Interpreted<Asked> {
+function withLists(
+  answer: Interpreted<RequestKind>,
+  lists: ReadonlyMap<string, readonly unknown[]>,
+): Interpreted<RequestKind> {
   const { result } = answer;
   if (!result.ok || result.value === true) return answer;
   return { ...answer, result: { ok: true, value: { ...result.value, ...Object.fromEntries(lists) } } };

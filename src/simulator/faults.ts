@@ -5,7 +5,7 @@ import { matchesAddress } from './pattern.ts';
 import type { Answer } from './routes.ts';
 
 /** What faults are chosen by. */
-interface Asked {
+interface SimulatedRequest {
   readonly method: string;
   readonly path: string;
   /** The mailbox's id in the query or in the body; null where there is none. */
@@ -50,7 +50,7 @@ export class Faults {
   }
 
   /** The fault that this request meets, if any; it counts as met. `now` is in epoch milliseconds. */
-  meet(asked: Asked, now: number): Behaviour | null {
+  meet(asked: SimulatedRequest, now: number): Behaviour | null {
     const found = this.#standing.find((standing) => this.#fits(standing, asked, now));
     if (!found) return null;
     found.met += 1;
@@ -64,7 +64,7 @@ export class Faults {
     return answer;
   }
 
-  #fits({ rule, met }: Standing, { method, path, mailboxId }: Asked, now: number): boolean {
+  #fits({ rule, met }: Standing, { method, path, mailboxId }: SimulatedRequest, now: number): boolean {
     const { from = 0, until = Number.POSITIVE_INFINITY, times = Number.POSITIVE_INFINITY } = rule;
     const after = now - this.#startAt;
     if (after < from || after >= until || met >= times) return false;
