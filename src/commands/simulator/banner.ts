@@ -68,6 +68,7 @@ function configuration({ url, key, mailboxes }: Running): string {
 ${fast}log: {format: pretty}
 alerts:
   group_wait: 5s
+  group_interval: 30s
   channels:
     - {name: simulator, type: slack, url: "${url}/admin/inbox"}   # prints the alerts in this terminal
 `;

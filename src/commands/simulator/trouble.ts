@@ -16,8 +16,8 @@ interface TroubleCommand {
 
 const nextStats = 'A daemon sees it when it next reads the statistics of this mailbox.';
 const onceADay = [
-  'After a change of mode, Warmwarden judges a mailbox by newer mails only, from the next day on. For a second incident',
-  'on the same day, and for a mailbox in recovery mode, use `simulator emergency`.',
+  'To repeat it today on the same mailbox, use `simulator emergency`: after a change of mode, Warmwarden counts only mails',
+  'from the next day on.',
 ].join(' ');
 
 const troubleCommands: readonly TroubleCommand[] = [
