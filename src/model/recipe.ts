@@ -124,13 +124,22 @@ export interface RunRequest {
   /** With apply: the dry run that was agreed to. Only the mailboxes that it named are changed. */
   readonly plan?: string | null;
   readonly by: string;
+  /** By the recipe's own schedule, which has no share of the waiting runs to keep to. */
+  readonly scheduled?: true;
   /** Applying takes an operator; a viewer may plan. */
   readonly role: 'viewer' | 'operator';
 }
 
-/** Why a request is refused. `pruned`: the run was there, and was deleted after its retention. */
+/** Why a request is refused. `pruned`: the run was there, and was deleted after its retention. `share_used`: others may still start one. */
 export interface RecipeRefusal {
-  readonly refused: 'unknown_recipe' | 'bad_parameters' | 'not_allowed' | 'busy' | 'unknown_run' | 'pruned';
+  readonly refused:
+    | 'unknown_recipe'
+    | 'bad_parameters'
+    | 'not_allowed'
+    | 'busy'
+    | 'share_used'
+    | 'unknown_run'
+    | 'pruned';
   /** One sentence a mistake. */
   readonly said: readonly string[];
 }

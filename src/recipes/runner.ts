@@ -24,6 +24,8 @@ export interface RunnerParts extends ExecutionParts {
 
 const runsAtOnce = 2;
 const maxWaiting = 100;
+/** Of them for one key: it may use up its share, and not everybody's. */
+const maxWaitingOfOne = maxWaiting / 4;
 const chunksARead = 8;
 const randomLetters = 12;
 const lettersAPage = 256 * 1024;
@@ -86,13 +88,8 @@ export class RecipeRunner implements RecipeService {
     if ('problems' in checked) return refuse('bad_parameters', ...checked.problems);
     const approved = await this.#approved(request, checked.values);
     if (approved && 'refused' in approved) return approved;
-    const waiting = this.#active.size - this.#running;
-    if (waiting >= maxWaiting || this.#stopping) {
-      return refuse(
-        'busy',
-        this.#stopping ? 'Warmwarden is stopping.' : `${waiting} runs wait already: try again later.`,
-      );
-    }
+    const full = this.#full(request);
+    if (full) return full;
     const { world, runs } = this.#parts;
     const createdAt = world.clock.now();
     const run: Run = {
@@ -213,6 +210,18 @@ export class RecipeRunner implements RecipeService {
       'not_allowed',
       `${id} changes mailboxes, which takes the running daemon; none answers on this store.`,
     );
+  }
+
+  /** Why no further run may wait; null when there is room. */
+  #full({ by, scheduled }: RunRequest): RecipeRefusal | null {
+    if (this.#stopping) return refuse('busy', 'Warmwarden is stopping.');
+    const waiting = [...this.#active.values()].filter(({ run }) => run.status === 'queued');
+    if (waiting.length >= maxWaiting) {
+      return refuse('busy', `${waiting.length} runs wait already: try again later.`);
+    }
+    const own = waiting.filter(({ run }) => run.by === by).length;
+    if (scheduled || own < maxWaitingOfOne) return null;
+    return refuse('share_used', `${own} runs of ${by} wait already, its share: try again when some have ended.`);
   }
 
   /** The mailboxes of the dry run that the request names. null: it names none. */

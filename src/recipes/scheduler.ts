@@ -52,8 +52,8 @@ async function schedule({ world, runner, catalogue, runs }: SchedulerParts, sign
         looked.set(recipe.id, now);
         const { cron, timeZone, apply } = recipe.schedule;
         if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
-        const request = { recipe: recipe.id, parameters: {}, apply, by: scheduleName, role: 'operator' as const };
-        const run = await runner.start(request);
+        const who = { by: scheduleName, scheduled: true, role: 'operator' } as const;
+        const run = await runner.start({ recipe: recipe.id, parameters: {}, apply, ...who });
         if ('refused' in run) log.warn({ recipe: recipe.id, said: run.said }, 'a scheduled run was not started');
       }
     } catch (error) {

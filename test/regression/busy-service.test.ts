@@ -33,12 +33,13 @@ class StuckRuns extends MemoryRuns {
   }
 }
 
+const start = (by: string, of = runner) =>
+  of.start({ recipe: 'at-risk', parameters: {}, apply: false, by, role: 'viewer' });
+
 beforeAll(async () => {
   runner = recipeRunner(stillWorld(), { runs: new StuckRuns() });
   server = await serve(new Fleet(), { recipes: { service: runner, world, callerOf: () => caller } });
-  for (let runs = 0; runs < 102; runs += 1) {
-    await runner.start({ recipe: 'at-risk', parameters: {}, apply: false, by: 'bot', role: 'viewer' });
-  }
+  for (let runs = 0; runs < 102; runs += 1) await start(`key-${runs % 5}`);
 });
 afterAll(async () => {
   const closed = runner.close();
@@ -64,4 +65,24 @@ test('a 503 of something in between still may have started one', async () => {
   const triggered = await api.trigger({ recipe: 'at-risk', parameters: {}, apply: false });
   await api.close();
   expect(triggered.kind).toBe('may_have_started');
+});
+
+test('one key can have a quarter of the waiting runs: then it gets 429 and Retry-After, and others still start theirs', async () => {
+  const shared = recipeRunner(stillWorld(), { runs: new MemoryRuns() });
+  await using other = await serve(new Fleet(), { recipes: { service: shared, world, callerOf: () => caller } });
+  const accepted: string[] = [];
+  for (let runs = 0; runs < 40; runs += 1) {
+    const run = await start('bot', shared);
+    accepted.push('refused' in run ? run.refused : run.status);
+  }
+  const waiting = accepted.filter((state) => state === 'queued').length;
+  expect([waiting, accepted.at(-1)]).toEqual([25, 'share_used']);
+  const refused = await fetch(`${other.url}/v1/recipes/at-risk/runs`, { method: 'POST' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+  expect(await refused.json()).toMatchObject({
+    error: 'share_used',
+    message: expect.stringContaining('25 runs of bot'),
+  });
+  expect(await start('another', shared)).toMatchObject({ status: 'queued' });
+  await shared.close();
 });

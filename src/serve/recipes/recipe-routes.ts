@@ -26,7 +26,7 @@ export interface RecipeRouteParts {
 }
 
 type Env = { Variables: { caller: Caller } };
-type RefusalStatus = 400 | 403 | 404 | 410 | 503;
+type RefusalStatus = 400 | 403 | 404 | 410 | 429 | 503;
 
 const rowsARead = 500;
 const runsShown = 50;
@@ -38,6 +38,7 @@ const statusOf: Readonly<Record<RecipeRefusal['refused'], RefusalStatus>> = {
   bad_parameters: 400,
   not_allowed: 403,
   busy: 503,
+  share_used: 429,
   pruned: 410,
 };
 
@@ -198,10 +199,10 @@ async function* pagesFrom(service: RecipeService, first: RowPage, limit: number 
 }
 
 function refused(c: Context<Env>, { refused: why, said }: RecipeRefusal) {
-  if (why === 'busy') c.header('Retry-After', '5');
+  if (why === 'busy' || why === 'share_used') c.header('Retry-After', '5');
   return refusal(c, statusOf[why], why, said.join(' '));
 }
 
-function refusal(c: Context, status: RefusalStatus | 401 | 429 | 500, error: string, message: string) {
+function refusal(c: Context, status: RefusalStatus | 401 | 500, error: string, message: string) {
   return c.json({ error, message }, status);
 }
