@@ -4,10 +4,11 @@ import { commandName } from '../command-name.ts';
 import { severities } from '../model/alert.ts';
 import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../serve/alerts-answer.ts';
-import { counted, momentText } from '../wording/phrases.ts';
+import { counted } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { exitFailed } from './exit-codes.ts';
 import { ledgerBeside } from './ledger-beside.ts';
+import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { tableText } from './table.ts';
@@ -67,7 +68,7 @@ function linesOf(alerts: AlertsAnswer['alerts']): string {
   ];
   const rows = alerts.map(({ severity, since, rule, title, status }) => [
     severity,
-    momentText(Date.parse(since)),
+    localMoment(since),
     status === 'firing' ? rule : `${rule} (${status})`,
     title,
   ]);

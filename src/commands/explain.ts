@@ -3,11 +3,11 @@ import { Command } from 'commander';
 import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
 import { type ExplainAnswer, type Explanation, explainAnswer } from '../serve/explain-answer.ts';
 import { sentence } from '../wording/explain.ts';
-import { momentText } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
 import { ledgerBeside } from './ledger-beside.ts';
+import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 
@@ -67,7 +67,7 @@ function story({ mailbox, decisions, actions, changes }: Explanation): readonly 
 }
 
 function headOf({ email, account, mode, claim }: Explanation['mailbox']): string {
-  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${shown(claim.since)}` : '';
+  const claimed = claim ? `; ${claim.kind} by Warmwarden since ${localMoment(claim.since)}` : '';
   return `${email} on account ${account}, mode ${mode ?? 'unknown'}${claimed}`;
 }
 
@@ -77,16 +77,12 @@ function actionLines(action: Explanation['actions'][number]): readonly string[] 
   const what = kind === 'mode' ? `mode ${mode}` : kind;
   const why = by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
   const below = [...causes, sentence(text), ...why].map((line) => `  ${line}`);
-  return [`${shown(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
+  return [`${localMoment(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
 }
 
 function decisionLines({ since, until, count, ...verdict }: Explanation['decisions'][number]): readonly string[] {
-  const [first, last] = [shown(since), shown(until)];
+  const [first, last] = [localMoment(since), localMoment(until)];
   const span = first === last ? first : `${first} to ${last}`;
   const when = count === 1 ? first : `${span}, ${count} answers`;
   return [`${when}: ${verdict.action}, ${verdict.reason}`, `  ${verdict.explanation}`];
-}
-
-function shown(moment: string): string {
-  return momentText(Date.parse(moment));
 }

@@ -3,11 +3,11 @@ import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
 import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
 import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/history-answer.ts';
-import { momentText } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
+import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 
@@ -62,6 +62,6 @@ function linesOf({ entries, more }: Exclude<HistoryAnswer, { readonly error: str
 function entryLines({ at, by, command, kind, reason, result, outcome }: HistoryEntry): readonly string[] {
   const why = reason === '' ? [] : [`  ${kind === 'guard' ? 'Decision' : 'Reason'}: ${reason}`];
   const came = outcome === '' ? [] : [`  ${outcome}`];
-  const head = `${momentText(Date.parse(at))}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
+  const head = `${localMoment(at)}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
   return [head, ...why, ...came].map(visibleText);
 }

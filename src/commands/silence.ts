@@ -4,11 +4,11 @@ import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
 import { askDaemon, askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { silenceJson } from '../serve/json-answers.ts';
-import { momentText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
+import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { tableText } from './table.ts';
@@ -74,7 +74,7 @@ function tableOf({ silences }: SilencesAnswer): string {
     { title: 'ID' },
   ];
   const rows = silences.map(({ id, match, by, reason, until }) => [
-    momentText(Date.parse(until)),
+    localMoment(until),
     matchText(match),
     by,
     reason,

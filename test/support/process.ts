@@ -14,7 +14,7 @@ export const bin = join(root, 'src/bin.js');
 /** What a child process gets of our environment: where programs are, and where compiled sources are kept. */
 export function inherited(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
-  return { PATH, NODE_COMPILE_CACHE };
+  return { PATH, NODE_COMPILE_CACHE, TZ: 'UTC' };
 }
 
 /** How a process ended. */

@@ -47,6 +47,7 @@ function greeting({ page, simulator, key, speed, command }: Beginning, paint: Pa
     '',
     `${paint(1, 'Warmwarden')} guards the warm-up of email mailboxes.`,
     `In this demo it guards a simulated fleet: one second here is ${Math.round(speed / 60)} minutes there.`,
+    'Times are in UTC, on the clock of the fleet.',
     '',
     `  status page   ${paint(36, `${page}/`)}`,
     `  metrics       ${paint(36, `${page}/metrics`)}`,
