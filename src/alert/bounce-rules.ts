@@ -1,4 +1,5 @@
-// The rules that read the verdict: over the limit while we may not act, near the limit, and unable to judge.
+// The rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
+import type { Severity } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
@@ -57,19 +58,20 @@ function blindSentences(verdict: Verdict): readonly string[] {
   ];
 }
 
-/** bounce_over_limit: a breach that nobody acts on, because we may not or are told not to. */
+/**
+ * bounce_over_limit: a breach that nobody acts on, because we may not or are told not to; and, less severe, a rate over
+ * the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden acts.
+ */
 export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
   return {
     subject: subjectOf('bounce_over_limit', mailbox),
-    severity: 'critical',
+    severity: overLimitSeverity(verdict),
     active: overLimitActive(verdict, hindrance, context),
     ...atOnce,
     facts: {
-      title: hindrance
-        ? `${mailbox.email}: bounces over the limit, NOT ACTED`
-        : `${mailbox.email}: ${calmTitle(verdict)}`,
+      title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
       sentences:
         verdict && hindrance
           ? [
@@ -85,18 +87,28 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
   };
 }
 
+/** In recovery mode every second one is acted on later; elsewhere one in ten. */
+function overLimitSeverity(verdict: Verdict | undefined): Severity {
+  if (!verdict || !isTooFew(verdict)) return 'critical';
+  return verdict.mode === 'recovery' ? 'warning' : 'info';
+}
+
+/** Over the limit, with too few bounces to act on. */
+function isTooFew({ reason }: Verdict): boolean {
+  return reason === 'insufficient_evidence';
+}
+
 function overLimitActive(
   verdict: Verdict | undefined,
   hindrance: string | null,
   context: MailboxContext,
 ): Condition['active'] {
   if (!verdict) return 'unknown';
-  if (hindrance) return true;
+  if (hindrance || isTooFew(verdict)) return true;
   if (elsewhere.includes(verdict.reason)) return 'unknown';
   // Acting is another rule's news: what remains of this one is that we may act again.
   if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
-  const unjudged = blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason);
-  return unjudged || verdict.reason === 'insufficient_evidence' ? 'unknown' : false;
+  return blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason) ? 'unknown' : false;
 }
 
 /** A wanted action that waits, and that other rules tell of. */
@@ -123,7 +135,9 @@ function adviceText(verdict: Verdict): string {
     : 'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.';
 }
 
-function calmTitle(verdict: Verdict | undefined): string {
+/** Where nothing hinders us. */
+function overLimitTitle(verdict: Verdict | undefined): string {
+  if (verdict && isTooFew(verdict)) return 'bounces over the limit, too few to act on';
   if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
     return 'the warm-up is no longer running';
   return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces back under the limit';

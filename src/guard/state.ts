@@ -14,11 +14,17 @@ export function guardStateOf(mailbox: Pick<MailboxState, 'verdict' | 'memory'>, 
     return verdict.reason === 'first_sight' || verdict.reason === 'circuit_breaker' ? 'held' : 'not_judged';
   }
   if (verdict.action !== 'none') return 'held';
+  if (isOverLimit(verdict)) return 'over_limit';
   if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
   return isNearLimit(verdict, nearLimitPpm) ? 'near_limit' : 'ok';
 }
 
-/** rate >= nearLimitPpm of the limit; one bounce in a handful of mails counts too (insufficient evidence). */
+/** Over the limit and not acted on: too few bounces, or the configuration asks for an alert only. */
+function isOverLimit({ limitPpm, bounced, sent }: Verdict): boolean {
+  return limitPpm !== null && bounced * 1e6 > limitPpm * sent;
+}
+
+/** rate >= nearLimitPpm of the limit. */
 function isNearLimit(verdict: Verdict, nearLimitPpm: Ppm): boolean {
   if (verdict.limitPpm === null || verdict.bounced === 0) return false;
   return verdict.bounced * 1e12 >= verdict.limitPpm * nearLimitPpm * verdict.sent;

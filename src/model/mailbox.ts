@@ -82,6 +82,7 @@ export interface MailboxState {
 export const guardStates = [
   'ok',
   'near_limit',
+  'over_limit',
   'held',
   'recovering',
   'paused_by_guard',

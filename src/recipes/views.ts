@@ -65,7 +65,7 @@ const mailboxes: View = {
     column('status', "the API's word for the mailbox", newest('$.status', 'e', 'd')),
     column(
       'state',
-      'ok, near_limit, held, recovering, paused_by_guard, paused_by_others, not_running or not_judged',
+      'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running or not_judged',
       'guard_state(m.account, m.mailbox_id, v.verdict, m.memory)',
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),

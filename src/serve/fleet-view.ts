@@ -42,6 +42,7 @@ const stateOrder: readonly GuardState[] = [
   'held',
   'not_judged',
   'paused_by_guard',
+  'over_limit',
   'recovering',
   'near_limit',
   'paused_by_others',

@@ -224,6 +224,7 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['paused_by_guard', 'paused by the guard'],
   ['recovering', 'recovering'],
   ['not_judged', 'not judged'],
+  ['over_limit', 'over the limit and not acted on'],
   ['near_limit', 'near the limit'],
   ['paused_by_others', 'paused by others'],
   ['not_running', 'not running'],

@@ -107,7 +107,8 @@ export function cleanText({ restore }: Verdict): string {
 
 function insufficientText(verdict: Verdict): string {
   const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
-  return `${rateText(verdict)} That is too few bounces to act on; ${counted(left, 'more', 'more')} would breach it.`;
+  const few = `${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
+  return `${rateText(verdict)} That is too few bounces to act on: ${few}`;
 }
 
 function staleText(verdict: Verdict): string {

@@ -84,9 +84,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   bounce_over_limit: {
     means:
-      'A mailbox is over its limit, and Warmwarden may not act: guard.enforce is false, writes are off, the key is read-only, or on_breach is alert.',
-    done: 'Nothing: NOT ACTED.',
-    todo: 'Switch the mailbox to recovery mode or pause it in the mailbox app. Or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write.',
+      'A mailbox is over its limit, and Warmwarden does not act. Critical: it may not, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. Info, or a warning in recovery mode: the bounces are fewer than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts.',
+    done: 'Nothing. The message says NOT ACTED when Warmwarden may not act, and how many more bounces it takes when there are too few.',
+    todo: 'If Warmwarden may not act: switch the mailbox to recovery mode or pause it in the mailbox app, or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write. If the bounces are too few: check the list that the mailbox writes to. To act on one bounce, set `guard: {profile: literal}`.',
   },
   bounce_near_limit: {
     means:

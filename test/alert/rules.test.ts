@@ -101,6 +101,26 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
   ]);
 });
 
+test('bounce_over_limit: with too few bounces to act it is info, in recovery mode a warning, until an action or the limit', () => {
+  const few = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 85, bounced: 1 } as const;
+  const conditionOf = (verdict: Parameters<typeof judged>[0]) =>
+    conditionsAfter('stats', judged({ ...few, bouncesUntilBreach: 1, ...verdict }), sampleContext()).find(
+      ({ subject }) => subject.rule === 'bounce_over_limit',
+    );
+  expect(conditionOf({})).toMatchObject({ active: true, severity: 'info' });
+  expect(conditionOf({})?.facts).toMatchObject({
+    title: 'bob@acme.example: bounces over the limit, too few to act on',
+    sentences: [
+      "1 bounce in 85 mails of 14 to 20 March is 1.18 %, over slow's limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.",
+      'Based on counts read just now.',
+    ],
+  });
+  expect(conditionOf({ mode: 'recovery', limitPpm: 3_000 })).toMatchObject({ active: true, severity: 'warning' });
+  expect(conditionOf({ reason: 'ok', sent: 200 })?.active).toBe(false);
+  expect(conditionOf(breach)?.active).toBe(false);
+  expect(conditionOf({ reason: 'stale_data', action: 'hold' })?.active).toBe('unknown');
+});
+
 test('bounce_near_limit: from 80 % of the limit with two bounces, until below 70 %', () => {
   const near = (bounced: number, sent: number) => active('bounce_near_limit', 'stats', judged({ bounced, sent }));
   expect(near(4, 500)).toBe(true);

@@ -219,6 +219,7 @@ describe('a mixed fleet on an API of somebody else', () => {
       const states = [
         'ok',
         'near_limit',
+        'over_limit',
         'held',
         'recovering',
         'paused_by_guard',

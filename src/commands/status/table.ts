@@ -39,6 +39,7 @@ const states: Readonly<Record<GuardState, { readonly word: string; readonly styl
   not_judged: { word: 'not judged', style: 'magenta' },
   paused_by_guard: { word: 'paused by guard', style: 'yellow' },
   recovering: { word: 'recovering', style: 'yellow' },
+  over_limit: { word: 'over limit', style: 'yellow' },
   near_limit: { word: 'near limit', style: 'cyan' },
   paused_by_others: { word: 'paused by others', style: 'dim' },
   not_running: { word: 'not running', style: 'dim' },

@@ -14,6 +14,7 @@ export type Markup = ReturnType<typeof html>;
 export const stateWords: Readonly<Record<GuardState, string>> = {
   ok: 'OK',
   near_limit: 'Near limit',
+  over_limit: 'Over limit',
   held: 'Held',
   recovering: 'Recovering',
   paused_by_guard: 'Paused by guard',
@@ -26,6 +27,7 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
 const stateMeanings: Readonly<Record<GuardState, string>> = {
   ok: 'below its limit',
   near_limit: 'close to its limit; the guard has not acted',
+  over_limit: 'over its limit; the guard does not act: too few bounces, or the configuration says so',
   held: 'over its limit; the guard has not acted yet',
   recovering: 'the guard switched it to recovery mode',
   paused_by_guard: 'the guard paused its warm-up',

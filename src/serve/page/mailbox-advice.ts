@@ -35,6 +35,8 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
       return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
     case 'recovering':
       return 'Nothing to do: it sends less, and the limit of recovery mode applies. If it keeps bouncing, Warmwarden pauses its warm-up.';
+    case 'over_limit':
+      return overLimitAdvice(verdict);
     case 'near_limit':
       return 'The guard has not acted. If you find out where the bounces come from, it may not have to.';
     case 'paused_by_others':
@@ -44,4 +46,10 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
     case 'ok':
       return 'Nothing to do.';
   }
+}
+
+function overLimitAdvice(verdict: MailboxRow['verdict']): string {
+  return verdict?.reason === 'insufficient_evidence'
+    ? 'The bounces are too few for the guard to act. Find out where they come from before the next one.'
+    : 'The configuration asks for an alert only, so the guard does not act. Pause the warm-up or set the mode to recovery yourself.';
 }

@@ -42,7 +42,7 @@ background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)
 color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transparent)}
 .badge::before{content:"";width:.5em;height:.5em;border-radius:50%;background:currentColor}
 .critical,.held,.pause{--tone:var(--red)!important}
-.warning,.near_limit,.paused_by_guard{--tone:var(--amber)!important}
+.warning,.near_limit,.over_limit,.paused_by_guard{--tone:var(--amber)!important}
 .recovering,.recovery,.waiting{--tone:var(--blue)!important}
 .ok,.confirmed{--tone:var(--green)!important}
 .not_judged,.hold{--tone:var(--violet)!important}

@@ -1,0 +1,39 @@
+// The guard's one word for a mailbox: a rate over the limit is never called near it, nor fine.
+import { expect, test } from 'vitest';
+import { guardStateOf } from '../../src/guard/state.ts';
+import { judge } from '../../src/guard/verdict.ts';
+import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
+import type { Claim } from '../../src/model/verdict.ts';
+import { daysUpTo, now, situation, times, today } from './samples.ts';
+
+function stateOf(mode: string, days: readonly (readonly [number, number])[], change: Partial<Policy> = {}) {
+  const policy = { ...defaultPolicy, ...change };
+  const answer = judge(policy, situation({ mode, rows: daysUpTo(today, ...days) }));
+  return guardStateOf({ verdict: { at: now, answer }, memory: null }, policy.nearLimitPpm);
+}
+
+test('a rate over the limit with too few bounces to act is over_limit, at the limit near_limit', () => {
+  expect(stateOf('slow', [...times(6, 14), [1, 1]])).toBe('over_limit');
+  expect(stateOf('slow', [...times(6, 33), [2, 1]])).toBe('near_limit');
+  expect(stateOf('slow', [...times(6, 33), [1, 1]])).toBe('over_limit');
+  expect(stateOf('slow', [...times(6, 40), [11, 1]])).toBe('ok');
+  expect(stateOf('recovery', [...times(7, 15), [15, 1]])).toBe('over_limit');
+});
+
+test('a breach is held while an action is wanted, and over_limit where the configuration asks for an alert only', () => {
+  const breach = [...times(6, 40), [40, 4]] as const;
+  expect(stateOf('balanced', breach)).toBe('held');
+  expect(stateOf('balanced', breach, { onBreach: 'alert' })).toBe('over_limit');
+});
+
+test('in a recovery of ours, over the limit says more than recovering', () => {
+  const claim: Claim = { kind: 'recovery', actionId: 'a', since: now, previousMode: 'slow', under: null };
+  const memory = { claim } as never;
+  const of = (bounced: number) => {
+    const rows = daysUpTo(today, ...times(6, 15), [15, bounced]);
+    const answer = judge(defaultPolicy, situation({ mode: 'recovery', rows, claim }));
+    return guardStateOf({ verdict: { at: now, answer }, memory }, defaultPolicy.nearLimitPpm);
+  };
+  expect(of(0)).toBe('recovering');
+  expect(of(1)).toBe('over_limit');
+});

@@ -1,0 +1,61 @@
+// A rate over the limit with too few bounces to act on: shown and told everywhere, and acted on with the next bounce.
+import { expect, it } from 'vitest';
+import { guardStates } from '../../src/model/mailbox.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { scrape } from '../support/scrape.ts';
+import { startMovedDaemon } from './moved-daemon.ts';
+import { poll } from './three-domains.ts';
+
+const slow: MailboxSpec = { email: 'slow@acme.example', provider: 'google', mode: 'slow', startedDaysAgo: 8 };
+/** Long enough for one mail of a slow mailbox. */
+const oneMail = (mailbox: string, from: number): Incident => ({
+  kind: 'bounce',
+  mailbox,
+  rate: 1,
+  from,
+  until: from + 70 * minuteMs,
+});
+
+/** What the page, its JSON and the metrics say of a mailbox. */
+async function shownStates(url: string, email: string) {
+  const get = async (path: string) => (await fetch(`${url}${path}`)).text();
+  const fleet = JSON.parse(await get('/api/fleet')) as {
+    headline: string;
+    mailboxes: readonly { email: string; state: string }[];
+  };
+  const metrics = await scrape(url);
+  const states = guardStates.filter((state) => metrics.value('guard_state', { mailbox: email, state }) === 1);
+  const json = fleet.mailboxes.find((one) => one.email === email)?.state;
+  return { json, metrics: states, page: (await get('/')).includes('Over limit'), headline: fleet.headline };
+}
+
+it('one bounce of a slow mailbox is over_limit everywhere and told as info; the second is acted on', async () => {
+  const incidents = [oneMail(slow.email, 4 * hourMs), oneMail(slow.email, 6 * hourMs)];
+  await using stage = await startMovedDaemon({
+    scenario: { name: 'over', summary: 'One bounce, then another.', fleet: [slow], incidents },
+    poll,
+  });
+  await stage.reload((config) => {
+    config.alerts = { ...config.alerts, routes: [{ match: {}, channels: ['hook'] }] } as typeof config.alerts;
+  });
+  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'bounce_over_limit');
+  await stage.until('the bounce to be told', () => told().length > 0, 8 * hourMs);
+  expect(stage.posts).toEqual([]);
+  expect(told()).toMatchObject([{ status: 'firing', severity: 'info', mailbox: slow.email }]);
+  expect(told()[0]?.sentences[0]).toMatch(
+    /^1 bounce in \d+ mails .*over slow's limit of 0\.5 %.*1 more bounce would be a breach\. With `profile: literal`, one/,
+  );
+  const shown = await shownStates(stage.url() ?? '', slow.email);
+  expect(shown).toMatchObject({ json: 'over_limit', metrics: ['over_limit'], page: true });
+  expect(shown.headline).toContain('1 mailbox over the limit and not acted on');
+
+  await stage.until(
+    'the second bounce to be acted on',
+    () => stage.mailbox(slow.email).memory?.claim?.kind === 'recovery',
+    3 * hourMs,
+  );
+  await stage.until('the end to be told', () => told().length > 1, hourMs);
+  expect(told()[1]).toMatchObject({ status: 'resolved' });
+  expect(stage.posts).toMatchObject([{ email: slow.email, change: 'recovery' }]);
+});
