@@ -41,8 +41,10 @@ const stopped: readonly Stopped[] = [
 const exceptions: readonly { readonly file: string; readonly text: RegExp; readonly reason: string }[] = [
   { file: 'CHANGELOG.md', text: /hands?\b.*`/, reason: 'it names the old words' },
   ...[
-    ...['README.md', 'CHANGELOG.md', 'config.example.yaml', 'docs/', 'grafana/'],
-    ...['act', 'commands', 'config', 'http', 'mailbox-api', 'mcp', 'model', 'operator', 'recipes', 'simulator'].map(
+    ...['CHANGELOG.md', 'config.example.yaml', 'docs/ARCHITECTURE.md'],
+    // Generated from src.
+    ...['docs/alerts.md', 'docs/cli.md', 'docs/configuration.md', 'docs/recipes.md'],
+    ...['act', 'commands', 'config', 'http', 'mailbox-api', 'mcp', 'model', 'operator', 'recipes'].map(
       (room) => `src/${room}/`,
     ),
     ...['store', 'watch'].map((room) => `src/${room}/`),
@@ -61,6 +63,9 @@ const files = (folder: string, ending: RegExp): readonly string[] =>
     .filter((entry) => entry.isFile() && ending.test(entry.name))
     .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(root.pathname.length).replace(/^\/+/, ''));
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+
+/** A test that docs/faults.md names. */
+const namedTest = /`(test|\.ci)\/[^`]*` "[^"]*"/g;
 
 function lines(file: string): readonly Place[] {
   return read(file)
@@ -81,7 +86,8 @@ function everythingUsersRead(): readonly Place[] {
     ...['README.md', 'CHANGELOG.md', 'config.example.yaml'].flatMap(lines),
     ...files('docs', /\.md$/)
       .filter((file) => !file.startsWith('docs/decisions/'))
-      .flatMap(lines),
+      .flatMap(lines)
+      .map((place) => ({ ...place, text: place.text.replace(namedTest, '') })),
     ...files('grafana', /\.(ya?ml|json|md)$/).flatMap(lines),
     ...files('src/recipes/built-in', /\.yaml$/).flatMap(lines),
     ...files('src', /\.ts$/).flatMap(sentences),

@@ -88,7 +88,7 @@ const disconnections: Scenario = {
 
 const quietWeekend: Scenario = {
   name: 'quiet-weekend',
-  summary: 'Nobody sends from Friday evening to Monday morning, and the statistics stand still.',
+  summary: 'No mailbox sends from Friday evening to Monday morning, and the statistics do not change.',
   fleet: agencyFleet.map((mailbox) => ({ ...mailbox, weekdaysOnly: true, sendWindow: [9, 17] })),
   incidents: [],
 };
