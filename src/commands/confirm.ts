@@ -82,7 +82,7 @@ export function declined(): CommandError {
 export async function agrees(effect: readonly string[]): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`${effect.join('\n')}\nDo it? [y/N] `);
+    const answer = await terminal.question(`${effect.join('\n')}\nDo you want to continue? [y/N] `);
     return /^y(es)?$/i.test(answer.trim());
   } catch (error) {
     // Ctrl-C and Ctrl-D are a no.

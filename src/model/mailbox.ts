@@ -44,6 +44,14 @@ function isCalled(name: string, mailbox: Pick<MailboxState, 'account' | 'id' | '
   );
 }
 
+/**
+ * A mailbox as it is typed in a command that people copy: with its account, since another account may have the address too,
+ * and by its id where a shell would take the address apart.
+ */
+export function typedName({ account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>): string {
+  return mailboxKey(account, /^[\w.+@-]+$/.test(email) ? email : id);
+}
+
 /** The one mailbox that is called so, or what is wrong with the name, in a sentence. */
 export function namedMailbox(
   name: string,

@@ -6,15 +6,18 @@
 const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** Words that Slack may turn into a mention of everyone. Inside an address they stand behind a character. */
 const everyone = /(?<![\w.+-])@(?=(channel|here|everyone|group)\b)/gi;
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '`': "'" };
 const more = '…';
 
-/** At most `max` characters as Slack counts them (escaped, UTF-16). */
+/** A command as our sentences write it, or one character. */
+const pieces = /`[^`\n]*`|[\s\S]/gu;
+
+/** At most `max` characters as Slack counts them (escaped, UTF-16). A command is there as a whole, or not at all. */
 export function slackText(text: string, max: number): string {
-  const harmless = text.replace(unseen, ' ').replace(everyone, '@\u200b').replaceAll('`', "'");
+  const harmless = text.replace(unseen, ' ').replace(everyone, '@\u200b');
   let out = '';
-  for (const character of harmless) {
-    const next = entities[character] ?? character;
+  for (const [piece] of harmless.matchAll(pieces)) {
+    const next = escaped(piece);
     if (out.length + next.length > max - more.length) return fits(harmless, max) ?? out + more;
     out += next;
   }
@@ -24,8 +27,13 @@ export function slackText(text: string, max: number): string {
 /** The whole text when it just fits. */
 function fits(text: string, max: number): string | null {
   if (text.length > max) return null;
-  const whole = text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+  const whole = escaped(text);
   return whole.length <= max ? whole : null;
+}
+
+/** Slack would take what stands between backticks for code, and show the escapes in it. */
+function escaped(text: string): string {
+  return text.replace(/[&<>`]/g, (character) => entities[character] ?? character);
 }
 
 /** `<address|label>`, or nothing when the address is not plainly http. */

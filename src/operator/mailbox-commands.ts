@@ -15,6 +15,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { PersonsChange } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
+import { spanText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
@@ -99,8 +100,20 @@ function outcomeOf(action: Action, shown: MailboxState, now: EpochMs): CommandOu
   if (state === 'dropped' && detail === alreadySo) {
     return { result: 'no_change', messages: [`${email}: no change needed.`] };
   }
-  const outcome = state === 'confirmed' ? 'done' : 'failed';
-  return { result: outcome, messages: [`${email}: ${actionText(action, now)}`, ...differenceOf(action, shown)] };
+  const difference = differenceOf(action, shown);
+  if (state === 'confirmed') return { result: 'done', messages: [doneText(action, now), ...difference] };
+  return { result: 'failed', messages: [`${email}: ${actionText(action, now)}`, ...difference] };
+}
+
+/** `Warmwarden paused the warm-up of x (account acme). Read back after 1.3 s.` */
+function doneText({ kind, targetMode, email, account, openedAt, settledAt }: Action, now: EpochMs): string {
+  const mailbox = `${email} (account ${account})`;
+  const tookMs = (settledAt ?? now) - (openedAt ?? now);
+  const done =
+    targetMode === null
+      ? `${kind === 'pause' ? 'paused' : 'resumed'} the warm-up of ${mailbox}`
+      : `set the mode of ${mailbox} to ${targetMode}`;
+  return `Warmwarden ${done}. Read back after ${spanText(tookMs)}.`;
 }
 
 /** Others may have changed the mailbox between the question and the change. */

@@ -1,7 +1,7 @@
 // `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands. What others changed since
 // is left as it is.
 
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type MailboxState, mailboxKey, typedName } from '../model/mailbox.ts';
 import {
   type CommandOutcome,
   type OperatorCommands,
@@ -137,8 +137,8 @@ function effectsOf({ mailbox, claims }: Undoing, command: string): readonly stri
   });
 }
 
-function noWayBack({ email }: MailboxState, command: string): string {
-  return `${email}: the mode before is not known. Set one: \`${command} mode ${email} MODE\`.`;
+function noWayBack(mailbox: MailboxState, command: string): string {
+  return `${mailbox.email}: the mode before is not known. Set one: \`${command} mode ${typedName(mailbox)} MODE\`.`;
 }
 
 function actedSince({ email }: MailboxState, { kind, since }: Claim): string {

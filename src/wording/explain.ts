@@ -1,6 +1,7 @@
 // The guard's verdicts and actions in sentences with numbers: for alerts, the page and `decide`.
 import type { Action } from '../model/action.ts';
 import type { AlertFacts } from '../model/alert.ts';
+import { typedName } from '../model/mailbox.ts';
 import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import { type EpochMs, secondMs } from '../model/time.ts';
@@ -200,9 +201,8 @@ function namesOf({ kind, targetMode, by }: Action): { readonly done: string; rea
 /** How a person takes an action back; `command` starts this program. */
 export function undoText(action: Action, command: string): string {
   if (action.state === 'refused') return '';
-  const { email, mailboxId, before } = action;
-  // People copy this into a shell: an address of other characters is left to its id.
-  const name = /^[\w.+@-]+$/.test(email) ? email : mailboxId;
+  const { account, email, mailboxId, before } = action;
+  const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
     return `To undo this: \`${command} resume ${name}\`, or resume the warm-up in the mailbox app.`;
   }

@@ -25,7 +25,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
       "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read just now.',
-      'To undo this: `warmwarden mode bob@acme.example balanced`, or set the mode in the mailbox app.',
+      'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or set the mode in the mailbox app.',
     ],
     numbers: {
       sent: 260,

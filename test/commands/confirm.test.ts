@@ -84,7 +84,7 @@ describe.each(changes)('%s: warmwarden %s %s', (name, ...argv) => {
   test('on a terminal the effect is shown, and done after a yes as it was shown', async () => {
     const { code, stdout, stderr } = await run([], ['y']);
     expect([code, stdout]).toEqual([0, 'Done.\n']);
-    expect(stderr).toContain('The effect.\nDo it? [y/N]');
+    expect(stderr).toContain('The effect.\nDo you want to continue? [y/N]');
     expect(asked).toEqual([
       { name, dryRun: true, plan: null },
       { name, dryRun: false, plan: 'p1' },
@@ -102,7 +102,7 @@ test('what changed since the question is asked about again', async () => {
   outcomes = [{ result: 'changed', messages: ['Another effect.'], plan: 'p2' }];
   const { code, stderr } = await commandLine(['breaker', 'release', '--config', config], ['y', 'y']);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/The effect\.\nDo it\?[\s\S]*Another effect\.\nDo it\?/);
+  expect(stderr).toMatch(/The effect\.\nDo you want to continue\?[\s\S]*Another effect\.\nDo you want to continue\?/);
   expect(asked.map(({ plan }) => plan)).toEqual([null, 'p1', 'p2']);
 });
 

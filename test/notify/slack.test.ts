@@ -101,6 +101,12 @@ test('markup, mentions and marks in names are harmless', () => {
   expect(slackText('write to bob@here.example', 100)).toBe('write to bob@here.example');
 });
 
+test('a command is never cut: half of one might run, and do something else', () => {
+  const text = 'Paused. To undo this: `warmwarden resume acme/bob@acme.example`, or wait.';
+  expect(slackText(text, 100)).toBe("Paused. To undo this: 'warmwarden resume acme/bob@acme.example', or wait.");
+  for (let max = 23; max < 64; max += 1) expect(slackText(text, max)).toBe('Paused. To undo this: …');
+});
+
 test('any text is cut to its limit without breaking an entity', () => {
   fc.assert(
     fc.property(

@@ -22,7 +22,9 @@ describe('an operator command on a mailbox', () => {
     expect(stage.posts).toEqual([]);
     const paused = await stage.command('pause', one(oliver));
     expect(paused).toMatchObject({ result: 'done' });
-    expect(paused.messages.join()).toMatch(/Paused by a test at .* confirmed/);
+    expect(paused.messages.join()).toMatch(
+      /^Warmwarden paused the warm-up of oliver\S+ \(account agency\)\. Read back after /,
+    );
     await stage.run(2 * hourMs);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'paused', claim: null, interventions: [] } });
     expect(await stage.command('pause', one(oliver))).toEqual({

@@ -52,11 +52,18 @@ describe.concurrent('on the command line', () => {
     await stage.daemon.onDuty();
     await until('it to be known', () => stage.api.reads('/v1/stats', mailbox).length >= 2);
     const paused = await command(stage, 'pause', mailbox.email, '--yes', '--reason', 'the list is bad');
-    expect(paused).toEqual({ code: 0, said: expect.stringMatching(/: Paused by \S+ at .*, confirmed/) });
+    expect(paused).toEqual({
+      code: 0,
+      said: expect.stringMatching(
+        /^Warmwarden paused the warm-up of bob@a\.example \(account acme\)\. Read back after /,
+      ),
+    });
     expect(mailbox.status).toBe('paused');
     if (isInstalled('script')) {
       const resumed = await onTerminal(stage, 'y', 'resume', mailbox.email);
-      expect(resumed).toMatch(/Warmwarden will resume .*Do it\? \[y\/N\] y.*: Resumed by \S+ at .*, confirmed/s);
+      expect(resumed).toMatch(
+        /Warmwarden will resume .*continue\? \[y\/N\] y.*Warmwarden resumed the warm-up of .* Read back after /s,
+      );
       expect(mailbox.status).not.toBe('paused');
     }
     const explained = await command(stage, 'explain', mailbox.email);
