@@ -41,7 +41,7 @@ test('a breach is answered with one switch to recovery mode, read back, within a
 test('old bounces do not act a second time over the following days: the evidence begins anew', async () => {
   await using duty = await goOnDuty({ poll: rarePoll });
   await settled(duty);
-  await duty.run(6 * dayMs);
+  await duty.run(3 * dayMs);
   expect(duty.posts()).toHaveLength(1);
   expect(duty.mailbox()?.memory?.claim?.kind).toBe('recovery');
   expect(duty.reason()).toBe('ok');
@@ -50,7 +50,7 @@ test('old bounces do not act a second time over the following days: the evidence
 test('an emergency is answered with one pause', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(jonas), poll: rarePoll });
   await duty.until(() => duty.action(jonas)?.state === 'confirmed');
-  await duty.run(2 * dayMs);
+  await duty.run(dayMs);
   expect(duty.posts()).toEqual([{ mailbox_id: duty.mailbox(jonas)?.id, action: 'pause' }]);
   expect([duty.simulator.fleet.find(jonas)?.running, duty.reason(jonas)]).toEqual([false, 'already_paused']);
 });
@@ -73,7 +73,7 @@ test('an emergency found at first sight acts at once', async () => {
 test('with enforce: false nothing is written, and the breach is told as NOT ACTED', async () => {
   await using duty = await goOnDuty({ policy: { enforce: false } });
   await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
-  await duty.run(12 * hourMs);
+  await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()]).toEqual([[], null]);
   expect(await duty.told()).toEqual(['firing bounce_over_limit']);
 });
@@ -83,7 +83,7 @@ test('a person who pauses between verdict and POST is not overruled', async () =
   await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
   expect(duty.action()?.state).toBe('planned');
   duty.simulator.fleet.pause(amelia);
-  await duty.run(12 * hourMs);
+  await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()?.state, duty.reason()]).toEqual([[], 'dropped', 'already_paused']);
   expect(await duty.told()).toEqual([]);
 });
@@ -92,7 +92,7 @@ test('a person who switches to recovery between verdict and POST is not doubled,
   await using duty = await goOnDuty();
   await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
   duty.simulator.fleet.setMode(amelia, 'recovery');
-  await duty.run(12 * hourMs);
+  await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()?.state, duty.mailbox()?.memory?.claim]).toEqual([[], 'dropped', null]);
 });
 
@@ -100,7 +100,7 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
   await using duty = await goOnDuty({ poll: rarePoll });
   await settled(duty);
   duty.simulator.fleet.setMode(amelia, 'balanced');
-  await duty.run(3 * dayMs);
+  await duty.run(2 * dayMs);
   expect([duty.posts().length, duty.mailbox()?.memory?.claim]).toEqual([1, null]);
   expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('balanced');
 });
@@ -113,7 +113,7 @@ test('a change that is promised and never made is tried after 1, 5, 15 and 60 mi
   const waits = times.slice(1).map((at, index) => Math.floor((at - (times[index] ?? 0)) / minuteMs));
   expect(waits).toEqual([1, 5, 15, 60]);
   expect(duty.action()).toMatchObject({ state: 'unconfirmed', attempts: 5, nextTryAt: null });
-  await duty.run(10 * hourMs);
+  await duty.run(4 * hourMs);
   expect(duty.posts()).toHaveLength(5);
   expect(await duty.told()).toEqual(['event guard_acted unconfirmed', 'firing guard_action_failed']);
 });

@@ -89,10 +89,8 @@ describe('a bare JSON-RPC client', () => {
   });
 
   it('survives its own nonsense: no JSON, no such tool, no such method', async () => {
-    await using host = await RecipeHost.start();
-    await using server = spawned(host);
-    const { rpc } = server;
-    await rpc.initialize();
+    await using service = await connected();
+    const { rpc } = service;
     rpc.write('this is no JSON\n{"jsonrpc":"2.0"}\n\n');
     const wrong = await rpc.answerTo(rpc.ask('tools/call', { name: 'no-such-tool' }));
     expect(wrong.error).toMatchObject({ code: -32_602, message: expect.stringContaining('no tool no-such-tool') });

@@ -24,7 +24,7 @@ let store: Store;
 beforeAll(async () => {
   store = await Store.open(path, now);
   fill();
-}, 120_000);
+});
 afterAll(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });
@@ -93,13 +93,13 @@ describe('over 10,000 mailboxes', () => {
         by: 'bench',
         role: 'viewer',
       })) as Run;
-      const run = (await runner.ended(started.id, 60_000)) as Run;
+      const run = (await runner.ended(started.id, 300_000)) as Run;
       const ms = Math.round(performance.now() - began);
       process.stdout.write(`${id}: ${ms} ms, ${run.rowCount} rows, ${run.status} ${run.error ?? ''}\n`);
       if (definitions.get(id)?.step === null) expect([id, run.status]).toEqual([id, 'succeeded']);
     }
     await runner.close();
-  }, 120_000);
+  });
 
   test('a hostile SELECT ends at its limit, and how long the event loop stood still is printed', async () => {
     const endless = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)';
@@ -128,5 +128,5 @@ describe('over 10,000 mailboxes', () => {
       );
       expect(end.truncated || end.error !== null).toBe(true);
     }
-  }, 60_000);
+  });
 });

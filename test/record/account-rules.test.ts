@@ -16,7 +16,7 @@ test.each([
   const verdict = duty.mailbox()?.verdict;
   duty.between.meddle = ({ path }) =>
     path === '/v1/health' ? 'pass' : { status, body: { error: 'not with this key' } };
-  await duty.run(8 * hourMs);
+  await duty.run(4 * hourMs);
   expect(duty.posts()).toEqual([]);
   expect(duty.mailbox()?.verdict).toEqual(verdict);
   duty.between.meddle = () => 'pass';

@@ -108,7 +108,7 @@ describe('120 days', () => {
       if (day === resumedOn) rateWhenTakenBack.set('resumed', weekOf(stage, 'resumed'));
     }
     ledgers = await stage.ledgers();
-  }, 120_000);
+  });
   afterAll(() => stage[Symbol.asyncDispose]());
 
   describe.each(modes)('in mode %s', (mode) => {

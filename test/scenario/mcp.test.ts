@@ -53,7 +53,7 @@ async function guarding(stage: Stage): Promise<void> {
 }
 
 describe('an assistant', () => {
-  it('asks and acts through the daemon, asks without it, and acts again when it is back', async () => {
+  it('asks and acts through the daemon, asks without it, acts again when it is back, and hears of a new recipe', async () => {
     await using place = await staged();
     const { stage } = place;
     await using server = spawnRpc(['mcp', '--config', stage.config]);
@@ -91,41 +91,36 @@ describe('an assistant', () => {
     await guarding(stage);
     const again = await rpc.call('stop-one', { email: 'ana@kestrel.example' });
     expect(again.structuredContent.status).toBe('succeeded');
+    place.put('new', watched.replace('id: watched', 'id: brand-new'));
+    await until('the change', () => rpc.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
+    expect((await rpc.tools()).map(({ name }) => name)).toContain('brand-new');
     rpc.end();
     expect(await server.ended).toBe(0);
     expect(rpc.received + server.stderr()).not.toContain(stage.key);
   });
 
-  it('is told when a recipe is added', async () => {
+  it('that cancels a call ends its run, beside the daemon and without it', async () => {
     await using place = await staged();
+    await guarding(place.stage);
     await using server = spawnRpc(['mcp', '--config', place.stage.config]);
     const { rpc } = server;
     await rpc.initialize();
-    await rpc.tools();
-    place.put('new', watched.replace('id: watched', 'id: brand-new'));
-    await until('the change', () => rpc.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
-    expect((await rpc.tools()).map(({ name }) => name)).toContain('brand-new');
-  });
-
-  it.each(['beside the daemon', 'without it'])('that cancels a call ends its run, %s', async (where) => {
-    await using place = await staged();
-    if (where === 'beside the daemon') await guarding(place.stage);
-    else {
-      await guarding(place.stage);
-      await place.stage.daemon.killNow();
-    }
-    await using server = spawnRpc(['mcp', '--config', place.stage.config]);
-    const { rpc } = server;
-    await rpc.initialize();
-    const params = { name: 'endless', arguments: {}, _meta: { progressToken: 1 } };
-    const id = rpc.ask('tools/call', params);
-    await until('progress', () => rpc.messages.some(({ method }) => method === 'notifications/progress'));
-    rpc.notify('notifications/cancelled', { requestId: id });
-    // Two runs at once: a third gets its turn only when one of them has ended.
-    const others = [rpc.ask('tools/call', params), rpc.ask('tools/call', params)];
-    await rpc.tools();
-    for (const other of others) rpc.notify('notifications/cancelled', { requestId: other });
-    expect((await rpc.call('watched')).structuredContent.status).toBe('succeeded');
-    expect(rpc.messages.some((message) => message.id === id)).toBe(false);
+    const cancels = async () => {
+      const params = { name: 'endless', arguments: {}, _meta: { progressToken: rpc.messages.length } };
+      const progressed = ({ method, params: told }: (typeof rpc.messages)[number]) =>
+        method === 'notifications/progress' && told?.['progressToken'] === params._meta.progressToken;
+      const id = rpc.ask('tools/call', params);
+      await until('progress', () => rpc.messages.some(progressed));
+      rpc.notify('notifications/cancelled', { requestId: id });
+      // Two runs at once: a third gets its turn only when one of them has ended.
+      const others = [rpc.ask('tools/call', params), rpc.ask('tools/call', params)];
+      await rpc.tools();
+      for (const other of others) rpc.notify('notifications/cancelled', { requestId: other });
+      expect((await rpc.call('watched')).structuredContent.status).toBe('succeeded');
+      expect(rpc.messages.some((message) => message.id === id)).toBe(false);
+    };
+    await cancels();
+    await place.stage.daemon.killNow();
+    await cancels();
   });
 });

@@ -78,7 +78,7 @@ describe('a month at an agency', () => {
       await month.clock.advance(dayMs);
       requests.push(...month.simulator.requests.filter((request) => request.at > since));
     }
-  }, 120_000);
+  });
   afterAll(() => end(month));
 
   it('writes three times: a switch to recovery, a pause, and the way back after clean weeks, each by one POST', () => {

@@ -24,8 +24,8 @@ const file = {
 const poll = {
   health: '0 * * * *',
   mailboxes: '*/30 * * * *',
-  stats: '*/10 * * * *',
-  warmup: '*/30 * * * *',
+  stats: '*/20 * * * *',
+  warmup: '0 * * * *',
   mailbox: '0 * * * *',
   dns: '0 * * * *',
   blacklist: '0 * * * *',

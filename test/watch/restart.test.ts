@@ -24,7 +24,7 @@ test('killed after a POST that was applied: the next process looks, confirms, an
   duty.between.meddle = () => 'pass';
   await duty.restart({ image });
   await duty.until(() => duty.action()?.state === 'confirmed', 5 * minuteMs);
-  await duty.run(3 * hourMs);
+  await duty.run(hourMs);
   expect([sent, duty.posts().length, duty.action()?.attempts]).toEqual([1, 1, 1]);
   expect(duty.mailbox()?.memory).toMatchObject({ mode: 'recovery', claim: { kind: 'recovery' } });
   expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
@@ -40,7 +40,7 @@ test('killed after a POST that was lost: the next process looks, and sends it ex
   const restarted = duty.between.requests.length;
   // The whole read-back deadline of 15 s, and then without a further wait.
   await duty.until(() => duty.action()?.state === 'confirmed', minuteMs);
-  await duty.run(3 * hourMs);
+  await duty.run(hourMs);
   const since = duty.between.requests.slice(restarted);
   const looks = since.slice(0, since.findIndex(isPost)).filter(({ path }) => path.startsWith('/v1/warmup'));
   expect([sent, duty.posts().length]).toEqual([1, 2]);
@@ -58,7 +58,7 @@ test('killed while an action was planned: it is judged anew, and acted upon once
   duty.between.meddle = () => 'pass';
   const before = duty.posts().length;
   await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
-  await duty.run(3 * hourMs);
+  await duty.run(hourMs);
   expect(duty.posts().length - before).toBe(1);
   expect(duty.action()?.id).not.toBe(planned);
   expect(duty.clock.now() - killedAt).toBeLessThan(5 * hourMs);
@@ -73,7 +73,7 @@ test('a planned action whose mailbox a person paused while the daemon was down i
   await duty.restart({ image, pauseMs: hourMs });
   duty.between.meddle = () => 'pass';
   const before = duty.posts().length;
-  await duty.run(3 * hourMs);
+  await duty.run(hourMs);
   expect([duty.posts().length - before, duty.reason()]).toEqual([0, 'already_paused']);
 });
 
@@ -81,7 +81,7 @@ test('a quiet restart after a confirmed action neither acts nor tells again', as
   await using duty = await goOnDuty();
   await duty.until(() => duty.action()?.state === 'confirmed');
   await duty.restart({ pauseMs: 20 * minuteMs });
-  await duty.run(6 * hourMs);
+  await duty.run(2 * hourMs);
   expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
   expect(new Set(await duty.told())).toEqual(new Set(['event guard_acted confirmed']));
 });

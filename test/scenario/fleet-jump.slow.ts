@@ -1,0 +1,98 @@
+// A fleet of 60 in three domains, for longer than fleet-jump.test.ts: two accounts, one domain and an undo, and first sight.
+import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { startMovedDaemon } from './moved-daemon.ts';
+import { domains, poll, settled } from './three-domains.ts';
+
+const sixty = Array.from({ length: 60 }, (_, number) => settled(number));
+
+/** From 10 to 11 three or four of every five mails bounce: over the limit of 1 % on 210 mails, and no emergency. */
+function jump(mailbox: string): Incident {
+  return { kind: 'bounce', mailbox, rate: 0.75, from: 1.5 * hourMs, until: 2.5 * hourMs };
+}
+
+function scenarioOf(fleet: readonly MailboxSpec[], incidents: readonly Incident[]) {
+  return { name: 'jump', summary: 'Many mailboxes bounce at once.', fleet, incidents };
+}
+
+describe.concurrent('a fleet of 60 in three domains', () => {
+  it('jumps while two accounts share it: the breaker counts both, and one message tells of it', async () => {
+    const second = sixty.filter((_, number) => number % 2 === 0).map(({ email }) => email);
+    await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump('*')]), poll, second });
+    await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
+    await stage.run(50 * minuteMs);
+    expect(stage.posts.length).toBeGreaterThan(0);
+    expect(stage.posts.length).toBeLessThan(6);
+    const held = stage.breaker().entries.filter((entry) => entry.held);
+    expect(held).toHaveLength(60 - stage.posts.length);
+    expect(new Set(held.map(({ account }) => account))).toEqual(new Set(['agency', 'second']));
+    expect(stage.told('guard_held')).toEqual(['firing']);
+  });
+
+  it('jumps in one domain: that is a cause of its own, and all 20 are acted upon', async () => {
+    await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump(`*@${domains[0]}`)]), poll });
+    await stage.run(4 * hourMs);
+    expect(stage.posts).toHaveLength(20);
+    expect(stage.posts.every(({ email, change }) => email.endsWith(`@${domains[0]}`) && change === 'recovery')).toBe(
+      true,
+    );
+    expect(stage.told('guard_held')).toEqual([]);
+    expect(stage.breaker().openSince).toBeNull();
+    // The cause beside the number names the others of the domain.
+    const causes = stage.mailbox(stage.posts.at(-1)?.email ?? '').action?.causes.join(' ');
+    expect(causes).toMatch(/\d+ of \d+ other mailboxes of northbeam\.example are over the limit too\./);
+
+    // Two are set otherwise by a person; an undo takes back the eighteen that are still ours.
+    const theirs = stage.posts.slice(0, 2).map(({ email }) => email);
+    for (const email of theirs) stage.simulator.fleet.setMode(email, 'slow');
+    await stage.run(31 * minuteMs);
+    const undone = await stage.command('undo', { since_seconds: 8 * 3_600 });
+    expect(undone.messages.at(-1)).toBe('18 of 18 mailboxes taken back.');
+    expect(undone.messages.filter((sentence) => sentence.includes('left as it is'))).toHaveLength(2);
+    const back = stage.posts.slice(20);
+    expect(back.map(({ change }) => change)).toEqual(Array.from({ length: 18 }, () => 'balanced'));
+    expect(back.some(({ email }) => theirs.includes(email))).toBe(false);
+    // The old bounces are no reason to do it again.
+    await stage.run(3 * hourMs);
+    expect(stage.posts).toHaveLength(38);
+  });
+});
+
+describe.concurrent('a daemon that begins on a fleet in trouble', () => {
+  const before = (mailbox: string): Incident => ({
+    kind: 'bounce',
+    mailbox,
+    rate: 0.2,
+    from: -5 * dayMs,
+    until: -4 * dayMs,
+  });
+  const over = [0, 1, 2, 3, 4, 5].map((number) => settled(number));
+  const recovering = [6, 7, 8, 9].map((number) => settled(number, 'recovery'));
+  const calm = Array.from({ length: 50 }, (_, number) => settled(number + 10));
+  const troubled = scenarioOf(
+    [...over, ...recovering, ...calm],
+    [...over, ...recovering].map(({ email }) => before(email)),
+  );
+
+  it('pauses nobody in recovery on old bounces, and holds at first sight until a release', async () => {
+    await using stage = await startMovedDaemon({ scenario: troubled, poll });
+    await stage.run(8 * hourMs);
+    const emails = (specs: readonly MailboxSpec[]) => specs.map(({ email }) => email);
+    expect(stage.posts.length).toBe(5);
+    for (const { email, change } of stage.posts) {
+      expect(emails(over)).toContain(email);
+      expect(change).toBe('recovery');
+    }
+    for (const email of emails(recovering)) {
+      expect(stage.mailbox(email).verdict?.answer).toMatchObject({ action: 'none', reason: 'ok' });
+      expect(stage.mailbox(email).memory).toMatchObject({ claim: null, interventions: [] });
+    }
+    expect(stage.breaker()).toMatchObject({ atFirstSight: true });
+    expect(stage.told('guard_held')).toEqual(['firing', 'reminder']);
+    expect((await stage.release()).result).toBe('done');
+    await stage.run(5 * minuteMs);
+    expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
+    expect(stage.told('guard_held')).toEqual(['firing', 'reminder', 'resolved']);
+  });
+});
