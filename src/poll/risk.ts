@@ -17,7 +17,7 @@ export interface Risk {
 export const armedBounces = 0.1;
 
 /**
- * How sharply the risk is followed: 0 would be round robin. PERFORMANCE.md took 0.5, for without a cap on the staleness
+ * How sharply the risk is followed: 0 would be round robin. A simulation before took 0.5, for without a cap on the staleness
  * more of it let the calm ones wait too long; with the cap 0.9 saw crossings sooner at every quantile.
  */
 const sharpness = 0.9;

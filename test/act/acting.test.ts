@@ -1,4 +1,4 @@
-// One account from the bounce to the confirmed change, over HTTP, with a store on disk. DESIGN.md section 1, promises 1 to 5.
+// One account from the bounce to the confirmed change, over HTTP, with a store on disk. The promises of the README.
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';

@@ -33,7 +33,7 @@ function warnings(text: string): string[] {
 }
 
 describe('defaults', () => {
-  test('one account is enough, and everything else has the defaults of DESIGN.md', () => {
+  test('one account is enough, and everything else has its default', () => {
     expect(accepted(account)).toEqual({
       accounts: [
         {

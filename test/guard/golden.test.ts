@@ -1,4 +1,4 @@
-// The golden cases of POLICY.md, through the guard itself and through `warmwarden decide`.
+// The golden cases of the policy, through the guard itself and through `warmwarden decide`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

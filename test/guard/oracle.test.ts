@@ -1,4 +1,4 @@
-// The guard against a second reading of POLICY.md: both must say the same of every situation.
+// The guard against a second reading of its policy: both must say the same of every situation.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { underPressure } from '../../src/commands/decide-cases.ts';
@@ -18,7 +18,7 @@ function told({ policy, situation }: Judged) {
   return { action, reason, wanted, sent, bounced, limitPpm };
 }
 
-test('the guard decides as a second implementation of POLICY.md does, in every corner', () => {
+test('the guard decides as a second implementation of its policy does, in every corner', () => {
   const seen = new Map<string, number>();
   fc.assert(
     fc.property(anyJudged, (judged) => {
@@ -49,7 +49,7 @@ test('the guard decides as a second implementation of POLICY.md does, in every c
   for (const reason of everywhere) expect(seen.get(reason) ?? 0, reason).toBeGreaterThan(runs / 1_000);
 });
 
-test('the breaker trips as POLICY.md says, for any fleet', () => {
+test('the breaker trips as its policy says, for any fleet', () => {
   const breaker = fc.record({
     sharePpm: fc.constantFrom(1, 33_333, 100_000, 1_000_000),
     minMailboxes: fc.integer({ min: 1, max: 30 }),

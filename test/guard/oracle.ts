@@ -1,4 +1,4 @@
-// A second reading of POLICY.md's verdict, written from that page alone and in another shape than src/guard:
+// A second reading of the guard's policy, written from its description alone and in another shape than src/guard:
 // day numbers instead of dates, one array indexed by age in days, exact big integers instead of floating point.
 import type { FleetPressure } from '../../src/guard/breaker.ts';
 import type { Situation } from '../../src/guard/verdict.ts';
@@ -131,7 +131,7 @@ function isEmergency(history: History, evidence: History, policy: Policy): boole
   return bounced <= sent && bounced >= BigInt(minBounces) && bounced * million >= BigInt(ratePpm) * sent;
 }
 
-/** POLICY.md, "The verdict, in this order", steps 1 to 7 and 9. */
+/** The verdict, in the order of the policy; the breaker, its step 8, is not in it. */
 export function oracle(policy: Policy, situation: Situation): OracleVerdict {
   const todayNumber = Math.floor(situation.now / 86_400_000);
   const { newest, history, undated } = read(situation.rows ?? [], todayNumber);

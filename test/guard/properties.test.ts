@@ -84,7 +84,7 @@ describe('one more bounce', () => {
     );
   });
 
-  // The one exception that POLICY.md's step 4 makes: more bounces than mails are late ones, and the week is asked.
+  // The one exception that the emergency rule makes: more bounces than mails are late ones, and the week is asked.
   test('turns an emergency into a question to the week when bounces exceed mails', () => {
     const week = (bounced: number) => situation({ rows: daysUpTo(today, ...times(5, 40), [0, 0], [3, bounced]) });
     expect(judge(defaultPolicy, week(3))).toMatchObject({ action: 'pause', reason: 'emergency' });

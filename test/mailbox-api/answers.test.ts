@@ -1,4 +1,4 @@
-// What the readers make of answers, good and odd. FAULTS.md rows T and S.
+// What the readers make of answers, good and odd. docs/faults.md rows T and S.
 import { expect, test } from 'vitest';
 import {
   readBlacklist,

@@ -1,4 +1,4 @@
-// What the client makes of everything that is no good answer. FAULTS.md rows H.
+// What the client makes of everything that is no good answer. docs/faults.md rows H.
 import { createHash } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Every row T, H and S of FAULTS.md that the client decides: the simulator's fault by the same name, and what is made of it.
+// Every row T, H and S of docs/faults.md that the client decides: the simulator's fault by the same name, and what is made of it.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { MailboxApi } from '../../src/mailbox-api/client.ts';

@@ -1,4 +1,4 @@
-// What an account gives up when the API says that it is asked too often. FAULTS.md H10, H12, H13.
+// What an account gives up when the API says that it is asked too often. docs/faults.md H10, H12, H13.
 import { expect, test } from 'vitest';
 import { Budget } from '../../src/mailbox-api/budget.ts';
 import { Restraint } from '../../src/mailbox-api/restraint.ts';

@@ -1,4 +1,4 @@
-// The alerts that tell of an account: its key, its list, and who else uses it. FAULTS.md H12, H13, H22, S8, T8.
+// The alerts that tell of an account: its key, its list, and who else uses it. docs/faults.md H12, H13, H22, S8, T8.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { agencyFleet } from '../../src/simulator/agency-fleet.ts';

@@ -1,4 +1,4 @@
-// Mailboxes that come back under another id. FAULTS.md S9, S13.
+// Mailboxes that come back under another id. docs/faults.md S9, S13.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { withHistory } from '../../src/record/returning.ts';

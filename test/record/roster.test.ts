@@ -1,4 +1,4 @@
-// A mailbox list against what is known: who arrives, changes, is absent, is gone. FAULTS.md H23, S8.
+// A mailbox list against what is known: who arrives, changes, is absent, is gone. docs/faults.md H23, S8.
 import { expect, test } from 'vitest';
 import type { MailboxEntry } from '../../src/model/answers.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';

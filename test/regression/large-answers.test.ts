@@ -1,4 +1,4 @@
-// 16 answers of 32 MiB held the event loop for 4.7 s and took 1 GB. FAULTS.md O16; in full size in test/http/large-answers.slow.ts.
+// 16 answers of 32 MiB held the event loop for 4.7 s and took 1 GB. docs/faults.md O16; in full size in test/http/large-answers.slow.ts.
 import { describe, expect, test, vi } from 'vitest';
 import { heldAnswers } from '../../src/http/exchange.ts';
 import { HeldAnswers } from '../../src/http/held.ts';

@@ -1,6 +1,6 @@
 // What every benchmark hands back: figures with their peer and target, one JSON line each.
 
-/** One measured number. Key order is the order of the printed line (PERFORMANCE.md, top). */
+/** One measured number. Key order is the order of the printed line (docs/performance.md). */
 export interface Figure {
   readonly bench: string;
   /** What was measured, with its unit at the end. */

@@ -1,4 +1,4 @@
-// `npm run bench -- guard`: the guard's false alarms, delays and costs, simulated; STUDY.md section 10 is the target.
+// `npm run bench -- guard`: the guard's false alarms, delays and costs, simulated; the study that the defaults come from is the target.
 import { defaultPolicy, literalProfile, warmupModes } from '../../src/model/policy.ts';
 import { type Figure, ratioOf, rounded } from './figure.ts';
 import { acceptance, isWithin, type Measure } from './guard/acceptance.ts';
@@ -24,7 +24,7 @@ function runCells(mailboxes: number, told: (done: number, of: number) => void): 
   return cells;
 }
 
-/** Every number of section 10 for a cell, held against it. */
+/** Every number of the study for a cell, held against it. */
 export function figuresOf(cell: JudgedCell): readonly Figure[] {
   const { mode, column, ours, literal } = cell;
   const index = columns.indexOf(column);

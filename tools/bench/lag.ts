@@ -26,7 +26,7 @@ const fleets: readonly Fleet[] = [
   { mailboxes: 5_000, requestsPerMinute: 500, seeds: range(100, 1) },
 ];
 
-/** Ratios to round robin that must hold: PERFORMANCE.md section 6. */
+/** Ratios to round robin that must hold (docs/performance.md). */
 const targets = {
   score_still: { p50: 0.15, p95: 0.25, max: 0.5 },
   score_moves: { p50: 0.05, p95: 0.1, max: 0.5 },

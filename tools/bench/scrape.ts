@@ -1,4 +1,4 @@
-// `npm run bench -- scrape`: what a scrape costs, against prom-client on the same data; PERFORMANCE.md section 6 is the target.
+// `npm run bench -- scrape`: what a scrape costs, against prom-client on the same data; docs/performance.md has the targets.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -22,7 +22,7 @@ interface Setting {
   readonly limits: Readonly<Record<Encoding, Readonly<Partial<Record<Measure, number>>>>>;
 }
 
-/** The targets of PERFORMANCE.md: Prometheus asks for gzip. */
+/** Prometheus asks for gzip. */
 const tenth = { cpu_ms: 1 / 10, wall_ms: 1 / 10, block_ms: 1 / 50 };
 /** Guards against a slide where nothing is promised: small fleets, and text, which is inflated for people. */
 const half = { cpu_ms: 1 / 2, wall_ms: 1 / 2, block_ms: 1 / 2 };

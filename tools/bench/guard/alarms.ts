@@ -31,7 +31,7 @@ export interface Watch {
 }
 
 /**
- * Every alarm in order. Volume does not react; first sight and breaker are off, as in STUDY.md, section 10.
+ * Every alarm in order. Volume does not react; first sight and breaker are off, as in the study.
  *
  * The judge is asked wherever the bounces changed, at the first poll of a day, and after a hold. In between only mails
  * were added to a day that counts anyway: that dilutes every window that it looks at, so a verdict without an action

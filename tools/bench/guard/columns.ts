@@ -1,4 +1,4 @@
-// The columns of the guard's acceptance table: what happens to a mailbox. STUDY.md, section 1.
+// The columns of the guard's acceptance table: what happens to a mailbox.
 import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
 
 /** An incident, or a true bounce rate that never changes. */

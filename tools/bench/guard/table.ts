@@ -1,4 +1,4 @@
-// The guard's figures as a table for people, in the shape of STUDY.md, section 10.
+// The guard's figures as a table for people.
 import { warmupModes } from '../../../src/model/policy.ts';
 import type { Figure } from '../figure.ts';
 import type { CellResult, JudgedCell } from './cell.ts';
@@ -25,7 +25,7 @@ export function tableText(cells: readonly TableCell[]): string {
       const mark = cell.figures.every(({ holds }) => holds) ? '' : '!';
       return [line([column.name, textOf(cell.ours), textOf(cell.literal), studyText(cell.figures), mark])];
     });
-    return [line([mode, 'measured', 'literal rule', 'study, section 10']), ...rows].join('\n');
+    return [line([mode, 'measured', 'literal rule', 'study']), ...rows].join('\n');
   });
   const legend =
     'Interventions a mailbox in 90 days; for an incident the median days and the mean bounced mails before the action,\n' +

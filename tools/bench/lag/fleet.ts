@@ -1,4 +1,4 @@
-// A simulated fleet over one working week, as the API would show it at any moment. PERFORMANCE.md section 4, "Assumptions".
+// A simulated fleet over one working week, as the API would show it at any moment. docs/performance.md says what is not in it.
 import { seededChance, seedOf } from '../guard/chance.ts';
 
 /** Only 8:30 to 18:00 of each day is simulated, one day behind the other; mails leave from 9:00 to 17:00. */

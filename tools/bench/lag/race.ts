@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 /** Only warm-up and statistics are still to be read. */
 const readAtStart = { mailbox: 0, dns: 0, blacklist: 0 };
 const daily = 1_440 * minuteMs;
-/** The daemon's own cadence for statistics; the slow kinds once a day, as in PERFORMANCE.md. */
+/** The daemon's own cadence for statistics; the slow kinds once a day. */
 const cadenceMs: Readonly<Record<Route, number>> = {
   health: daily,
   mailboxes: minuteMs,
