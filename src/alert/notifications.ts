@@ -1,6 +1,6 @@
 // What people are notified of now: of the transitions without a notification, what is news; of what goes on, what is to be
 // said again. Pure; silences and inhibition come in as `muted`.
-import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
+import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
@@ -14,6 +14,8 @@ export interface NotificationFacts {
   readonly firing: readonly Alert[];
   /** Silenced, or explained by another alert. The end of what was announced is told all the same. */
   readonly muted: (alert: Alert) => boolean;
+  /** Of an alert that people know: whether a channel wants it by now that was not notified of it. */
+  readonly joined: (alert: Alert) => boolean;
   /** null: no reminders. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
@@ -26,6 +28,8 @@ export interface Notification {
   readonly ids: readonly number[];
   /** One a fingerprint; may be empty. */
   readonly news: readonly Transition[];
+  /** What is news only to channels that were not notified of it when it fired. */
+  readonly late: readonly Transition[];
 }
 
 /** What to tell now, group by group, and when to look again (null: when something happens). */
@@ -38,11 +42,16 @@ export function notificationsOf(facts: NotificationFacts): {
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
   for (const { group, unnotified } of due) {
     const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
-    notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news });
+    notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news, late: [] });
   }
+  const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
   for (const [group, again] of sayAgain(facts)) {
-    const before = notifications.get(group) ?? { group, ids: [], news: [] };
-    notifications.set(group, { ...before, news: [...before.news, ...again] });
+    notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
+  }
+  const told = new Set([...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)));
+  for (const late of lateFor(facts)) {
+    const group = groupOf(late.alert);
+    if (!told.has(late.alert.fingerprint)) notifications.set(group, { ...of(group), late: [...of(group).late, late] });
   }
   return { notifications: [...notifications.values()], nextDueAt };
 }
@@ -105,7 +114,45 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
   return new Map(again.filter(([, transitions]) => transitions.length > 0));
 }
 
+/**
+ * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
+ * for the group, which is about those who know it.
+ */
+function lateFor({ firing, announced, muted, joined, unnotified, timing }: NotificationFacts): readonly Transition[] {
+  const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
+  return firing
+    .filter((alert) => accountsOf(alert).length > 1 && announced.has(alert.fingerprint))
+    .filter((alert) => !waiting.has(alert.fingerprint) && !muted(alert) && joined(alert))
+    .map((alert) => ({ kind: 'firing', at: timing.now, alert }));
+}
+
 function isDue({ at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {
   const interval = repeatIntervalMs[severity];
   return interval !== null && (at > timing.now || timing.now - at >= interval);
+}
+
+/** Where a person reads what the rule means and what to do. */
+export function withRunbook(transition: Transition, pageUrl: string | null): Transition {
+  if (pageUrl === null) return transition;
+  const { alert } = transition;
+  const numbers = { ...alert.facts.numbers, runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
+  return { ...transition, alert: { ...alert, facts: { ...alert.facts, numbers } } };
+}
+
+/** A transition, and the channels that are to hear of it. */
+export interface Routed {
+  readonly transition: Transition;
+  readonly to: readonly string[];
+}
+
+/** What people know after a transition was told; null for what does not go on. */
+export function announcementOf(
+  { transition: { kind, alert }, to }: Routed,
+  announced: ReadonlyMap<string, Announcement>,
+  at: EpochMs,
+): Announcement | null {
+  if (kind === 'resolved' || kind === 'event') return null;
+  const { fingerprint, severity } = alert;
+  const before = announced.get(fingerprint)?.channels ?? [];
+  return { fingerprint, at, severity, channels: [...new Set([...before, ...to])] };
 }

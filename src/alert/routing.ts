@@ -1,5 +1,5 @@
 // Which channels want to hear of an alert: those of the routes, or the default without any.
-import { type Alert, type AlertMatch, accountsOf, type Severity } from '../model/alert.ts';
+import { type Alert, type AlertMatch, type Announcement, accountsOf, type Severity } from '../model/alert.ts';
 import { matches } from './matching.ts';
 
 export interface AlertRoute {
@@ -31,4 +31,15 @@ export function channelsFor(
 function wants({ match }: AlertRoute, alert: Alert): boolean {
   const { account: _account, ...rest } = match;
   return matches(alert, accountsOf(alert).length === 0 ? rest : match, 'one');
+}
+
+/** Of these channels, those that want the alert by now and were not notified of it. Nobody knows of it yet: none. */
+export function joinedChannels(
+  alert: Alert,
+  announcement: Announcement | undefined,
+  routes: readonly AlertRoute[],
+  channels: readonly string[],
+): readonly string[] {
+  const known = announcement?.channels;
+  return known ? channelsFor(alert, routes, channels).filter((channel) => !known.includes(channel)) : [];
 }

@@ -1,10 +1,16 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
 import { createHash } from 'node:crypto';
-import { type GroupMessage, messageOf } from '../alert/grouping.ts';
+import { type GroupMessage, groupOf, messageOf } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { matches } from '../alert/matching.ts';
-import { type Notification, notificationsOf } from '../alert/notifications.ts';
-import { type AlertRoute, channelsFor } from '../alert/routing.ts';
+import {
+  announcementOf,
+  type Notification,
+  notificationsOf,
+  type Routed,
+  withRunbook,
+} from '../alert/notifications.ts';
+import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
@@ -39,12 +45,6 @@ const maxMessagesALook = 4;
 const manyGroup = 'many';
 /** So long after its cause ended an alert may still be its consequence: the next round of polls ends it. */
 const aftermathMs = 30 * minuteMs;
-
-/** A transition, and the channels that are to hear of it. */
-interface Routed {
-  readonly transition: Transition;
-  readonly to: readonly string[];
-}
 
 export class Collector {
   readonly #parts: CollectorParts;
@@ -117,6 +117,7 @@ export class Collector {
       announced,
       firing,
       muted,
+      joined: (alert) => this.#joined(alert, announced).length > 0,
       repeatIntervalMs,
       timing,
     });
@@ -169,10 +170,25 @@ export class Collector {
       group,
       news: news.map((one) => this.#route(one, announced)),
     }));
-    const deliveries = this.#deliveriesOf(routed, now);
+    const late = notifications
+      .flatMap((one) => one.late)
+      .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
+    const deliveries = [
+      ...this.#deliveriesOf(routed, now),
+      ...this.#deliveriesOf(
+        late.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
+        now,
+      ),
+    ];
     const all = routed.flatMap(({ news }) => news);
     const notificationLog = {
-      announced: all.flatMap((one) => announcementOf(one, announced, now) ?? []),
+      announced: [
+        ...all.flatMap((one) => announcementOf(one, announced, now) ?? []),
+        // The next reminder comes when it is due for those who knew it first.
+        ...late.flatMap(
+          (one) => announcementOf(one, announced, announced.get(one.transition.alert.fingerprint)?.at ?? now) ?? [],
+        ),
+      ],
       ended: all.flatMap(({ transition: { kind, alert } }) => (kind === 'resolved' ? [alert.fingerprint] : [])),
       groups: routed.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
     };
@@ -192,6 +208,11 @@ export class Collector {
     const to =
       transition.kind === 'resolved' && known ? known : channelsFor(transition.alert, settings().routes, names);
     return { transition: withRunbook(transition, pageUrl), to };
+  }
+
+  #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {
+    const names = this.#parts.channels().map(({ name }) => name);
+    return joinedChannels(alert, announced.get(alert.fingerprint), this.#parts.settings().routes, names);
   }
 
   /** One message a group and channel; of a storm one message a channel. */
@@ -234,26 +255,6 @@ export class Collector {
       return null;
     }
   }
-}
-
-/** What people know after a transition was told; null for what does not go on. */
-function announcementOf(
-  { transition: { kind, alert }, to }: Routed,
-  announced: ReadonlyMap<string, Announcement>,
-  at: EpochMs,
-): Announcement | null {
-  if (kind === 'resolved' || kind === 'event') return null;
-  const { fingerprint, severity } = alert;
-  const before = announced.get(fingerprint)?.channels ?? [];
-  return { fingerprint, at, severity, channels: [...new Set([...before, ...to])] };
-}
-
-/** Where a person reads what the rule means and what to do. */
-function withRunbook(transition: Transition, pageUrl: string | null): Transition {
-  if (pageUrl === null) return transition;
-  const { alert } = transition;
-  const numbers = { ...alert.facts.numbers, runbook_url: `${pageUrl}/runbooks#${alert.rule}` };
-  return { ...transition, alert: { ...alert, facts: { ...alert.facts, numbers } } };
 }
 
 /** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */
