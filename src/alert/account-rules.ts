@@ -3,6 +3,7 @@ import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted, momentText } from '../wording/phrases.ts';
+import { apiUnwell, clockOff } from './api-health-rules.ts';
 import { budgetTooSmall } from './budget-rule.ts';
 import { accountSubject, atOnce, type Condition } from './condition.ts';
 
@@ -23,6 +24,8 @@ export function accountConditions(account: AccountState, now: EpochMs): readonly
     keyReadOnly(account),
     keyShared(account, now),
     budgetTooSmall(account),
+    apiUnwell(account),
+    clockOff(account),
   ];
 }
 

@@ -63,7 +63,13 @@ function reader<Schema extends z.ZodType, Answer>(
   };
 }
 
-export const readHealth: Reader<HealthAnswer> = reader(z.object({ status: text, version: text }), (health) => health);
+export const readHealth: Reader<HealthAnswer> = reader(
+  z.object({ status: text, version: text, timestamp: text }),
+  ({ status, version, timestamp }) => {
+    const at = Date.parse(timestamp ?? '');
+    return { status: clipped(status), version: clipped(version), timestamp: Number.isNaN(at) ? null : at };
+  },
+);
 
 /** One mailbox of the list, by hand: there may be thousands, and a schema costs ten times as much. null: unreadable. */
 function readEntry(raw: unknown): MailboxEntry | null {

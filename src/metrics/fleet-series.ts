@@ -78,6 +78,16 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
       if (account.failingSince !== null) return 0;
       return account.lastSuccessAt === null ? null : 1;
     }),
+    gauge(
+      'api_health',
+      '1 for the status that the health check of the API reports, 0 for the others.',
+      accounts.flatMap(({ name, health }) =>
+        (['ok', 'other', 'unknown'] as const).map((status) => ({
+          labels: { account: name, status },
+          value: Number(status === health),
+        })),
+      ),
+    ),
     one(
       'api_requests_per_minute_limit',
       'Requests a minute that the budget allows at present.',

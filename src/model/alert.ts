@@ -31,6 +31,8 @@ export const alertRules = [
   'health_score_drop',
   'key_shared',
   'budget_too_small',
+  'api_unwell',
+  'clock_off',
   'config_reload_failed',
   'operator_acted',
   'channel_failing',

@@ -15,6 +15,8 @@ export type Route = (typeof routes)[number];
 export interface HealthAnswer {
   readonly status: string | null;
   readonly version: string | null;
+  /** What the API's clock said. */
+  readonly timestamp: EpochMs | null;
 }
 
 /** One entry of GET /v1/mailboxes. */

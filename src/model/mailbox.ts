@@ -100,6 +100,14 @@ export const guardStates = [
 ] as const;
 export type GuardState = (typeof guardStates)[number];
 
+/** What GET /v1/health said last. A request for it that fails changes nothing here. */
+export interface ApiHealth {
+  /** The status word as sent; null before the first answer. */
+  readonly status: string | null;
+  /** How far Warmwarden's clock is ahead of the API's; null before the second answer. */
+  readonly clockAheadMs: number | 'not_told' | null;
+}
+
 /** An account as the daemon finds it. */
 export interface AccountState {
   readonly name: string;
@@ -124,6 +132,7 @@ export interface AccountState {
   /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
   readonly health: 'ok' | 'other' | 'unknown';
+  readonly apiHealth: ApiHealth;
   readonly queueLength: number;
   readonly oldestDueAt: EpochMs | null;
   /** How old its data will get with the present budget; null before the first list. */

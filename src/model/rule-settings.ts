@@ -59,6 +59,8 @@ export const defaultRuleSettings: RuleSettings = {
     health_score_drop: setting('warning'),
     key_shared: setting('warning'),
     budget_too_small: setting('info', 30 * minuteMs),
+    api_unwell: setting('warning', 5 * minuteMs),
+    clock_off: setting('warning', 5 * minuteMs),
     config_reload_failed: setting('warning'),
     operator_acted: setting('info'),
     channel_failing: setting('critical', 15 * minuteMs),

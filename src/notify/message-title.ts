@@ -30,6 +30,8 @@ const ruleNames: Readonly<Record<AlertRule, string>> = {
   health_score_drop: 'health score dropped',
   key_shared: 'key used by others too',
   budget_too_small: 'request budget too small',
+  api_unwell: 'API not well',
+  clock_off: 'clocks differ',
   config_reload_failed: 'configuration not reloaded',
   channel_failing: 'channel failing',
   store_failing: 'store failing',

@@ -9,6 +9,8 @@ export interface Edit {
   readonly reverse?: readonly string[];
   /** Lists of which only so many elements are left. */
   readonly keep?: Readonly<Record<string, number>>;
+  /** ISO 8601 times, moved by so many milliseconds. */
+  readonly shift?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -147,6 +149,8 @@ const shapes = {
   'days-unordered': edited({ reverse: ['stats'] }),
   'days-missing': edited({ keep: { stats: 1 } }),
   frozen: { do: 'freeze' },
+  degraded: edited({ set: { status: 'degraded' } }),
+  'clock-ahead': edited({ shift: { timestamp: 300_000 } }),
   markup: edited({
     set: {
       'mailboxes.*.provider': '<img src=x onerror=alert(1)>\u202e=cmd()',

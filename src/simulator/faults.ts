@@ -84,7 +84,10 @@ function routeOf(path: string): (typeof faultRoutes)[number] | undefined {
 type Json = Record<string, unknown>;
 
 /** The body with the edit done; where a path leads nowhere nothing changes. */
-export function edit(body: object, { set = {}, remove = [], repeat = [], reverse = [], keep = {} }: Edit): object {
+export function edit(
+  body: object,
+  { set = {}, remove = [], repeat = [], reverse = [], keep = {}, shift = {} }: Edit,
+): object {
   const copy = structuredClone(body) as Json;
   const lists = (path: string, change: (list: unknown[]) => unknown[]) =>
     reach(copy, path, (holder, name) => {
@@ -104,6 +107,12 @@ export function edit(body: object, { set = {}, remove = [], repeat = [], reverse
   for (const path of repeat) lists(path, (list) => [...list, ...list.slice(0, 1)]);
   for (const path of reverse) lists(path, (list) => list.toReversed());
   for (const [path, count] of Object.entries(keep)) lists(path, (list) => list.slice(0, count));
+  for (const [path, ms] of Object.entries(shift)) {
+    reach(copy, path, (holder, name) => {
+      const at = Date.parse(String(holder[name]));
+      if (!Number.isNaN(at)) holder[name] = new Date(at + ms).toISOString();
+    });
+  }
   return copy;
 }
 

@@ -24,6 +24,7 @@ const edit = z.strictObject({
   repeat: z.array(z.string()).optional(),
   reverse: z.array(z.string()).optional(),
   keep: z.record(z.string(), z.int().min(0)).optional(),
+  shift: z.record(z.string(), z.int()).optional(),
 });
 
 const behaviour = z.discriminatedUnion('do', [

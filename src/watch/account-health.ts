@@ -2,10 +2,10 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Failure } from '../http/failure.ts';
 import type { Budget } from '../mailbox-api/budget.ts';
-import type { Route } from '../model/answers.ts';
+import type { HealthAnswer, Observed, Route } from '../model/answers.ts';
 import type { Forecast } from '../model/forecast.ts';
-import type { AccountState } from '../model/mailbox.ts';
-import { hourMs, minuteMs } from '../model/time.ts';
+import type { AccountState, ApiHealth } from '../model/mailbox.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import type { World } from '../world.ts';
 
@@ -47,6 +47,8 @@ export class AccountHealth {
   readonly #refused = new Set<string>();
   /** Those of them after which the list was accepted: this is about them, and not about the key. */
   readonly #refusedAlone = new Set<string>();
+  /** What GET /v1/health answered last. */
+  #saidHealth: HealthAnswer | null = null;
   /** Monotonic time until which the key counts as read-only. */
   #readOnlyUntil = Number.NEGATIVE_INFINITY;
 
@@ -66,6 +68,7 @@ export class AccountHealth {
       watchedSince: parts.world.clock.now(),
       listed: false,
       health: 'unknown',
+      apiHealth: { status: null, clockAheadMs: null },
       queueLength: 0,
       oldestDueAt: null,
       forecast: null,
@@ -86,8 +89,24 @@ export class AccountHealth {
   }
 
   /** What GET /v1/health said; null when it failed. One signal among others (docs/faults.md H21). */
-  healthSaid(status: string | null): void {
-    this.#state = { ...this.#state, health: status === null ? 'unknown' : status === 'ok' ? 'ok' : 'other' };
+  healthSaid(said: Observed<HealthAnswer> | null): void {
+    if (!said) {
+      this.#state = { ...this.#state, health: 'unknown' };
+      return;
+    }
+    const { at, answer } = said;
+    const before = this.#saidHealth;
+    this.#saidHealth = answer;
+    const status = answer.status ?? 'absent';
+    const apiHealth = { status, clockAheadMs: clockAhead(before, answer, at) };
+    this.#state = { ...this.#state, health: status === 'ok' ? 'ok' : 'other', apiHealth };
+    this.publish();
+    if (answer.version === null || answer.version === before?.version) return;
+    const versions = { version: answer.version, ...(before?.version && { before: before.version }) };
+    this.#parts.world.log.info(
+      { account: this.#state.name, ...versions },
+      before?.version ? 'the mailbox API has another version' : 'version of the mailbox API',
+    );
   }
 
   listRead(): void {
@@ -205,6 +224,15 @@ export class AccountHealth {
     if (forecast.fits) log.info(about, sumText(forecast));
     else log.warn(about, `${sumText(forecast)}. ${mendText(forecast)}`);
   }
+}
+
+/**
+ * How far our clock is ahead of the API's. A time that stands still between two answers is no clock: a cache or a fixed
+ * text answers.
+ */
+function clockAhead(before: HealthAnswer | null, { timestamp }: HealthAnswer, at: EpochMs): ApiHealth['clockAheadMs'] {
+  if (!before) return null;
+  return timestamp === null || timestamp === before.timestamp ? 'not_told' : at - timestamp;
 }
 
 /** The API knows us and says no: the key is wrong or revoked, or its plan or its read permission is gone (T8). */

@@ -82,7 +82,7 @@ export class Poller {
       case 'health': {
         const said = await api.health();
         if (!said.ok) return said.failure;
-        health.healthSaid(said.value.answer.status ?? 'absent');
+        health.healthSaid(said.value);
         return null;
       }
       case 'mailboxes': {

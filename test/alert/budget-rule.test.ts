@@ -19,6 +19,7 @@ const account = (forecast: Forecast | null): AccountState => ({
   watchedSince: 0,
   listed: forecast !== null,
   health: 'ok',
+  apiHealth: { status: 'ok', clockAheadMs: 0 },
   queueLength: 0,
   oldestDueAt: null,
   forecast,

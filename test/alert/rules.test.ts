@@ -258,6 +258,7 @@ test('api_down counts from the first failure, for three minutes; before any answ
     writable: true,
     listed: false,
     health: 'unknown',
+    apiHealth: { status: 'unknown', clockAheadMs: 0 },
     queueLength: 0,
     oldestDueAt: null,
     forecast: null,

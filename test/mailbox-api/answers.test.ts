@@ -27,8 +27,8 @@ const emptyRow = {
 
 test('health needs nothing: what it does not say is unknown', () => {
   expect([readHealth({ status: 'ok', version: '2', more: 1 }), readHealth({ status: 1 })]).toEqual([
-    { status: 'ok', version: '2' },
-    { status: null, version: null },
+    { status: 'ok', version: '2', timestamp: null },
+    { status: null, version: null, timestamp: null },
   ]);
 });
 

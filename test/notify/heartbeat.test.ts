@@ -16,6 +16,7 @@ function polled(rig: Rig): void {
     writable: true,
     listed: true,
     health: 'ok',
+    apiHealth: { status: 'ok', clockAheadMs: 0 },
     queueLength: 0,
     oldestDueAt: null,
     forecast: null,

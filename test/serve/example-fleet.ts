@@ -27,6 +27,7 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
     writable: true,
     listed: true,
     health: 'ok',
+    apiHealth: { status: 'ok', clockAheadMs: 0 },
     queueLength: 3,
     oldestDueAt: now - 12_000,
     forecast: null,

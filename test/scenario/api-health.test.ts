@@ -1,0 +1,45 @@
+// What the API's health check says besides answering: a status that is not ok, a clock that differs, a version.
+import { expect, test } from 'vitest';
+import { minuteMs } from '../../src/model/time.ts';
+import { scenarios } from '../../src/simulator/scenarios.ts';
+import { scrape } from '../support/scrape.ts';
+import { startMovedDaemon } from './moved-daemon.ts';
+
+const oliver = 'oliver.hart@northbeam.example';
+const scenario = { ...scenarios.calm, fleet: scenarios.calm.fleet.filter(({ email }) => email === oliver) };
+const poll = { health: '* * * * *', mailboxes: '*/5 * * * *', stats: '0 * * * *', warmup: '0 * * * *' };
+
+test('H21: a health check that is not ok is announced after five minutes, with its word, and resolved', async () => {
+  await using stage = await startMovedDaemon({ scenario, poll });
+  await stage.run(3 * minuteMs);
+  const shown = async (status: string) =>
+    (await scrape(stage.url())).value('api_health', { account: 'agency', status });
+  expect([await shown('ok'), await shown('other')]).toEqual([1, 0]);
+  stage.simulator.faults.add({ fault: 'degraded', route: 'health' });
+  await stage.run(4 * minuteMs);
+  expect([await shown('ok'), await shown('other'), stage.told('api_unwell')]).toEqual([0, 1, []]);
+  await stage.run(4 * minuteMs);
+  expect(stage.told('api_unwell')).toEqual(['firing']);
+  const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'api_unwell');
+  expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the mailbox API reports "degraded"' });
+  stage.simulator.faults.clear();
+  await stage.run(10 * minuteMs);
+  expect(stage.told('api_unwell')).toEqual(['firing', 'resolved']);
+});
+
+test('a clock that differs by five minutes is announced; a time that stands still is no clock', async () => {
+  await using stage = await startMovedDaemon({ scenario, poll });
+  await stage.run(3 * minuteMs);
+  stage.simulator.faults.add({ fault: 'frozen', route: 'health' });
+  await stage.run(10 * minuteMs);
+  expect(stage.told('clock_off')).toEqual([]);
+  stage.simulator.faults.clear();
+  stage.simulator.faults.add({ fault: 'clock-ahead', route: 'health' });
+  await stage.run(8 * minuteMs);
+  const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'clock_off');
+  expect(alert?.title).toBe('agency: clocks differ by 5 min');
+  expect(alert?.sentences[0]).toContain('5 min behind the clock of the mailbox API');
+  stage.simulator.faults.clear();
+  await stage.run(10 * minuteMs);
+  expect(stage.told('clock_off')).toEqual(['firing', 'resolved']);
+});
