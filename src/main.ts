@@ -19,9 +19,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   const words = argv.filter((word) => word !== debugOption);
   const showing = { json: words.includes('--json'), debug: argv.includes(debugOption) };
   const program = new Command(commandName)
-    .description('Guards the warm-up of email mailboxes: watches bounces, acts before reputation burns, and says why.')
+    .description(
+      'Guards the warm-up of email mailboxes: watches bounces, acts before the reputation suffers, and explains why.',
+    )
     .version(version)
-    .option('--debug', 'show where in the program an error came from')
+    .option('--debug', 'show the stack trace of an error')
     .showHelpAfterError(`Try \`${commandName} --help\`.`)
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();

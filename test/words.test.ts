@@ -40,15 +40,11 @@ const stopped: readonly Stopped[] = [
 /** Places where a stopped word is right. `file`: how the path begins. `text`: what is around it. */
 const exceptions: readonly { readonly file: string; readonly text: RegExp; readonly reason: string }[] = [
   { file: 'CHANGELOG.md', text: /hands?\b.*`/, reason: 'it names the old words' },
-  ...[
-    ...['CHANGELOG.md', 'config.example.yaml', 'docs/ARCHITECTURE.md'],
-    // Generated from src.
-    ...['docs/alerts.md', 'docs/cli.md', 'docs/configuration.md', 'docs/recipes.md'],
-    ...['act', 'commands', 'config', 'http', 'mailbox-api', 'mcp', 'model', 'operator', 'recipes'].map(
-      (room) => `src/${room}/`,
-    ),
-    ...['store', 'watch'].map((room) => `src/${room}/`),
-  ].map((file) => ({ file, text: /./, reason: 'being rewritten, room by room' })),
+  ...['CHANGELOG.md', 'docs/ARCHITECTURE.md', 'docs/cli.md', 'src/commands/'].map((file) => ({
+    file,
+    text: /./,
+    reason: 'being rewritten, room by room',
+  })),
 ];
 
 interface Place {

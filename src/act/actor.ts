@@ -11,11 +11,11 @@ import { Post } from './post.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
 /** What is said of a change that was there before anything was sent. */
-export const alreadySo = 'it is so already';
+export const alreadySo = 'no change needed';
 /** After an error of our own (the store, say) the action is taken up again after this. */
 const ownFaultWaitMs = minuteMs;
 /** What is said of a person's change that the budget had no turn for. */
-const notInTime = 'the API did not let it through in time: nothing was sent';
+const notInTime = 'the request budget had no slot in time: nothing was sent';
 /** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
 const wrapUpDeadlineMs = 2 * minuteMs;
 
@@ -58,7 +58,7 @@ export class Actor {
     const { recorder } = this.#rooms;
     if (!(await this.#attendFor(action, personWaitsMs, signal))) await recorder.dropPlanned(action, notInTime);
     await this.#attendFor(action, wrapUpDeadlineMs, signal);
-    if (this.#wrappingUp) await recorder.dropPlanned(action, 'its account is being taken over: ask again in a minute');
+    if (this.#wrappingUp) await recorder.dropPlanned(action, 'its account is being reloaded: try again in a minute');
   }
 
   /** Works on an action for so long; true when nothing more is to be done about it, or not here. */
@@ -144,7 +144,7 @@ export class Actor {
   }
 
   async #lookFor(open: OpenAction, signal: AbortSignal): Promise<void> {
-    const detail = 'found open after a restart, and not to be seen';
+    const detail = 'found open after a restart, and the API does not show the change';
     const settlement = await this.#post.readBack(open, detail, signal);
     if (!settlement) return;
     const unseen = settlement.kind === 'unconfirmed';

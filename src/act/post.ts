@@ -11,7 +11,7 @@ import type { ActorOptions, ActorRooms } from './rooms.ts';
 /** Waits between the looks after a POST; the change may show only seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
 /** What is said of an intent whose POST did not leave. */
-const notSent = 'nothing was sent: by its turn in the budget it was too late, or no longer wanted';
+const notSent = 'nothing was sent: when it was its turn, it was too late or no longer needed';
 
 export class Post {
   readonly #rooms: ActorRooms;
@@ -33,7 +33,7 @@ export class Post {
     const sent = await this.#request(open);
     if (sent.ok) {
       this.#options.onWritable(true);
-      return this.readBack(open, 'the API said yes, but the change is not to be seen', signal);
+      return this.readBack(open, 'the API accepted it, but does not show the change', signal);
     }
     const { kind, detail } = sent.failure;
     logAction(this.#rooms.world.log, open, `the POST failed: ${detail}`);

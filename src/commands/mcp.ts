@@ -77,7 +77,7 @@ function openStore(file: string, world: World): Opened {
   );
   const runner = openOfflineRecipes(places, world);
   const alone = serviceSource(runner.service, { by: userName(), role: 'operator' });
-  const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon run with this configuration?`;
+  const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon ever run with this configuration?`;
   const careful: ToolSource = {
     ...alone,
     start: async (...asked) => (existsSync(storePath) ? alone.start(...asked) : { ok: false, said: [noStore] }),
@@ -107,7 +107,7 @@ function wrong(sentence: string): CommandError {
 /** The address of the service, checked (docs/faults.md T1). */
 function checkedBaseUrl({ baseUrl = '', allowHttp = false }: McpOptions): string {
   if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw wrong('--base-url is no address: it must begin with https:// and end with /v1');
+    throw wrong('--base-url is not an address: it must begin with https:// and end with /v1');
   }
   const { username, password, search, hash, pathname } = new URL(baseUrl);
   if (username || password || search || hash) throw wrong('--base-url must have no name, no ? and no #');

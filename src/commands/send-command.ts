@@ -52,7 +52,7 @@ export function operatorsAddressOf(options: Pick<DaemonOptions, 'config' | 'url'
 
 /** A token goes over TLS, or stays on this machine. */
 function wrongWith(url: string): string | null {
-  if (!URL.canParse(url)) return `--url ${url} is no address: write it as https://warmwarden.example.com`;
+  if (!URL.canParse(url)) return `--url ${url} is not an address: write it as https://warmwarden.example.com`;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')))) return null;
   return `--url ${url} would send the token in the clear: use https.`;

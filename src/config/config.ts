@@ -28,7 +28,7 @@ export interface AccountConfig {
   /** Secret: never to be logged or shown. */
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  /** Share of the rate limit that is left to the user's other tools. */
+  /** Share of the rate limit that Warmwarden leaves to your other tools. */
   readonly headroomPpm: Ppm;
   /** Globs on the email, or ids; `selects` in mailbox-rules.ts reads them. */
   readonly mailboxes: { readonly include: readonly string[]; readonly exclude: readonly string[] };

@@ -39,14 +39,14 @@ export function doubts(tree: unknown): Finding[] {
   const written = mappings(alerts['channels']);
   const channels = namesOf(written);
   if (channels.length === 0) {
-    return [finding(['alerts', 'channels'], 'there is no channel: nobody will be told')];
+    return [finding(['alerts', 'channels'], 'there is no channel: no alert will be sent')];
   }
   const accounts = namesOf(mappings(mapping(tree)['accounts']));
   const routed = new Set(routes.flatMap((route) => strings(route['channels'])));
   const unrouted = channels.flatMap((name, index) =>
     (routes.length === 0 && written[index]?.['type'] !== 'recipe') || routed.has(name)
       ? []
-      : [finding(['alerts', 'channels', index], `no route leads to ${name}: it gets nothing`)],
+      : [finding(['alerts', 'channels', index], `no route leads to ${name}: it gets no alerts`)],
   );
   const idle = routes.flatMap((route, index) => {
     const match = mapping(route['match']);
@@ -109,7 +109,10 @@ function missing(holder: Mapping, key: string, path: Path): Finding[] {
 function alertmanagerUrl({ url }: Mapping, path: Path): Finding[] {
   if (typeof url !== 'string' || !/\/api\/v\d/.test(url)) return [];
   return [
-    finding([...path, 'url'], 'must be where Alertmanager is, as http://127.0.0.1:9093: /api/v2/alerts is added'),
+    finding(
+      [...path, 'url'],
+      'must be the address of Alertmanager, such as http://127.0.0.1:9093: Warmwarden adds /api/v2/alerts',
+    ),
   ];
 }
 
@@ -135,7 +138,7 @@ function plainHttp(holder: Mapping, key: string, path: Path): Finding[] {
   const url = holder[key];
   if (typeof url !== 'string' || !isPlainHttpBeyondLoopback(url)) return [];
   if (holder['allow_http'] === true || holder['allow_http'] === 'true') return [];
-  return [finding([...path, key], 'is plain http to another machine: write https, or allow_http: true beside it')];
+  return [finding([...path, key], 'is plain http to another machine: write https, or add allow_http: true next to it')];
 }
 
 /** The rate limit belongs to the key at its API: two ledgers for one key would exceed it together. */
@@ -148,7 +151,7 @@ function sharedKeys(accounts: readonly Mapping[]): Finding[] {
     const other = accounts[first]?.['name'];
     const whose = typeof other === 'string' ? `account ${other}` : `accounts[${first}]`;
     return [
-      finding(['accounts', index, 'api_key'], `is the key of ${whose} too: together they would exceed its limit`),
+      finding(['accounts', index, 'api_key'], `is the key of ${whose} too: together they would exceed its rate limit`),
     ];
   });
 }
@@ -233,7 +236,7 @@ function ofStatusWords(written: Mapping): Finding[] {
       owner.set(word, key);
       if (other === undefined || other === key) return [];
       const blamed = written[key] === undefined ? other : key;
-      return [finding(['api', 'status_words', blamed], `"${word}" stands in ${other} and in ${key}: write both lists`)];
+      return [finding(['api', 'status_words', blamed], `"${word}" is in both ${other} and ${key}: write both lists`)];
     }),
   );
 }

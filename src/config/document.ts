@@ -33,7 +33,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
   const target = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   const read = (written: unknown, path: Path): unknown => {
     const node = target(written);
-    if (node === undefined) findings.push({ path, at: 'value', message: 'names an anchor that is not there' });
+    if (node === undefined) findings.push({ path, at: 'value', message: 'names an anchor that does not exist' });
     if (path.length > maxDepth || ++nodes > maxNodes) {
       if (nodes <= maxNodes + 1) findings.push({ path, at: 'value', message: 'is nested too deep, or too large' });
       return null;
@@ -46,7 +46,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
     const entries = new Map<string, unknown>();
     for (const pair of map.items) {
       const key = keyOf(pair);
-      if (entries.has(key)) findings.push({ path: [...path, key], at: 'key', message: 'this key stands here twice' });
+      if (entries.has(key)) findings.push({ path: [...path, key], at: 'key', message: 'this key appears twice' });
       entries.set(key, read(pair.value, [...path, key]));
     }
     return Object.fromEntries([...entries].filter(([, value]) => value !== null));

@@ -39,9 +39,9 @@ function plainWords(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is missing';
-      return `is ${kindOf(issue.input)}; ${wantedKinds[issue.expected] ?? issue.expected} is wanted`;
+      return `must be ${wantedKinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case 'too_small':
-      if (issue.origin === 'array') return 'is an empty list; at least one is wanted';
+      if (issue.origin === 'array') return 'is an empty list; it needs at least one entry';
       return issue.origin === 'string' ? 'is empty' : `must be at least ${issue.minimum}`;
     case 'too_big':
       return issue.origin === 'string' ? `is longer than ${issue.maximum} letters` : `must be at most ${issue.maximum}`;

@@ -15,7 +15,7 @@ const limit = (mode: keyof Policy['limitsPpm']) =>
   optional(share(1, all), percent(policy.limitsPpm[mode]), `Bounce rate that mode ${mode} must not exceed.`);
 
 const guardKeys = section({
-  enforce: optional(truth(), policy.enforce, 'false: decide, record and alert the same, but never write.'),
+  enforce: optional(truth(), policy.enforce, 'false: decide, record and alert as usual, but never write.'),
   profile: optional(
     oneOf(['measured', 'literal']),
     'measured',
@@ -28,11 +28,11 @@ const guardKeys = section({
     'Days up to which the window is extended until it holds 1/limit mails.',
   ),
   min_bounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
-  on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What a breach does.'),
+  on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What the guard does on a breach.'),
   on_recovery_breach: optional(
     oneOf(['pause', 'alert']),
     policy.onRecoveryBreach,
-    'What a breach does to a mailbox that is in recovery mode already.',
+    'What a breach does to a mailbox that is already in recovery mode.',
   ),
   emergency: optional(
     section({
@@ -49,11 +49,11 @@ const guardKeys = section({
       days: optional(whole(1, 366), policy.maxInterventions.days, 'Days over which interventions count.'),
     }),
     undefined,
-    'A mailbox that breaches again and again is paused instead of switched to recovery.',
+    'A mailbox that breaches repeatedly is paused instead of switched to recovery.',
   ),
   restore: optional(
     section({
-      enabled: optional(z.boolean(), policy.restore.enabled, 'false: a person sets the mode back.'),
+      enabled: optional(z.boolean(), policy.restore.enabled, 'false: only a person restores the mode.'),
       days: optional(whole(1, 90), policy.restore.days, 'Days without a bounce.'),
       clean_volume: optional(
         z.number().min(0).max(10),
@@ -62,19 +62,19 @@ const guardKeys = section({
       ),
     }),
     undefined,
-    'Back from a recovery that Warmwarden began to the mode before.',
+    'Restore the earlier mode after a recovery that Warmwarden started.',
   ),
-  stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'Older statistics are no reason to act.'),
+  stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'The guard does not act on older statistics.'),
   breaker: optional(
     section({
       share: optional(share(1, all), percent(policy.breaker.sharePpm), 'Of the running mailboxes.'),
       min_mailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'Never trips below this.'),
-      max_mailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'Always trips from this on.'),
+      max_mailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'Always trips at this number.'),
       min_domains: optional(whole(1, 1_000), policy.breaker.minDomains, 'Sending domains, at least.'),
-      window: optional(duration(60_000), '60m', 'Time over which actions count together.'),
+      window: optional(duration(60_000), '60m', 'The time within which actions count together.'),
     }),
     undefined,
-    'Too many mailboxes at once look like a fault of the data: everything is held, and you are told.',
+    'Too many mailboxes at once point to bad data: the guard holds all actions and alerts you.',
   ),
   limits: optional(
     section({
@@ -86,7 +86,11 @@ const guardKeys = section({
     undefined,
     'Bounce rate that each warm-up mode must not exceed.',
   ),
-  near_limit: optional(share(1, all), percent(policy.nearLimitPpm), 'Share of the limit that counts as near it.'),
+  near_limit: optional(
+    share(1, all),
+    percent(policy.nearLimitPpm),
+    'The share of the limit from which a mailbox is near it.',
+  ),
 });
 
 /** Input: the file's keys. Output: GuardSettings, with only what was written. */

@@ -8,11 +8,11 @@ import { keyed, oneOf, section } from './section.ts';
 const defaults = defaultRuleSettings;
 const minuteMs = 60_000;
 
-const enabled = () => keyed(truth(), true, 'false: it is never told, and what fires ends.');
+const enabled = () => keyed(truth(), true, 'false: the rule sends no alerts, and those that fire end.');
 const severity = (rule: AlertRule) =>
-  keyed(oneOf(severities), defaults.of[rule].severity, 'How severe; routes go by it.');
+  keyed(oneOf(severities), defaults.of[rule].severity, 'Its severity; routes can match it.');
 const wait = (rule: AlertRule) =>
-  keyed(duration(), durationText(defaults.of[rule].forMs), 'How long it must hold before it is told.');
+  keyed(duration(), durationText(defaults.of[rule].forMs), 'How long the condition must last before the alert fires.');
 
 function durationText(ms: number): string {
   if (ms === 0) return '0s';
@@ -36,7 +36,7 @@ const special = {
   restored: keyed(
     section({ enabled: enabled(), severity: severity('restored') }),
     {},
-    'What the guard took back from recovery mode.',
+    'Mailboxes that the guard restored from recovery mode.',
   ),
   operator_acted: keyed(
     section({ enabled: enabled(), severity: severity('operator_acted') }),
@@ -47,11 +47,11 @@ const special = {
     section({
       ...plain('blacklisted'),
       major: lists('Globs on names of lists: a listing there is critical.'),
-      ignore: lists('Globs on names of lists that count for nothing.'),
-      min_lists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'Fewer lists than this are no listing.'),
+      ignore: lists('Globs on names of lists to ignore.'),
+      min_lists: keyed(whole(1, 1_000), defaults.blacklisted.minLists, 'A listing on fewer lists does not count.'),
     }),
     {},
-    'A sending ip or domain on blacklists.',
+    'A sending IP address or domain is on blacklists.',
   ),
   inbox_rate_low: keyed(
     section({
@@ -61,7 +61,11 @@ const special = {
         `${defaults.inboxRateLow.belowPpm / 10_000}%`,
         'Fires below this share of seven days; ends 5 points above.',
       ),
-      min_mails: keyed(whole(1, 100_000), defaults.inboxRateLow.minMails, 'Fewer delivered mails say nothing.'),
+      min_mails: keyed(
+        whole(1, 100_000),
+        defaults.inboxRateLow.minMails,
+        'With fewer delivered mails the rule does not apply.',
+      ),
     }),
     {},
     'Too few mails reach the inbox.',
@@ -72,7 +76,7 @@ const special = {
       points: keyed(
         whole(6, 100),
         defaults.healthScoreDrop.points,
-        'So far below the best of seven days; ends 5 points above.',
+        'How far below the best of seven days; ends 5 points above.',
       ),
     }),
     {},

@@ -5,12 +5,12 @@ import { cronSchedule } from '../schedule.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const maxDurationMs = 366 * millisecondsOf.d;
-const durationHint = 'write a number and a unit, as 250ms, 30s, 5m, 4h or 1d';
+const durationHint = 'write a number and a unit, such as 250ms, 30s, 5m, 4h or 1d';
 
 /** Milliseconds, or the sentence that says what is wrong. */
 export function readDuration(text: string): number | string {
   const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
-  if (!parts) return `"${text}" is no duration: ${durationHint}`;
+  if (!parts) return `"${text}" is not a duration: ${durationHint}`;
   const ms = Number(parts[1]) * millisecondsOf[parts[2] as keyof typeof millisecondsOf];
   return ms > maxDurationMs ? `"${text}" is longer than 366d` : ms;
 }
@@ -18,7 +18,7 @@ export function readDuration(text: string): number | string {
 /** Parts per million by decimal digits, never through a float; or the sentence that says what is wrong. */
 function readShare(text: string): Ppm | string {
   const parts = /^(\d{1,6})(?:\.(\d+))?\s*%$/.exec(text.trim());
-  if (!parts) return `"${text}" is no share: write it with %, as 10% or 0.5%`;
+  if (!parts) return `"${text}" is not a share: write it with %, such as 10% or 0.5%`;
   const decimals = parts[2] ?? '';
   if (decimals.length > 4) return `"${text}" has more than 4 decimals`;
   return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
@@ -47,7 +47,7 @@ export function durationOrNever() {
 
 /** A share from `min` to `max`, both in parts per million and included. Output: parts per million. */
 export function share(min: Ppm, max: Ppm) {
-  return text('a share', (value) => `is the number ${value}: write shares with %, as 10% or 0.5%`).transform(
+  return text('a share', (value) => `is the number ${value}: write shares with %, such as 10% or 0.5%`).transform(
     (value, context) => {
       const ppm = readShare(value);
       if (typeof ppm === 'string') return refuse(context, ppm);
@@ -92,7 +92,7 @@ export function cronComplaint(expression: string, zone?: string): string | null 
   } catch (error) {
     const isLong = expression.length > quotedCronLetters;
     const shown = isLong ? `${expression.slice(0, quotedCronLetters)}...` : expression;
-    return `"${shown}" is no cron expression: ${(error as Error).message}`;
+    return `"${shown}" is not a cron expression: ${(error as Error).message}`;
   }
 }
 
@@ -102,7 +102,7 @@ export function timeZone() {
     try {
       new Intl.DateTimeFormat('en', { timeZone: zone });
     } catch {
-      refuse(context, `"${zone}" is no time zone: write UTC, or a name as Europe/Berlin`);
+      refuse(context, `"${zone}" is not a time zone: write UTC, or a name such as Europe/Berlin`);
     }
   });
 }
@@ -126,7 +126,7 @@ export function listen() {
     const host = parts?.[1] ?? parts?.[2];
     const port = Number(parts?.[3]);
     if (host !== undefined && port <= 65_535) return { host, port };
-    return refuse(context, `"${value}" is no host:port: write 127.0.0.1:7025, or 0.0.0.0:7025 for every interface`);
+    return refuse(context, `"${value}" is not host:port: write 127.0.0.1:7025, or 0.0.0.0:7025 for every interface`);
   });
 }
 
@@ -136,7 +136,7 @@ export function publicUrl() {
     const plain = /^https?:\/\/[^\s?#@]+$/i.test(value) && URL.canParse(value);
     return plain
       ? value.replace(/\/+$/, '')
-      : refuse(context, `"${value}" is no address: write https://warmwarden.example.com`);
+      : refuse(context, `"${value}" is not an address: write https://warmwarden.example.com`);
   });
 }
 

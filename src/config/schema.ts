@@ -25,30 +25,30 @@ const plainHttp = () => keyed(truth(), false, 'Accept plain http to another mach
 const secretFile = (key: string) => optional(z.string(), undefined, `A file that holds ${key} instead.`);
 
 const account = section({
-  name: label().describe('What logs, metrics and alerts call it.'),
-  base_url: baseUrl().describe('Where the mailbox API is; without /v1, because every path begins with it.'),
+  name: label().describe('Its name in logs, metrics and alerts.'),
+  base_url: baseUrl().describe('The address of the mailbox API, without /v1: every path begins with it.'),
   api_key: optional(apiKey(), undefined, 'The key of the mailbox API, with read and write permission.'),
   api_key_file: secretFile('api_key'),
   plan: optional(oneOf(['pro', 'enterprise']), 'pro', 'The rate limit: pro is 100 requests a minute, enterprise 500.'),
   requests_per_minute: optional(whole(1, 100_000), undefined, 'The rate limit in numbers, instead of plan.'),
-  headroom: keyed(share(0, 900_000), '10%', "Share of the rate limit that is left to the user's other tools."),
+  headroom: keyed(share(0, 900_000), '10%', 'Share of the rate limit that Warmwarden leaves to your other tools.'),
   mailboxes: keyed(
     section({
       include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
-      exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids; they win over include.'),
+      exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids; exclude wins over include.'),
     }),
     {},
-    'Which mailboxes of the account are guarded.',
+    'Which mailboxes of the account Warmwarden guards.',
   ),
   overrides: keyed(
     z.array(
       section({
         match: pattern().describe('A glob on the address, or an id.'),
-        guard: guardSchema.describe('Keys of guard that differ for these mailboxes.'),
+        guard: guardSchema.describe('The guard settings that differ for these mailboxes.'),
       }),
     ),
     [],
-    'Other guard settings for some mailboxes. All that match apply, later ones win.',
+    'Different guard settings for some mailboxes. All that match apply; later ones win.',
   ),
   allow_http: plainHttp(),
 });
@@ -56,21 +56,21 @@ const account = section({
 const poll = section({
   health: keyed(cron(), '* * * * *', 'Whether the API answers.'),
   mailboxes: keyed(cron(), '* * * * *', 'The list of mailboxes: one request for the whole fleet.'),
-  stats: keyed(cron(), '*/15 * * * *', "A mailbox's counts a day: what the guard decides on."),
-  warmup: keyed(cron(), '*/30 * * * *', "A mailbox's warm-up mode and status."),
-  mailbox: keyed(cron(), '29 */6 * * *', "A mailbox's detail, with its connection error."),
+  stats: keyed(cron(), '*/15 * * * *', 'The daily counts of a mailbox, on which the guard decides.'),
+  warmup: keyed(cron(), '*/30 * * * *', 'The warm-up mode and status of a mailbox.'),
+  mailbox: keyed(cron(), '29 */6 * * *', 'The details of a mailbox, with its connection error.'),
   dns: keyed(cron(), '17 */6 * * *', 'SPF, DKIM and DMARC.'),
   blacklist: keyed(cron(), '41 */6 * * *', 'Blacklists.'),
   stats_interval_min: keyed(
     duration(),
     '60s',
-    'Spare requests read stats sooner, by risk, and the list; a mailbox at most this often; 0s = never.',
+    'Spare requests read the list and the stats sooner, the riskiest mailboxes first, each at most this often; 0s: never.',
   ),
 });
 
 const channelKeys = {
-  name: label().describe('What routes call it.'),
-  url: optional(channelUrl(), undefined, 'Where messages are sent. Treated as a secret.'),
+  name: label().describe('Its name in routes.'),
+  url: optional(channelUrl(), undefined, 'Where Warmwarden sends messages. Treated as a secret.'),
   url_file: secretFile('url'),
   allow_http: plainHttp(),
 };
@@ -82,7 +82,7 @@ const webhook = section({
     z.union(
       [
         webhookSecret(),
-        z.array(webhookSecret()).min(1).max(2, 'has more than two secrets: the new one and the old one are enough'),
+        z.array(webhookSecret()).min(1).max(2, 'has more than two secrets; use the new one and the old one'),
       ],
       {
         error: (issue) =>
@@ -90,7 +90,7 @@ const webhook = section({
       },
     ),
     undefined,
-    'What signs the messages: whsec_ and base64. Two in a list while one takes over from the other.',
+    'The key that signs the messages: whsec_ and base64. A list of two while you rotate it: [NEW, OLD].',
   ),
   secret_file: secretFile('secret'),
   format: keyed(
@@ -101,16 +101,16 @@ const webhook = section({
 });
 const alertmanager = section({
   ...channelKeys,
-  type: z.literal('alertmanager').describe('A Prometheus Alertmanager; /api/v2/alerts is added to url.'),
+  type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
 });
 const recipe = section({
   name: channelKeys.name,
-  type: z.literal('recipe').describe('Starts a recipe at a recipe service. It gets nothing without a route.'),
-  base_url: recipeBaseUrl().describe('Where the recipe service is; ends with /v1.'),
+  type: z.literal('recipe').describe('Starts a recipe at a recipe service. Without a route it gets no alerts.'),
+  base_url: recipeBaseUrl().describe('The address of the recipe service; ends with /v1.'),
   api_key: optional(recipeKey(), undefined, 'The key of the recipe service.'),
   api_key_file: secretFile('api_key'),
   recipe: z.string().min(1).describe("The recipe's id."),
-  apply: keyed(truth(), false, "Carry the recipe's actions out; otherwise it only says what it would do."),
+  apply: keyed(truth(), false, "true: carry out the recipe's actions. Otherwise the run is a dry run."),
   allow_http: plainHttp(),
 });
 const channelTypes = ['slack', 'webhook', 'alertmanager', 'recipe'] as const;
@@ -124,11 +124,15 @@ const channel = z.discriminatedUnion('type', [slack, webhook, alertmanager, reci
 
 const digest = section({
   at: keyed(cron(), '0 8 * * *', 'When, as cron in the time zone.'),
-  time_zone: keyed(timeZone(), 'UTC', 'A name of the IANA database, as Europe/Berlin.'),
+  time_zone: keyed(timeZone(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
   channels: z.array(z.string()).min(1).describe('Names of channels: slack, and webhook with format standard.'),
 });
 const heartbeat = section({
-  url: optional(channelUrl(), undefined, 'What is asked (GET) while all is well. Treated as a secret.'),
+  url: optional(
+    channelUrl(),
+    undefined,
+    'Warmwarden requests this URL (GET) while everything works. Treated as a secret.',
+  ),
   url_file: secretFile('url'),
   interval: keyed(duration(10_000), '1m', 'How often.'),
   allow_http: plainHttp(),
@@ -145,32 +149,32 @@ const route = section({
       mailbox: optional(wordOrWords(pattern()), undefined, 'Globs on the address.'),
     }),
     {},
-    'Which alerts; everything that is written must fit.',
+    'Which alerts; all keys that you write must match.',
   ),
   channels: z.array(z.string()).min(1).describe('Names of channels.'),
 });
 
 const alerts = section({
-  channels: keyed(z.array(channel), [], 'Who is told.'),
-  routes: keyed(z.array(route), [], 'Who is told what. Without routes: warning and critical, to every channel.'),
+  channels: keyed(z.array(channel), [], 'Where alerts are sent.'),
+  routes: keyed(
+    z.array(route),
+    [],
+    'Which alerts go to which channels. Without routes, every channel gets warning and critical.',
+  ),
   group_wait: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
-  group_interval: keyed(duration(1_000), '5m', 'How long until a group that changed is told again.'),
+  group_interval: keyed(duration(1_000), '5m', 'How long until the next message about a group that changed.'),
   repeat_interval: keyed(
     section({
-      critical: keyed(durationOrNever(), '4h', 'How often a critical alert is repeated.'),
-      warning: keyed(durationOrNever(), '24h', 'How often a warning is repeated.'),
-      info: keyed(durationOrNever(), 'never', 'How often an info is repeated.'),
+      critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),
+      warning: keyed(durationOrNever(), '24h', 'For warnings.'),
+      info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
     }),
     {},
-    'Reminders of what is still so: a duration, or never.',
+    'How often an alert that still fires is repeated: a duration, or never.',
   ),
-  digest: optional(
-    digest,
-    undefined,
-    'A summary of the day: what was done, is at risk, is unknown, was not delivered.',
-  ),
-  heartbeat: optional(heartbeat, undefined, "A dead man's switch: it is asked for as long as the guard works."),
-  rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, how severe, after how long, and its thresholds.'),
+  digest: optional(digest, undefined, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
+  heartbeat: optional(heartbeat, undefined, "A dead man's switch: Warmwarden pings it while the guard works."),
+  rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, its severity, its delay and its thresholds.'),
 });
 
 const statusWords = z.array(z.string().min(1).toLowerCase());
@@ -186,11 +190,11 @@ const api = section({
       not_running: keyed(
         statusWords,
         ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
-        'The warm-up is not running, and not because somebody paused it.',
+        'The warm-up is not running, for a reason other than a pause.',
       ),
     }),
     {},
-    'What the words mean that the API uses for the status of a warm-up, in any case.',
+    "The API's words for the status of a warm-up, in upper or lower case.",
   ),
 });
 
@@ -201,7 +205,7 @@ const store = section({
       if (message) context.addIssue({ code: 'custom', message });
     }),
     'sqlite:./data/warmwarden.db',
-    'sqlite: and a path, relative to the folder of this file. Best in a folder of its own: Warmwarden makes folder and files accessible to its own user only.',
+    'sqlite: and a path, relative to the folder of this file. Give it a folder of its own: Warmwarden makes the folder and its files accessible to its own user only.',
   ),
 });
 
@@ -213,7 +217,7 @@ function storeComplaint(url: string): string | null {
 }
 
 const token = section({
-  name: label().describe('Whose token it is.'),
+  name: label().describe('The name of its owner.'),
   sha256: tokenDigest('--role ROLE').describe(
     'The SHA-256 of the token, in hex: `warmwarden token new NAME --role ROLE` prints both.',
   ),
@@ -224,19 +228,19 @@ const server = section({
   public_url: optional(
     publicUrl(),
     undefined,
-    'Where people reach the page, for the links in messages; without it, the address that is listened on.',
+    'The address at which people open the page, for the links in messages. Default: the address in listen.',
   ),
   auth: optional(
-    z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who may come in.') })], {
+    z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who has access.') })], {
       error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),
     }),
     'none',
-    'none, or tokens. Beyond loopback one of the two must be written.',
+    'none, or tokens. If listen is not a loopback address, you must write one of the two.',
   ),
 });
 
 const askersKey = section({
-  name: label().describe('Whose key it is.'),
+  name: label().describe('The name of its owner.'),
   sha256: tokenDigest('--recipe-key').describe(
     'The SHA-256 of the key, in hex: `warmwarden token new NAME --recipe-key` prints both.',
   ),
@@ -249,30 +253,46 @@ const recipes = section({
     './recipes',
     'A folder with recipes of your own, relative to the folder of this file.',
   ),
-  api_keys: keyed(z.array(askersKey), [], 'Who may ask recipes over HTTP, below /v1. Without keys, nobody.'),
+  api_keys: keyed(
+    z.array(askersKey),
+    [],
+    'Who may run recipes over HTTP, below /v1. Without keys, HTTP has no recipes.',
+  ),
 });
 
 /** Input: the tree of the file, with the environment put in. Output: what build.ts makes a Config of. */
 export const configSchema = section({
   accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
-  poll: keyed(poll, {}, 'Cron in UTC, a leading seconds field allowed: when each kind is due at the latest.'),
+  poll: keyed(
+    poll,
+    {},
+    'When each kind of data is due at the latest: cron in UTC, with an optional leading seconds field.',
+  ),
   guard: keyed(guardSchema, {}, 'When to act, and how.'),
-  api: keyed(api, {}, "How the API's answers are read."),
-  alerts: keyed(alerts, {}, 'Who is told what, and how often.'),
-  store: keyed(store, {}, 'What survives a restart.'),
+  api: keyed(api, {}, "How Warmwarden reads the API's answers."),
+  alerts: keyed(alerts, {}, 'Where alerts are sent, and how often.'),
+  store: keyed(store, {}, 'Where Warmwarden keeps its data.'),
   server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
   log: keyed(
     section({
-      level: keyed(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info', 'The least that is logged.'),
-      format: keyed(oneOf(['json', 'pretty']), 'json', 'pretty is for people.'),
+      level: keyed(
+        oneOf(['silent', 'error', 'warn', 'info', 'debug']),
+        'info',
+        'The least severe level that is logged.',
+      ),
+      format: keyed(oneOf(['json', 'pretty']), 'json', 'json, or pretty for people.'),
     }),
     {},
-    'What goes to standard output.',
+    'The log, on standard output.',
   ),
   metrics: keyed(
     section({
-      mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'What the label mailbox holds.'),
-      series_limit: keyed(whole(1_000, 100_000_000), 5_000_000, 'The most series of mailboxes, up to 45 each.'),
+      mailbox_label: keyed(oneOf(['email', 'id']), 'email', 'The value of the label mailbox.'),
+      series_limit: keyed(
+        whole(1_000, 100_000_000),
+        5_000_000,
+        'The maximum number of mailbox series; a mailbox has up to 45.',
+      ),
     }),
     {},
     'What GET /metrics shows.',

@@ -26,7 +26,7 @@ export function webhookSecret() {
   return z.string().superRefine((secret, context) => {
     const encoded = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(secret)?.[1];
     const bytes = Buffer.from(encoded ?? '', 'base64').length;
-    if (bytes < 24 || bytes > 64) refuse(context, `is no webhook secret: ${secretHint}`);
+    if (bytes < 24 || bytes > 64) refuse(context, `is not a webhook secret: ${secretHint}`);
   });
 }
 
@@ -63,7 +63,7 @@ export function channelUrl() {
 }
 
 function urlComplaint(value: string): string | null {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return 'is no address: it must begin with https://';
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return 'is not an address: it must begin with https://';
   if (/\s/.test(value)) return 'must have no spaces or line breaks';
   const { username, password } = new URL(value);
   return username || password ? 'must have no name and password in it: they would not be sent' : null;

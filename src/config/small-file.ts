@@ -59,8 +59,8 @@ export function failureOf(error: unknown): string {
     ENOENT: 'it does not exist',
     EISDIR: 'it is a folder',
     EACCES: 'no permission',
-    ENOTDIR: 'a part of its path is no folder',
-    ELOOP: 'its symbolic links lead in a circle',
+    ENOTDIR: 'a part of its path is not a folder',
+    ELOOP: 'its symbolic links form a loop',
   };
   return words[code ?? ''] ?? code ?? message;
 }

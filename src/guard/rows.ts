@@ -45,7 +45,7 @@ function rateWarning(row: StatsRow, counts: Counts | null): string | null {
   if (!counts || counts.sent === 0 || row.bounceRatePercent === null) return null;
   const ours = (counts.bounced * 100) / counts.sent;
   if (Math.abs(ours - row.bounceRatePercent) <= 0.01) return null;
-  return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; the counts are used`;
+  return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
 /** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
@@ -60,7 +60,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
       continue;
     }
     if (row.date > latest) {
-      warnings.add(`${row.date}: a day in the future is left out`);
+      warnings.add(`${row.date}: Warmwarden ignores a day in the future`);
       continue;
     }
     const counts = countsOf(row);
@@ -68,7 +68,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
     if (warning) warnings.add(warning);
     const earlier = byDate.get(row.date);
     if (earlier && (earlier.counts?.sent !== counts?.sent || earlier.counts?.bounced !== counts?.bounced)) {
-      warnings.add(`${row.date}: two rows differ; the one with more mails counts`);
+      warnings.add(`${row.date}: two rows differ; Warmwarden uses the one with more mails`);
     }
     byDate.set(row.date, { date: row.date, counts: earlier ? settleDouble(earlier.counts, counts) : counts });
   }

@@ -18,7 +18,7 @@ export function jsonOf({ status, text }: ReadText, redactor: Redactor): Result<u
   try {
     return { ok: true, value: redactor.json(text) };
   } catch {
-    const said = text.trim() === '' ? 'the body is empty' : `the body is no JSON: ${quote(redactor.text(text))}`;
+    const said = text.trim() === '' ? 'the body is empty' : `the body is not valid JSON: ${quote(redactor.text(text))}`;
     return malformed(status, said);
   }
 }

@@ -135,8 +135,8 @@ export function isLarge({ body }: Success): boolean {
 const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host name is not known',
-  ENOENT: 'the socket is not there',
+  ENOTFOUND: 'the host name is unknown',
+  ENOENT: 'the socket does not exist',
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectDeadlineMs / 1_000} s`,
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',

@@ -54,8 +54,8 @@ interface Raw {
   readonly trouble: string | null;
 }
 
-const tooLarge = 'the answer is larger than we accept';
-const noRoom = 'so many answers are under way that there is no room for one so large';
+const tooLarge = 'the answer is larger than Warmwarden accepts';
+const noRoom = 'so many answers are in progress that there is no room for one so large';
 const nothing = Buffer.alloc(0);
 /** Most answers are smaller, and are decoded in one go. */
 const smallBytes = 1024 * 1024;
@@ -137,7 +137,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held }: Dis
   });
 }
 
-const brokeOff = 'it broke off before it was complete';
+const brokeOff = 'it ended before it was complete';
 
 /** Our own end of a body that is over its cap. */
 class TooLarge extends Error {}
@@ -165,14 +165,15 @@ async function decode(
     .toLowerCase();
   if (encoding === '' || encoding === 'identity') return bytes;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
-    return `it is encoded as ${quote(encoding)}, which was not asked for`;
+    return `it is encoded as ${quote(encoding)}, which Warmwarden did not request`;
   }
   try {
     const decoded = await unzip(bytes, { maxOutputLength: Math.min(maxBytes, smallBytes) });
     return held.add(decoded.length) ? decoded : noRoom;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'ERR_BUFFER_TOO_LARGE') return code === 'Z_BUF_ERROR' ? brokeOff : 'it is no gzip, though it says so';
+    if (code !== 'ERR_BUFFER_TOO_LARGE')
+      return code === 'Z_BUF_ERROR' ? brokeOff : 'it says that it is gzip, but it is not';
     return maxBytes > smallBytes ? unzipLarge(bytes, maxBytes, held) : tooLarge;
   }
 }

@@ -41,9 +41,9 @@ export function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
   }
   const { listed, blacklists_found: lists } = body;
   if (listed === false && Array.isArray(lists) && lists.length > 0) {
-    doubts.set('listed', 'listed is false, but blacklists_found is not empty: listed counts');
+    doubts.set('listed', 'listed is false, but blacklists_found is not empty: Warmwarden uses listed');
   } else if (listed === true && Array.isArray(lists) && lists.length === 0) {
-    doubts.set('listed', 'listed is true, but blacklists_found is empty: listed counts');
+    doubts.set('listed', 'listed is true, but blacklists_found is empty: Warmwarden uses listed');
   }
   return doubts;
 }
@@ -57,6 +57,6 @@ function doubtNumbers(holder: unknown, place: string, doubts: Map<string, string
     if (typeof value === 'string' && plainDecimal.test(value)) continue;
     const field = `${place}${name}`;
     if (doubts.has(field)) continue;
-    doubts.set(field, `${field} is no plain number: ${quote(jsonText(value))}; it counts as unknown`);
+    doubts.set(field, `${field} is not a plain number: ${quote(jsonText(value))}; it counts as unknown`);
   }
 }

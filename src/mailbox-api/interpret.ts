@@ -48,7 +48,7 @@ export function interpret<Kind extends RequestKind>(
   const body = json.value;
   const quoted = () => quote(jsonText(body));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return without(malformed(status, `the body is no JSON object: ${quoted()}`));
+    return without(malformed(status, `the body is not a JSON object: ${quoted()}`));
   }
   const fields = body as Readonly<Record<string, unknown>>;
   if (fields['error'] || fields['success'] === false) {

@@ -60,7 +60,7 @@ async function readApart(order: Order, body: Buffer): Promise<Interpreted<Reques
   });
   if (failure !== null || !answer) {
     return {
-      result: malformed(order.status, `it can't be read: ${failure ?? 'nothing came of it'}`),
+      result: malformed(order.status, `it can't be read: ${failure ?? 'it gave no result'}`),
       doubts: new Map(),
     };
   }

@@ -16,8 +16,10 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
       const { recipes, unreadable, truncated, problems } = list.value;
       const said = [
         ...problems,
-        ...(unreadable > 0 ? [`Recipes of the service that have no id can't be offered: ${unreadable}.`] : []),
-        ...(truncated ? ['The service has more recipes than it shows at once, in a way that is not documented.'] : []),
+        ...(unreadable > 0 ? [`Recipes of the service without an id can't be offered: ${unreadable}.`] : []),
+        ...(truncated
+          ? ['The service has more recipes than it lists at once, and does not document how to get the others.']
+          : []),
       ];
       return { ok: true, value: { recipes: recipes.map(toolRecipe), problems: said } };
     },
@@ -26,7 +28,7 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
       if (triggered.kind === 'started') return { ok: true, value: toolRun(triggered.run) };
       if (triggered.kind === 'not_started') return refused(`Nothing was started. ${triggered.failure.detail}`);
       return refused(
-        `A run may have started: its answer was lost (${triggered.detail}). Don't start it again blindly; ask the user to look at the service first.`,
+        `A run may have started: its answer was lost (${triggered.detail}). Do not start it again blindly: ask the user to check the service first.`,
       );
     },
     ended: async (run, { signal, onProgress }) => {
@@ -43,7 +45,7 @@ export function apiSource(api: RecipeApi, options: { readonly foreign: boolean }
     },
     rows: (run, cursor, limit) => rowsOf(api, run, { cursor, limit }),
     cancel: async (run) => {
-      if (options.foreign) return refused('The recipe API has no way to cancel a run: it goes on.');
+      if (options.foreign) return refused('The recipe API cannot cancel a run: it continues.');
       const cancelled = await api.cancel(run);
       return cancelled.ok ? { ok: true, value: toolRun(cancelled.value) } : refused(cancelled.failure.detail);
     },

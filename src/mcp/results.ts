@@ -50,13 +50,13 @@ function packed(rows: readonly unknown[]): readonly Readonly<Record<string, unkn
 }
 
 function noteOf(run: ToolRun, page: ToolRows | null): string {
-  const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to go on.`;
+  const goesOn = `The run has not ended. Call ${followTool} with run_id ${JSON.stringify(inertText(run.id, 200))} to continue.`;
   switch (run.status) {
     case 'queued':
     case 'running':
       return goesOn;
     case 'unknown':
-      return `The service says a word for the run's state that nobody knows, so it may not have ended. ${dataNote}`;
+      return `The service uses an unknown word for the state of the run, so the run may still be in progress. ${dataNote}`;
     case 'failed':
       return 'The run failed: see error.';
     case 'cancelled':

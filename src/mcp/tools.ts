@@ -38,12 +38,12 @@ export function toolName(id: string): string {
 const outputSchema: NonNullable<Tool['outputSchema']> = {
   type: 'object',
   properties: {
-    note: { type: 'string', description: 'How to take the rows.' },
+    note: { type: 'string', description: 'How to read the rows.' },
     run_id: { type: 'string', description: `The run, for ${followTool}.` },
-    recipe: { type: 'string', description: 'Absent: the service does not say.' },
+    recipe: { type: 'string', description: 'Absent: unknown.' },
     status: {
       type: 'string',
-      description: 'queued, running, succeeded, failed, cancelled; or unknown, when the service said another word.',
+      description: 'queued, running, succeeded, failed, cancelled; or unknown, if the service used another word.',
     },
     rows: { type: 'array', items: { type: 'object' }, description: 'One page of the output rows.' },
     row_count: { type: 'integer', description: 'How many rows the run has. Absent: unknown.' },
@@ -71,7 +71,7 @@ const operationWords: Readonly<Record<Operation, string>> = {
   pause: 'pauses the warm-up of each row',
   resume: 'resumes the warm-up of each row that Warmwarden paused',
   mode: 'changes the warm-up mode of each row',
-  refresh: 'asks the API anew for each row',
+  refresh: 'reads all data of each row from the API again',
   silence: 'mutes the alerts of each row',
 };
 
@@ -91,13 +91,13 @@ export function recipeTool(recipe: ToolRecipe, foreign: boolean): Tool {
     description:
       operation === 'unknown'
         ? 'Asks the service to carry out actions, if the recipe has any.'
-        : 'Really do it. Ask the user first.',
+        : 'Carry out the actions. Ask the user first.',
   };
   const properties = operation === null ? schema.properties : { ...schema.properties, apply };
   return {
     name: toolName(recipe.id),
     title,
-    description: `${foreign ? `What its author wrote: "${said}"` : said}${does} ${dataNote}`,
+    description: `${foreign ? `Its author's description: "${said}"` : said}${does} ${dataNote}`,
     inputSchema: { ...schema, properties },
     outputSchema,
     annotations: { title, ...hintsOf[operation ?? 'none'] },
@@ -117,7 +117,13 @@ export const runTools: readonly Tool[] = [
       properties: {
         run_id: runId,
         cursor: { type: 'string', description: 'The next_cursor of the answer before; without it, the first rows.' },
-        limit: { type: 'integer', minimum: 1, maximum: maxRows, default: rowsByDefault, description: 'Rows at most.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: maxRows,
+          default: rowsByDefault,
+          description: 'The maximum number of rows.',
+        },
       },
       required: ['run_id'],
       additionalProperties: false,
@@ -134,7 +140,7 @@ export const runTools: readonly Tool[] = [
   {
     name: cancelTool,
     title: 'Cancel a run',
-    description: 'Ends a run that still goes on. What it has done stays done.',
+    description: 'Cancels a run in progress. What it has changed stays changed.',
     inputSchema: { type: 'object', properties: { run_id: runId }, required: ['run_id'], additionalProperties: false },
     outputSchema,
     annotations: {

@@ -51,11 +51,11 @@ function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
   const samples = listed.flatMap(({ name: account }) =>
     guardStates.map((state) => ({ labels: { account, state }, value: facts.inState(account, state) })),
   );
-  return gauge('mailboxes', 'Number of mailboxes by what the guard makes of them.', samples);
+  return gauge('mailboxes', 'Number of mailboxes by state of the guard.', samples);
 }
 
 function mailboxesOmitted(facts: MailboxFacts): Family {
-  const help = 'Number of mailboxes whose series metrics.series_limit leaves out; they are guarded all the same.';
+  const help = 'Number of mailboxes whose series metrics.series_limit leaves out; the guard still watches them.';
   return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted() }]);
 }
 
@@ -106,7 +106,7 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
 function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
-    '1 while the account is polled, 0 when its polling has stood still for a minute.',
+    '1 while the account is polled, 0 when it has not been polled for a minute.',
     fleet.guarding().map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
   );
 }
@@ -115,7 +115,7 @@ function accountGuarded(fleet: Fleet): Family {
 function breakerOpen(fleet: Fleet): Family {
   return gauge(
     'guard_breaker_open',
-    'Whether the breaker holds every action under this base_url, 0 or 1.',
+    'Whether the circuit breaker holds every action under this base_url, 0 or 1.',
     [...fleet.breakers()].map(([api, { openSince }]) => ({ labels: { api }, value: openSince === null ? 0 : 1 })),
   );
 }
@@ -140,7 +140,7 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
     ),
     gauge(
       'outbox_oldest_timestamp_seconds',
-      'When the oldest unsent message was made, seconds since the Unix epoch; absent when none waits.',
+      'When the oldest unsent message was created, seconds since the Unix epoch; absent when none waits.',
       channels.flatMap(({ name, oldestPendingAt }) =>
         sampleIfKnown({ channel: name }, oldestPendingAt === null ? null : oldestPendingAt / 1_000),
       ),

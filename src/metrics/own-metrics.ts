@@ -77,7 +77,7 @@ function startAtZero(fleet: Fleet, { actions, decisions, requests, notifications
 function countLines(registry: Registry, linesDropped: () => number): void {
   new Counter({
     name: `${prefix}log_lines_dropped_total`,
-    help: 'Log lines that standard output did not take: its disk is full, or its reader has stalled or died.',
+    help: 'Log lines that could not be written to standard output: its disk is full, or its reader has stalled or exited.',
     registers: [registry],
     collect() {
       this.reset();
@@ -97,12 +97,12 @@ function createGauges(registry: Registry) {
     }),
     reloadSuccessful: new Gauge({
       name: `${prefix}config_last_reload_successful`,
-      help: '1 when the newest configuration was taken, 0 when it was refused and the one before stays in force.',
+      help: '1 when the newest configuration was loaded, 0 when it was refused and the previous one stays in force.',
       registers,
     }),
     reloadSuccessAt: new Gauge({
       name: `${prefix}config_last_reload_success_timestamp_seconds`,
-      help: 'When the configuration in force was taken, seconds since the Unix epoch.',
+      help: 'When the configuration in force was loaded, seconds since the Unix epoch.',
       registers,
     }),
   };

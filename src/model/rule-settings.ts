@@ -19,9 +19,9 @@ export interface RuleSettings {
   readonly blacklisted: {
     /** Globs on names of lists: a listing there is critical. */
     readonly major: readonly string[];
-    /** Globs on names of lists that count for nothing. */
+    /** Globs on names of lists to ignore. */
     readonly ignore: readonly string[];
-    /** Fewer lists than this are no listing. */
+    /** A listing on fewer lists does not count. */
     readonly minLists: number;
   };
   /** Of the mails of seven days that were delivered. */

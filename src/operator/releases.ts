@@ -44,7 +44,7 @@ export function releaseCommands(
       const reversals = mailbox.memory?.reversals ?? [];
       if (reversals.length === 0) return noChange(notContested(email));
       const effect = [
-        `Warmwarden may act on ${email} (account ${account}) again, although others took its changes back.`,
+        `Warmwarden may act on ${email} (account ${account}) again, although others reversed its changes.`,
       ];
       const stopped = stopsAt({ effect, about: [account, id, reversals] }, request);
       if (stopped) return stopped;
@@ -84,7 +84,7 @@ async function releaseAll(
 }
 
 function notContested(email: string): string {
-  return `Nothing to release: nobody has taken back what Warmwarden changed on ${email} lately.`;
+  return `Nothing to release: Warmwarden's changes on ${email} have not been reversed lately.`;
 }
 
 function releasedText(count: number, command: string): string {

@@ -23,7 +23,7 @@ export function silenceCommands(
         [...fleet.accounts()].map(({ name }) => name),
       );
       if (wrong) return invalid(wrong);
-      if (!(forMs > 0)) return invalid('A silence needs an end: say for how long.');
+      if (!(forMs > 0)) return invalid('A silence needs an end: add --for, such as --for 2h.');
       const from = world.clock.now();
       const silence = { id: newId(from, world.random()), match, by, reason, from, until: from + forMs };
       const stopped = stopsAt({ effect: effectOf('The silence', silence, fleet), about: [match, forMs] }, request);
@@ -41,7 +41,7 @@ export function silenceCommands(
       const now = world.clock.now();
       const silence = fleet.silences(now).find((one) => one.id === id);
       if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
-      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. What still fires is notified within a minute.`;
+      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. Warmwarden notifies you of what still fires within a minute.`;
       const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
       if (stopped) return stopped;
       const ended = { ...silence, until: now };
@@ -51,7 +51,7 @@ export function silenceCommands(
         fleet.putSilence(ended);
         return {
           result: 'done',
-          messages: [`Silence ${id} has expired. What still fires is notified within a minute.`],
+          messages: [`Silence ${id} has expired. Warmwarden notifies you of what still fires within a minute.`],
         };
       });
     },
@@ -61,7 +61,7 @@ export function silenceCommands(
 /** What is wrong with a match, in a sentence. */
 function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | null {
   if (Object.values(match).every((words) => words === undefined || words.length === 0))
-    return 'A silence must say what it is about: a rule, an account, a mailbox, a domain or a severity.';
+    return 'A silence needs at least one of: a rule, an account, a mailbox, a domain or a severity.';
   const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
@@ -75,7 +75,7 @@ function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readon
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
     `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'fires' : 'fire'} now.`,
-    'It mutes messages only: the guard goes on, the page shows everything, and the end of an announced alert is still notified.',
+    'It mutes messages only: the guard keeps working, the page shows everything, and Warmwarden still notifies you of the end of an announced alert.',
     ...(mutesActions
       ? ['It also mutes messages about what the guard does there. Use --rule to name the rules if you want those.']
       : []),

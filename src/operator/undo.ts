@@ -55,7 +55,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   };
 
   const leftAlone = (id: string, account: string) =>
-    `${fleet.mailbox(account, id)?.email ?? id}: left as it is; it was changed in the meantime.`;
+    `${fleet.mailbox(account, id)?.email ?? id}: not changed, because somebody changed it in the meantime.`;
 
   const undoAll = async (ours: readonly Undoing[], requester: Requester): Promise<readonly CommandOutcome[]> => {
     const ofAccounts = Map.groupBy(ours, ({ mailbox }) => mailbox.account);
@@ -71,7 +71,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
     const ended = (await store.confirmedSince(since)).filter(
       ({ kind, account, mailboxId }) => kind !== 'restore' && !stand.has(mailboxKey(account, mailboxId)),
     );
-    return [...new Set(ended.map(({ email }) => `${email}: left as it is; it was changed or taken back since.`))];
+    return [...new Set(ended.map(({ email }) => `${email}: not changed, because it was changed or reversed since.`))];
   };
 
   return async (request: UndoRequest) => {
@@ -82,7 +82,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
     const ours = undoingsOf(fleet.mailboxes(), since);
     if (ours.length === 0) {
       return noChange(
-        `Nothing to take back: no change that Warmwarden made by itself since ${momentText(since)} is still in force.`,
+        `Nothing to undo: no change that Warmwarden made by itself since ${momentText(since)} is still in force.`,
         ...left,
       );
     }
@@ -97,7 +97,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
     return audited(request, what, async () => {
       const outcomes = await undoAll(ours, request);
       const failures = outcomes.filter((one) => !succeeded(one)).length;
-      const outcome = `${ours.length - failures} of ${ours.length} mailboxes taken back.`;
+      const outcome = `${ours.length - failures} of ${ours.length} mailboxes restored.`;
       const messages = [...outcomes.flatMap((one) => one.messages), ...left, outcome];
       return { result: failures === 0 ? 'done' : 'failed', messages };
     });
@@ -138,9 +138,9 @@ function effectsOf({ mailbox, claims }: Undoing, command: string): readonly stri
 }
 
 function noWayBack(mailbox: MailboxState, command: string): string {
-  return `${mailbox.email}: the mode before is not known. Set one: \`${command} mode ${typedName(mailbox)} MODE\`.`;
+  return `${mailbox.email}: the earlier mode is unknown. Set a mode: \`${command} mode ${typedName(mailbox)} MODE\`.`;
 }
 
 function actedSince({ email }: MailboxState, { kind, since }: Claim): string {
-  return `${email}: Warmwarden acted on it again at ${momentText(since)} (${kind}). That was not part of this undo and is left as it is.`;
+  return `${email}: Warmwarden acted on it again at ${momentText(since)} (${kind}). That was not part of this undo, so it stays.`;
 }

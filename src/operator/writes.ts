@@ -164,7 +164,7 @@ function effectOf(scope: WriteScope, off: WritesOff | null, current: WritesOff |
   const replaced = current ? [`This replaces what ${current.by} set: ${current.reason}`] : [];
   return [
     `Warmwarden will change nothing: writes will be off for ${scopeText(scope)}${untilText(off)}.`,
-    'It goes on watching and notifies what it would have done.',
+    'It keeps polling and notifies you of what it would have done.',
     ...replaced,
   ];
 }

@@ -99,7 +99,8 @@ export class RecipeApi {
       const got: Result<Read> = await this.#get(path, signal);
       if (!got.ok) return got;
       const page = readRecipes(got.value.body);
-      if (!page) return this.#failed('GET', path, malformed(got.value.status, 'it holds no list of recipes').failure);
+      if (!page)
+        return this.#failed('GET', path, malformed(got.value.status, 'it does not hold a list of recipes').failure);
       pages.push(page);
       path = this.#nextOf(got.value);
       truncated = path === null ? saysMore(got.value.body) : pages.length >= maxPages;
@@ -133,7 +134,7 @@ export class RecipeApi {
       const failure: Failure = { kind: 'refused', status, detail, retryAfterMs: null };
       return { kind: 'not_started', failure: this.#failed('POST', path, failure).failure };
     }
-    return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it names no run`) };
+    return { kind: 'may_have_started', detail: this.#said('POST', path, `HTTP ${status}, but it does not name a run`) };
   }
 
   /** A run, with the first page of its rows or the one at `page`, which an earlier answer named. */
@@ -146,7 +147,7 @@ export class RecipeApi {
     if (run && (run.stateSaid !== null || run.rows !== null)) {
       return { ok: true, value: { run, nextPage: this.#nextOf(got.value) } };
     }
-    const detail = refusal === null ? 'it says nothing of a run' : `it says: ${refusal}`;
+    const detail = refusal === null ? 'it does not describe a run' : `it says: ${refusal}`;
     return this.#failed('GET', path, malformed(got.value.status, detail).failure);
   }
 
@@ -159,7 +160,7 @@ export class RecipeApi {
     if (!result.ok) return this.#failed('POST', path, result.failure);
     const run = readRun(result.value.body);
     if (run) return { ok: true, value: run };
-    return this.#failed('POST', path, malformed(result.value.status, 'it says nothing of a run').failure);
+    return this.#failed('POST', path, malformed(result.value.status, 'it does not describe a run').failure);
   }
 
   /** Ends the connections; requests under way fail as unavailable. */

@@ -20,5 +20,5 @@ export async function readCounting(status: number, body: Buffer, { own, others }
   const failure = await apart.carryOut({ status, secrets: { own, others } }, body, (piece) => {
     read = piece;
   });
-  return read ?? malformed(status, `it can't be read: ${failure ?? 'nothing came of it'}`);
+  return read ?? malformed(status, `it can't be read: ${failure ?? 'it gave no result'}`);
 }

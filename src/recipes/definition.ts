@@ -32,11 +32,11 @@ const scalar = z.union([z.string(), z.number(), z.boolean()], { error: () => 'mu
 const parameterSchema = section({
   type: oneOf(parameterTypes),
   description: line(500),
-  default: optional(scalar, undefined, 'What stands in when it is not given.'),
-  optional: optional(truth(), undefined, 'It may be left out without a default: the SELECT sees NULL.'),
-  one_of: optional(z.array(z.string().min(1)).min(1), undefined, 'The only words that it may be.'),
-  minimum: optional(z.number(), undefined, 'The least that a number may be.'),
-  maximum: optional(z.number(), undefined, 'The most that a number may be.'),
+  default: optional(scalar, undefined, 'The value when none is given.'),
+  optional: optional(truth(), undefined, 'It may be omitted without a default: the SELECT sees NULL.'),
+  one_of: optional(z.array(z.string().min(1)).min(1), undefined, 'The values that it may have.'),
+  minimum: optional(z.number(), undefined, 'The smallest number that it may be.'),
+  maximum: optional(z.number(), undefined, 'The largest number that it may be.'),
 });
 type WrittenParameter = z.output<typeof parameterSchema>;
 
@@ -51,20 +51,20 @@ const recipeSchema = section({
   id: z
     .string()
     .max(64)
-    .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'must be small letters and digits with single dashes, as at-risk'),
+    .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'must be lowercase letters and digits with single dashes, such as at-risk'),
   title: line(120),
   description: line(2_000),
-  parameters: optional(z.record(z.string(), parameterSchema), undefined, 'What it is asked with, by name.'),
+  parameters: optional(z.record(z.string(), parameterSchema), undefined, 'Its parameters, by name.'),
   select: z.string().min(1).max(20_000),
-  do: optional(doSchema, undefined, 'What is done for each row of an applied run.'),
+  do: optional(doSchema, undefined, 'What an applied run does for each row.'),
   schedule: optional(
     section({
       cron: z.string(),
-      time_zone: optional(z.string(), 'UTC', 'An IANA name, as Europe/Berlin.'),
-      apply: optional(truth(), false, 'Whether scheduled runs do what do: says.'),
+      time_zone: optional(z.string(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
+      apply: optional(truth(), false, 'Whether scheduled runs carry out do:.'),
     }),
     undefined,
-    'When it runs by itself.',
+    'When it runs automatically.',
   ),
 });
 type Written = z.output<typeof recipeSchema>;
@@ -108,12 +108,11 @@ function parameterFindings(name: string, written: WrittenParameter): readonly Fi
   const path = ['parameters', name];
   const found: Finding[] = [];
   if (!/^[a-z][a-z0-9_]{0,39}$/.test(name)) {
-    found.push(finding(path, 'must be small letters, digits and underscores, at most 40', 'key'));
+    found.push(finding(path, 'must be lowercase letters, digits and underscores, at most 40', 'key'));
   }
-  if (reservedNames.includes(name))
-    found.push(finding(path, 'this name has a meaning of its own: take another', 'key'));
+  if (reservedNames.includes(name)) found.push(finding(path, 'this name is reserved: choose another', 'key'));
   if (written.default !== undefined && written.optional) {
-    found.push(finding([...path, 'optional'], 'a parameter with a default is optional already', 'key'));
+    found.push(finding([...path, 'optional'], 'a parameter with a default is already optional', 'key'));
   }
   const numeric = written.type === 'integer' || written.type === 'number';
   for (const key of ['minimum', 'maximum'] as const) {
@@ -154,15 +153,15 @@ function scheduleFindings({ schedule, do: step, parameters = {} }: Written): rea
   const wrong = cronComplaint(schedule.cron, schedule.time_zone);
   if (wrong !== null) found.push(finding(['schedule', 'cron'], wrong));
   if (!isTimeZone(schedule.time_zone ?? 'UTC')) {
-    found.push(finding(['schedule', 'time_zone'], 'is no time zone: write an IANA name, as Europe/Berlin'));
+    found.push(finding(['schedule', 'time_zone'], 'is not a time zone: write an IANA name, such as Europe/Berlin'));
   }
   if (step?.operation === 'resume') {
-    found.push(finding(['schedule'], 'a recipe that resumes needs a person: take the schedule out', 'key'));
+    found.push(finding(['schedule'], 'only a person may run a recipe that resumes: remove the schedule', 'key'));
   }
   if (schedule.apply && !step) found.push(finding(['schedule', 'apply'], 'there is no do: to apply', 'key'));
   for (const [name, one] of Object.entries(parameters)) {
     if (one.default === undefined && !one.optional) {
-      found.push(finding(['parameters', name], 'needs a default: a schedule gives nothing', 'key'));
+      found.push(finding(['parameters', name], 'needs a default: a scheduled run has no parameters', 'key'));
     }
   }
   return found;

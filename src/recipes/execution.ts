@@ -49,7 +49,7 @@ export class NoRoomError extends Error {
   override readonly name = 'NoRoomError';
 
   constructor() {
-    super('its rows are too many: they fill all the room that runs have, and no run that has ended is left to delete');
+    super('it has too many rows: they fill all the space for runs, and there is no finished run left to delete');
   }
 }
 
@@ -102,7 +102,7 @@ export async function executeRun(context: RunContext, parts: ExecutionParts): Pr
 }
 
 function tooMany({ operationRows }: Limits): string {
-  return `it names more than ${operationRows} mailboxes, so nothing was done: narrow it down`;
+  return `it names more than ${operationRows} mailboxes, so Warmwarden did nothing: narrow it down`;
 }
 
 function select(

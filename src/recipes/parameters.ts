@@ -23,9 +23,9 @@ export function checkParameters(parameters: readonly Parameter[], given: Readonl
 
 function unknownParameter(name: string, known: readonly string[]): string {
   const shown = JSON.stringify(name.slice(0, 64));
-  if (known.length === 0) return `${shown} is no parameter of this recipe: it has none`;
+  if (known.length === 0) return `${shown} is not a parameter of this recipe: it has none`;
   const guess = didYouMean(name, known);
-  return `${shown} is no parameter of this recipe${guess === '' ? `; it has ${known.join(', ')}` : guess}`;
+  return `${shown} is not a parameter of this recipe${guess === '' ? `; it has ${known.join(', ')}` : guess}`;
 }
 
 type Value = { readonly value: ParameterValue } | { readonly wrong: string };

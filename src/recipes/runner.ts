@@ -62,7 +62,7 @@ export class RecipeRunner implements RecipeService {
   async open(): Promise<void> {
     const { runs, world } = this.#parts;
     for (const run of await runs.unended()) {
-      const error = 'Warmwarden ended before the run did; what it had done until then stays done.';
+      const error = 'Warmwarden ended before the run did. What the run had changed stays changed.';
       await runs.write({ ...run, status: 'failed', error, endedAt: world.clock.now() });
     }
   }
@@ -136,7 +136,7 @@ export class RecipeRunner implements RecipeService {
     if (found === 'pruned')
       return refuse(
         'pruned',
-        `The run ${id} was deleted: it is older than retention.runs, or newer runs took its room.`,
+        `The run ${id} was deleted: it is older than retention.runs, or newer runs needed its space.`,
       );
     return found ?? refuse('unknown_run', `There is no run ${id}.`);
   }
@@ -195,20 +195,20 @@ export class RecipeRunner implements RecipeService {
     const found = definitions.get(id);
     if (found) return found;
     const hint =
-      broken.length > 0 ? [`Some files are no recipes: \`${this.#parts.world.command} recipes list\` says why.`] : [];
+      broken.length > 0 ? [`Some files are not valid recipes: see \`${this.#parts.world.command} recipes list\`.`] : [];
     return refuse('unknown_recipe', `There is no recipe ${id}.`, ...hint);
   }
 
   #forbidden({ apply, role }: RunRequest, { id, operation }: Recipe): RecipeRefusal | null {
     if (operation === null)
-      return apply ? refuse('bad_parameters', `${id} only asks: there is nothing to apply.`) : null;
+      return apply ? refuse('bad_parameters', `${id} only reads: it has no actions to apply.`) : null;
     if (apply && role !== 'operator') {
-      return refuse('not_allowed', `To apply ${id} takes the role operator; this is a viewer.`);
+      return refuse('not_allowed', `To apply ${id} needs the role operator; this key is a viewer.`);
     }
     if (this.#parts.commandAccess()) return null;
     return refuse(
       'not_allowed',
-      `${id} changes mailboxes, which takes the running daemon; none answers on this store.`,
+      `${id} changes mailboxes, which needs a running daemon; no daemon answers on this store.`,
     );
   }
 
@@ -217,7 +217,7 @@ export class RecipeRunner implements RecipeService {
     if (this.#stopping) return refuse('busy', 'Warmwarden is stopping.');
     const waiting = [...this.#active.values()].filter(({ run }) => run.status === 'queued');
     if (waiting.length >= maxWaiting) {
-      return refuse('busy', `${waiting.length} runs wait already: try again later.`);
+      return refuse('busy', `${waiting.length} runs are already waiting: try again later.`);
     }
     const own = waiting.filter(({ run }) => run.by === by).length;
     if (scheduled || own < maxWaitingOfOne) return null;

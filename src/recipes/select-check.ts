@@ -34,7 +34,7 @@ export function checkSelect(select: string, parameters: readonly string[], does:
     return [...problems, `SQLite says: ${sayable(error)}`];
   }
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
-  if (twice !== undefined) problems.push(`two columns are called ${twice}: give one another name with AS`);
+  if (twice !== undefined) problems.push(`two columns are called ${twice}: rename one with AS`);
   if (does) {
     const taken = stepColumns.filter((name) => columns.includes(name));
     if (taken.length > 0)
@@ -58,7 +58,7 @@ function parameterProblems(bare: string, parameters: readonly string[]): string[
   for (const [whole, name] of bare.matchAll(/(?<![\w:])(?:[:@$](\w+)|\?\d*)/g)) {
     if (name === undefined || !whole.startsWith(':')) problems.add(`write parameters as :name, not ${whole}`);
     else if (name !== nowParameter && !parameters.includes(name))
-      problems.add(`:${name} is no parameter of the recipe`);
+      problems.add(`:${name} is not a parameter of the recipe`);
     else used.add(name);
   }
   for (const name of parameters) if (!used.has(name)) problems.add(`the parameter ${name} is never used`);

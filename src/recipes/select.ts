@@ -60,8 +60,8 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const gone = new Promise<string | null>((resolve) => {
-    child.once('error', (error) => resolve(`the process for it could not be started: ${error.message}`));
-    child.once('close', (code, by) => resolve(code === 0 ? null : `its process was ended (${by ?? `code ${code}`})`));
+    child.once('error', (error) => resolve(`its process could not be started: ${error.message}`));
+    child.once('close', (code, by) => resolve(code === 0 ? null : `its process was killed (${by ?? `code ${code}`})`));
   });
   const over = new AbortController();
   let late = false;
@@ -84,7 +84,7 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
     if (said) return said;
     const error = late
       ? `it took longer than ${timeLimitMs / 1_000} s and was stopped`
-      : (ended ?? 'its process said nothing');
+      : (ended ?? 'its process gave no answer');
     return { truncated: false, error };
   } finally {
     over.abort();

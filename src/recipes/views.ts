@@ -38,13 +38,13 @@ const who: readonly Column[] = [
   column('mailbox_id', "the API's id of the mailbox", 'm.mailbox_id'),
   column('email', 'its address', 'm.email'),
 ];
-const domain = column('domain', 'what stands behind the @ of the address, in small letters', 'domain_of(m.email)');
+const domain = column('domain', 'the part of the address after the @, in lowercase', 'domain_of(m.email)');
 
 /** The counts of a verdict that stands as JSON in `of`. */
 const verdictColumns = (of: string): readonly Column[] => [
   column('sent', "mails sent in the guard's window", `${of} ->> '$.sent'`),
   column('bounced', 'bounces among them', `${of} ->> '$.bounced'`),
-  column('rate_percent', 'bounced by sent', ratePercent(`${of} ->> '$.sent'`, `${of} ->> '$.bounced'`)),
+  column('rate_percent', 'bounced / sent', ratePercent(`${of} ->> '$.sent'`, `${of} ->> '$.bounced'`)),
   column('limit_percent', "the mode's limit; NULL in an unknown mode", percentOfPpm(`${of} ->> '$.limitPpm'`)),
   column('window_from', 'the first day of the window', `${of} ->> '$.windowFrom'`),
   column('window_to', 'the last day of the window', `${of} ->> '$.windowTo'`),
@@ -57,34 +57,34 @@ const verdictColumns = (of: string): readonly Column[] => [
 
 const mailboxes: View = {
   name: 'mailboxes',
-  about: 'One row a guarded mailbox, as it is believed to be now.',
+  about: 'One row per guarded mailbox, with what Warmwarden knows now.',
   columns: [
     ...who,
     domain,
-    column('provider', "the API's word for where it is hosted", "e.answer ->> '$.provider'"),
-    column('status', "the API's word for the mailbox", newest('$.status', 'e', 'd')),
+    column('provider', "the API's name for its provider", "e.answer ->> '$.provider'"),
+    column('status', "the status of the mailbox, in the API's words", newest('$.status', 'e', 'd')),
     column(
       'state',
       'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running or not_judged',
       'guard_state(m.account, m.mailbox_id, v.verdict, m.memory)',
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),
-    column('warmup_status', "the API's word for the warm-up", "w.answer ->> '$.status'"),
+    column('warmup_status', "the status of the warm-up, in the API's words", "w.answer ->> '$.status'"),
     column('run', 'running, paused, not_running or unknown', "v.verdict ->> '$.run'"),
     column('health_score', '0 to 100', newest('$.healthScore', 'e', 'w', 'd')),
     column('daily_limit', 'mails a day', newest('$.dailyLimit', 'e', 'w', 'd')),
     column('warmup_day', 'the day of the warm-up, from 1', newest('$.warmupDay', 'e', 'w')),
-    column('action', 'what the guard wants: none, hold, recovery, pause or restore', 'v.action'),
+    column('action', 'what the guard decided: none, hold, recovery, pause or restore', 'v.action'),
     column('reason', 'why, in one word', 'v.reason'),
     column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
     ...verdictColumns('v.verdict'),
     time('judged_at', 'when the newest answer was judged', 'v.until'),
-    column('claim', 'recovery or pause, while a change of Warmwarden stands', "m.memory ->> '$.claim.kind'"),
-    time('claim_since', 'since when it stands', "m.memory ->> '$.claim.since'"),
+    column('claim', 'recovery or pause, while a change of Warmwarden is in force', "m.memory ->> '$.claim.kind'"),
+    time('claim_since', 'since when it is in force', "m.memory ->> '$.claim.since'"),
     column('mode_before', 'the mode before that change', "m.memory ->> '$.claim.previousMode'"),
     column('connection', 'connected, error or unclear', "d.answer ->> '$.connection'"),
     column('connection_error', "the API's words for it", "d.answer ->> '$.connectionError'"),
-    column('missing_lists', 'mailbox lists in a row in which it was absent', 'm.missing_lists'),
+    column('missing_lists', 'how many mailbox lists in a row lacked it', 'm.missing_lists'),
     time('first_seen_at', 'when it was first listed', 'm.first_seen_at'),
     time('listed_at', 'when it was listed last', 'e.observed_at'),
     time('stats_at', 'when its counts were read', 's.observed_at'),
@@ -109,11 +109,11 @@ const mailboxes: View = {
 const count = (name: string, about: string, path: string) => column(name, about, `r.value ->> '$.${path}'`);
 const dailyStats: View = {
   name: 'daily_stats',
-  about: 'One row a mailbox and day, as the newest stats answer tells it (30 days, or as long as the longest window).',
+  about: 'One row per mailbox and day, from the newest stats answer (30 days, or as long as the longest window).',
   columns: [
     ...who,
     domain,
-    column('provider', "the API's word for where it is hosted", "e.answer ->> '$.provider'"),
+    column('provider', "the API's name for its provider", "e.answer ->> '$.provider'"),
     count('date', "the day, in the API's time zone", 'date'),
     count('sent', 'mails sent', 'sent'),
     count('bounced', 'bounces', 'bounced'),
@@ -134,7 +134,7 @@ const dailyStats: View = {
 
 const dnsChecks: View = {
   name: 'dns_checks',
-  about: 'Three rows a mailbox: SPF, DKIM and DMARC of its domain, as read last.',
+  about: 'Three rows per mailbox: SPF, DKIM and DMARC of its domain, as last read.',
   columns: [
     ...who,
     domain,
@@ -147,7 +147,7 @@ const dnsChecks: View = {
     column('status', "the API's word for it", "n.answer ->> ('$.records.' || k.value || '.status')"),
     column('value', 'the record as published', "n.answer ->> ('$.records.' || k.value || '.record')"),
     column('checked_at', 'when the API checked it, in its words', "n.answer ->> '$.checkedAt'"),
-    time('observed_at', 'when we read that', 'n.observed_at'),
+    time('observed_at', 'when Warmwarden read it', 'n.observed_at'),
   ],
   from: `FROM @mailboxes m
     ${answers('n', 'dns', 'JOIN')}
@@ -157,7 +157,7 @@ const dnsChecks: View = {
 
 const blacklistChecks: View = {
   name: 'blacklist_checks',
-  about: 'One row a mailbox: whether its sending address is on a blacklist, as read last.',
+  about: 'One row per mailbox: whether its sending address is on a blacklist, as last read.',
   columns: [
     ...who,
     domain,
@@ -169,9 +169,9 @@ const blacklistChecks: View = {
       "(SELECT group_concat(value, ', ') FROM json_each(b.answer, '$.lists'))",
     ),
     column('found', 'how many lists it is on', "b.answer ->> '$.found'"),
-    column('checked', 'how many lists were asked', "b.answer ->> '$.checked'"),
+    column('checked', 'how many lists the API checked', "b.answer ->> '$.checked'"),
     column('checked_at', 'when the API checked it, in its words', "b.answer ->> '$.checkedAt'"),
-    time('observed_at', 'when we read that', 'b.observed_at'),
+    time('observed_at', 'when Warmwarden read it', 'b.observed_at'),
   ],
   from: `FROM @mailboxes m
     ${answers('b', 'blacklist', 'JOIN')}
@@ -181,13 +181,13 @@ const blacklistChecks: View = {
 const decisions: View = {
   name: 'decisions',
   about:
-    'What the guard decided. The same verdict on consecutive answers is one row. Also of mailboxes that have left.',
+    'What the guard decided. The same verdict on consecutive answers is one row. Includes mailboxes that were removed.',
   columns: [
-    column('id', 'grows with time', 'v.id'),
+    column('id', 'increases with time', 'v.id'),
     ...who,
     time('since', 'when the verdict was first given', 'v.since'),
-    time('until', 'when it was given last', 'v.until'),
-    column('answers', 'how many answers were judged so', 'v.judged'),
+    time('until', 'when it was last given', 'v.until'),
+    column('answers', 'how many answers had this verdict', 'v.judged'),
     column('action', 'none, hold, recovery, pause or restore', 'v.action'),
     column('reason', 'why, in one word', 'v.reason'),
     column('mode', 'the warm-up mode', "v.verdict ->> '$.mode'"),
@@ -200,22 +200,22 @@ const decisions: View = {
 
 const actions: View = {
   name: 'actions',
-  about: 'What Warmwarden changed, or tried to change. Also of mailboxes that have left.',
+  about: 'What Warmwarden changed or tried to change. Includes mailboxes that were removed.',
   columns: [
     column('id', 'unique; sorts by time', 'a.id'),
     ...who,
-    column('kind', 'what was to be done', "a.action ->> '$.kind'"),
+    column('kind', 'recovery, pause, restore, resume or mode', "a.action ->> '$.kind'"),
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
-    column('asked_by', 'the person who wanted it; NULL when the guard did', "a.action ->> '$.by.name'"),
+    column('asked_by', 'the person who requested it; NULL for the guard', "a.action ->> '$.by.name'"),
     column('target_mode', 'the mode that it sets; NULL for a pause', "a.action ->> '$.targetMode'"),
     column('reason', 'why, in one word', "a.action ->> '$.verdict.reason'"),
     ...verdictColumns("(a.action -> '$.verdict')").filter(({ name }) => name !== 'bounces_until_breach'),
     column('mode_before', 'the mode before it', "a.action ->> '$.before.mode'"),
     column('attempts', 'requests sent for it', "a.action ->> '$.attempts'"),
-    time('planned_at', 'when it was wanted', 'a.planned_at'),
-    time('opened_at', 'when the first request was about to be sent', "a.action ->> '$.openedAt'"),
+    time('planned_at', 'when it was planned', 'a.planned_at'),
+    time('opened_at', 'when Warmwarden began to send the first request', "a.action ->> '$.openedAt'"),
     time('settled_at', 'when its outcome was known', "a.action ->> '$.settledAt'"),
-    time('next_try_at', 'when it is tried again', "a.action ->> '$.nextTryAt'"),
+    time('next_try_at', 'when Warmwarden tries again', "a.action ->> '$.nextTryAt'"),
     column('detail', 'what came back, in a sentence', "a.action ->> '$.detail'"),
   ],
   from: 'FROM @actions a JOIN @mailboxes m ON m.account = a.account AND m.mailbox_id = a.mailbox_id',
@@ -223,7 +223,7 @@ const actions: View = {
 
 const alerts: View = {
   name: 'alerts',
-  about: 'What is the case now: alerts that fire, and those that wait until they may.',
+  about: 'The alerts that fire now, and those that are pending.',
   columns: [
     column('fingerprint', 'the identity of the alert', 'a.fingerprint'),
     column('rule', 'the alert rule', "a.alert ->> '$.rule'"),
@@ -237,8 +237,8 @@ const alerts: View = {
     ),
     column('mailbox_id', 'the mailbox that it is about, if it is about one', 'a.mailbox_id'),
     column('email', 'its address', "a.alert ->> '$.email'"),
-    column('object', 'what else it is about: a domain, an ip', "a.alert ->> '$.object'"),
-    time('since', 'since when the condition holds', "a.alert ->> '$.since'"),
+    column('object', 'what else it is about: a domain, an IP address', "a.alert ->> '$.object'"),
+    time('since', 'since when the condition is true', "a.alert ->> '$.since'"),
     time('firing_at', 'since when it fires', "a.alert ->> '$.firingAt'"),
     column('title', 'one line: who and what', "a.alert ->> '$.facts.title'"),
   ],
@@ -252,11 +252,11 @@ const deliveries: View = {
     column('id', 'the same on every try', 'd.id'),
     column('channel', 'the name of the channel', 'd.channel'),
     column('title', 'one line of it', 'd.title'),
-    column('state', 'pending, sent, or dead: given up', 'd.state'),
+    column('state', 'pending, sent, or dead: undelivered', 'd.state'),
     column('attempts', 'how often it was tried', 'd.attempts'),
-    time('created_at', 'when it was written', 'd.created_at'),
+    time('created_at', 'when it was created', 'd.created_at'),
     time('next_attempt_at', 'when it is tried next', "CASE d.state WHEN 'pending' THEN d.next_attempt_at END"),
-    time('settled_at', 'when it was sent or given up', 'd.settled_at'),
+    time('settled_at', 'when it was sent or became undelivered', 'd.settled_at'),
     column('detail', 'what the last try said', 'd.detail'),
   ],
   from: 'FROM @deliveries d',
@@ -265,7 +265,7 @@ const deliveries: View = {
 const fact = (name: string, about: string, path: string) => column(name, about, `f.value ->> '$.${path}'`);
 const accounts: View = {
   name: 'accounts',
-  about: 'One row an account. Without a running daemon only its name and its mailboxes are known.',
+  about: 'One row per account. Without a running daemon only its name and its mailboxes are known.',
   columns: [
     fact('account', 'its name', 'name'),
     column(
@@ -273,14 +273,14 @@ const accounts: View = {
       'how many are guarded',
       "(SELECT count(*) FROM @mailboxes WHERE account = f.value ->> '$.name' AND left_at IS NULL)",
     ),
-    fact('requests_per_minute', 'requests that the rate limit leaves to us at present', 'requestsPerMinute'),
-    column('health', 'ok, other or unknown: what the API says of itself', "f.value ->> '$.health'"),
+    fact('requests_per_minute', 'requests a minute that Warmwarden may make at present', 'requestsPerMinute'),
+    column('health', 'ok, other or unknown: the health that the API reports', "f.value ->> '$.health'"),
     column('key_rejected', 'yes or no', yesNo("f.value ->> '$.keyRejected'")),
     column('writable', 'yes or no: whether the key may change anything', yesNo("f.value ->> '$.writable'")),
-    time('last_success_at', 'when a request succeeded last', "f.value ->> '$.lastSuccessAt'"),
-    time('failing_since', 'since when none succeeds', "f.value ->> '$.failingSince'"),
-    fact('last_failure', 'what the last failure said', 'lastFailure'),
-    fact('queue_length', 'polls that wait', 'queueLength'),
+    time('last_success_at', 'when a request last succeeded', "f.value ->> '$.lastSuccessAt'"),
+    time('failing_since', 'since when all requests fail', "f.value ->> '$.failingSince'"),
+    fact('last_failure', 'the last failure', 'lastFailure'),
+    fact('queue_length', 'polls that are waiting', 'queueLength'),
     time('oldest_due_at', 'since when the oldest of them waits', "f.value ->> '$.oldestDueAt'"),
   ],
   from: 'FROM json_each(account_facts()) f',

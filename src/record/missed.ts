@@ -7,7 +7,7 @@ import { dayMs, type EpochMs } from '../model/time.ts';
 const missedForMs = 7 * dayMs;
 
 export const noLongerMissed =
-  'It is no longer waited for: it was missing for a week, or the configuration leaves it out.';
+  'Warmwarden no longer expects it: it was missing for a week, or the configuration excludes it.';
 
 type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
 

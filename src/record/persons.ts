@@ -11,7 +11,7 @@ import { actionId, isActive, plannedAction, type WantedChange } from './plan.ts'
 export type PersonsChange = WantedChange & { readonly by: Person };
 
 /** Why a change is dropped that would take back what is no longer ours. */
-export const changedByOthers = 'left as it is: others have changed it since';
+export const changedByOthers = 'not changed: others have changed it since';
 
 /** Whether we still claim what an action of ours changed, on what was seen last. */
 export function isClaimed(actionId: string, { memory, warmup }: MailboxState): boolean {
@@ -34,15 +34,15 @@ export function planForPerson(
   return turns.take(async () => {
     const now = world.clock.now();
     const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return `${email} has left the account.`;
+    if (!mailbox) return `${email} is no longer on the account.`;
     const off = fleet.writesOffOver(account, id, now);
     if (off) return writesAreOff(off, world.command);
     const current = mailbox.action;
     if (isActive(current) && (current.state === 'open' || current.by)) {
-      return `Another change of ${email} is under way. Try again in a minute.`;
+      return `Another change of ${email} is in progress. Try again in a minute.`;
     }
     if (change.undoes !== undefined && !isClaimed(change.undoes, mailbox)) return `${email}: ${changedByOthers}.`;
-    const detail = `${change.by.name} asked for something else`;
+    const detail = `${change.by.name} requested something else`;
     const displaced = isActive(current) ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
     const planned = plannedAction(mailbox, change, { verdict, now, newId: () => actionId(now, world.random()) });

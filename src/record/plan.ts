@@ -52,7 +52,7 @@ export function actionKind(verdict: Verdict): GuardActionKind | null {
 }
 
 /** Why an action is dropped that the configuration or a person no longer allows. */
-export const notEnforced = 'writing is switched off';
+export const notEnforced = 'writes are off';
 
 export interface Planning {
   readonly mailbox: MailboxState;
@@ -75,7 +75,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
   if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
-  const why = enforce ? `no longer wanted: ${verdict.reason}` : notEnforced;
+  const why = enforce ? `no longer needed: ${verdict.reason}` : notEnforced;
   if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
   if (wanted && enforce && writable) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };

@@ -31,7 +31,7 @@ export function releaseBreaker(
   });
 }
 
-/** The guard may act on a mailbox again although others took its changes back. False when nothing was contested. */
+/** The guard may act on a mailbox again although others reversed its changes. False when nothing was contested. */
 export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
     const { fleet, store } = rooms;

@@ -44,14 +44,14 @@ export async function previewOf(
   }
   return [
     ...atMost(
-      dropped.map(({ account, email }) => `${account}/${email} is guarded no more`),
-      'mailboxes are guarded no more',
+      dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`),
+      'mailboxes are no longer guarded',
     ),
     ...atMost(
       ending.map(({ facts }) => `the alert "${facts.title}" ends`),
       'alerts end',
     ),
-    ...atMost(turned, 'mailboxes are judged otherwise'),
+    ...atMost(turned, 'mailboxes are judged differently'),
   ];
 }
 
@@ -75,7 +75,7 @@ function turnOf({ account, email, verdict }: MailboxState, after: Word): readonl
   const now = verdict?.answer;
   if (!now || (now.action === after.action && now.reason === after.reason)) return [];
   return [
-    `${account}/${email} is judged otherwise, and its alerts follow: ${now.action} (${now.reason}) -> ${after.action} (${after.reason})`,
+    `${account}/${email} is judged differently, and its alerts change: ${now.action} (${now.reason}) -> ${after.action} (${after.reason})`,
   ];
 }
 

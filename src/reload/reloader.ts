@@ -100,7 +100,7 @@ export class Reloader {
   }
 
   async #take(request: ReloadRequest): Promise<CommandOutcome> {
-    if (this.#stopped) return failed('The daemon is stopping: nothing is reloaded.');
+    if (this.#stopped) return failed('The daemon is stopping, so it reloads nothing.');
     const { force, by } = request;
     const { source, live, taken } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
@@ -111,7 +111,7 @@ export class Reloader {
     }
     const dropped = droppedBy(loaded.config, fleet.mailboxes()).length;
     if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
-      const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If that is meant: \`${world.command} reload --force\`.`;
+      const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If you intend that: \`${world.command} reload --force\`.`;
       return this.#refuse([problem], request);
     }
     const impact = impactOf(live.config, loaded.config);
@@ -139,21 +139,21 @@ export class Reloader {
       refused();
       await this.#alert.show(problems);
     }
-    return invalid(...problems, 'The configuration before stays in force.');
+    return invalid(...problems, 'The previous configuration stays in force.');
   }
 
   #describe(loaded: ValidConfig, impact: Impact): readonly string[] {
     const changes = changesBetween(this.#inForce.settings, loaded.settings);
     const waiting = needingRestart(this.#parts.source.started.settings, loaded.settings);
-    if (changes.length + waiting.length === 0) return ['The configuration is the one in force: nothing changes.'];
+    if (changes.length + waiting.length === 0) return ['The configuration is already in force: nothing changes.'];
     const late = new Set(waiting.map(({ name }) => name));
     return [
       ...changes.filter(({ name }) => !late.has(name)).map(changeText),
       ...waiting.map((change) => `${changeText(change)} (needs a restart)`),
-      ...accountText('begins to be guarded', impact.added),
-      ...accountText('is guarded no more', impact.removed),
-      ...accountText('starts its loop over', impact.restarted),
-      ...accountText('goes on under other rules', impact.reruled),
+      ...accountText('is now guarded', impact.added),
+      ...accountText('is no longer guarded', impact.removed),
+      ...accountText('restarts its polling', impact.restarted),
+      ...accountText('continues with other settings', impact.reruled),
     ];
   }
 
@@ -184,7 +184,7 @@ export class Reloader {
       await turns.take(async () => live.replace(config));
       this.#inForce = loaded;
       for (const account of [...added, ...named(impact.restarted)])
-        await attempt(`account ${account.name} could not be begun`, () => duties.begin(account, retired));
+        await attempt(`account ${account.name} could not be started`, () => duties.begin(account, retired));
     });
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
@@ -198,7 +198,7 @@ export class Reloader {
       );
     });
     for (const account of named(impact.reruled))
-      await attempt(`account ${account.name} is judged by the new rules with its next answers only`, () =>
+      await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
         this.#rerule(account, before),
       );
     return troubles;
@@ -227,8 +227,8 @@ export class Reloader {
 
 function changeText({ name, before, after }: SettingChange): string {
   if (before === null) return `${name}: ${after} (new)`;
-  if (after === null) return `${name}: ${before} (gone)`;
-  return before === after ? `${name}: another value` : `${name}: ${before} -> ${after}`;
+  if (after === null) return `${name}: ${before} (removed)`;
+  return before === after ? `${name}: changed` : `${name}: ${before} -> ${after}`;
 }
 
 function accountText(what: string, names: readonly string[]): readonly string[] {
@@ -238,7 +238,7 @@ function accountText(what: string, names: readonly string[]): readonly string[] 
 function endedBadly(name: string, failure: string | null): readonly string[] {
   if (failure === null) return [];
   return [
-    `account ${name}: its earlier polling loop ended with an error (${failure}). What it had sent is looked for now.`,
+    `account ${name}: its earlier polling loop ended with an error (${failure}). Warmwarden now checks whether the changes that it had sent took effect.`,
   ];
 }
 

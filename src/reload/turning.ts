@@ -38,7 +38,7 @@ export function turns({ pulse, loops }: Turning): boolean {
 
 /** A part of a sentence: why an account's loops are to be begun again; null while there is no reason. */
 export function ailmentOf({ pulse, loops, turnedAt }: Turning, now: number): string | null {
-  if (pulse === null) return 'its polling was not started';
+  if (pulse === null) return 'its polling did not start';
   if (pulse.broken !== null) return `its ${pulse.broken} loop ended with an error`;
   if (now - turnedAt < unguardedAfterMs) return null;
   const [slowest = 'request'] = loopNames.toSorted((one, other) => loops[one].since - loops[other].since);

@@ -32,16 +32,16 @@ export class AtRiskError extends StoreError {
 /** The file under the open handle is no longer the one at its path. */
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(
-    `${file} was deleted or replaced while Warmwarden was running: what is written now would be lost`,
-    `Put the original ${file} back, and Warmwarden carries on. A restart uses what is there then: an empty store knows nothing of earlier actions, silences or the emergency stop.`,
+    `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
+    `Put the original ${file} back, and Warmwarden continues. A restart uses what is there then: an empty store has no earlier actions, silences or emergency stop.`,
   );
 }
 
 /** The WAL under the open handle lacks writes that it held. */
 export function cutShortError(wal: string): AtRiskError {
   return new AtRiskError(
-    `${wal} was cut short while Warmwarden was running: what it held is lost, and more writes would damage the store`,
-    'Restart Warmwarden: it carries on from what the store still holds, or from a copy that you put in its place.',
+    `${wal} was truncated while Warmwarden was running: its data is lost, and more writes would damage the store`,
+    'Restart Warmwarden: it continues with what the store still has, or with a backup that you put in its place.',
   );
 }
 
@@ -96,8 +96,8 @@ export function failureOf(file: string, error: unknown): StoreFailure {
 }
 
 function remedyOf(file: string, code: number | null, error: unknown): string {
-  if (code === null && !(error instanceof StoreError)) return 'Look at the log for the cause, and report it.';
-  if (code === full) return `Free space on the disk of ${file}; Warmwarden then carries on by itself.`;
+  if (code === null && !(error instanceof StoreError)) return 'The log has the cause: please report it.';
+  if (code === full) return `Free space on the disk of ${file}; Warmwarden then continues by itself.`;
   if (code === busy || code === protocol) return `Another process has locked ${file}: find it with \`fuser ${file}\`.`;
   if (code === ioError) return `Check the disk of ${file}: reading or writing it fails.`;
   if (readOnly.includes(code ?? 0))

@@ -30,7 +30,7 @@ export class Ledger {
   /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
   static open(path: string): Ledger {
     if (!existsSync(path))
-      throw new StoreError(`There is no store at ${path}: has the daemon run with this configuration?`);
+      throw new StoreError(`There is no store at ${path}: has the daemon ever run with this configuration?`);
     return new Ledger(path, connectReadOnly(path));
   }
 
@@ -93,4 +93,4 @@ export class Ledger {
 }
 
 const earlier = (path: string) =>
-  `The store ${path} was written by an earlier version of Warmwarden: start the daemon once, which brings it up to date.`;
+  `The store ${path} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`;

@@ -252,11 +252,11 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
       return `the API's answer can't be read (${detail})${address}`;
     case 'refused':
       return status !== null && status >= 300 && status < 400
-        ? `the API redirects, which is not followed (${detail}); check base_url`
+        ? `the API redirects, which Warmwarden does not follow (${detail}); check base_url`
         : `the API refuses to answer (${detail}); check the plan and the key's read permission`;
     case 'throttled':
-      return `the API says that there are too many requests (${detail}); check plan or requests_per_minute`;
+      return `the API reports too many requests (${detail}); check plan or requests_per_minute`;
     case 'unavailable':
-      return `the API does not answer (${detail})${listed ? '' : '; check base_url, and that the API is up'}`;
+      return `the API does not answer (${detail})${listed ? '' : '; check base_url and whether the API is up'}`;
   }
 }

@@ -212,7 +212,7 @@ export class AccountWatch {
       if (!this.#options.selects(mailbox)) continue;
       try {
         if (mailbox.action)
-          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before anything was sent');
+          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before it sent anything');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },

@@ -120,7 +120,7 @@ export class FirstSweep {
     if (world.clock.monotonic() - this.#lastSaidAt >= progressEveryMs) this.#say();
   }
 
-  /** Its account is guarded no more. */
+  /** Its account is no longer guarded. */
   end(): void {
     this.#newcomers.clear();
     this.#settled.clear();

@@ -35,7 +35,7 @@ export class Pulse {
       await run(() => {
         this.#turns[loop] += 1;
       });
-      if (!signal.aborted) throw new Error('it ended although nobody had stopped it');
+      if (!signal.aborted) throw new Error('it ended unexpectedly');
     } catch (error) {
       this.#broken ??= loop;
       this.#log.error({ account: this.#account, loop, err: error }, 'a loop of an account failed');

@@ -45,7 +45,7 @@ describe('an error', () => {
     const plain = await commandLine(args);
     expect(plain.code).toBe(1);
     expect(plain.stderr).toMatch(
-      /^warmwarden: There is no store at .*: has the daemon run with this configuration\?\n$/,
+      /^warmwarden: There is no store at .*: has the daemon ever run with this configuration\?\n$/,
     );
     expect((await commandLine([...args, '--debug'])).stderr).toContain('    at ');
   });

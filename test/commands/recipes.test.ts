@@ -32,7 +32,7 @@ test('without a daemon it asks the store, as a table, JSON or CSV, and says what
     stderr: 'the parameter minutes must be a whole number\n',
   });
   const applied = await warmwarden('recipes', 'run', 'refresh-dns', '--apply', '--yes', '--config', config);
-  expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('takes the running daemon')]);
+  expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining('needs a running daemon')]);
 });
 
 test('beside a daemon it acts through it, and the run is kept there', async () => {

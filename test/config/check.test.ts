@@ -56,7 +56,7 @@ describe('check', () => {
     expect(await run('good.yaml', { API_KEY: 'sk_live_1234' })).toEqual({
       status: 0,
       stdout: 'test/config/good.yaml is valid: 1 account, 0 channels\n',
-      stderr: 'warning: test/config/good.yaml:1:1 alerts.channels: there is no channel: nobody will be told\n',
+      stderr: 'warning: test/config/good.yaml:1:1 alerts.channels: there is no channel: no alert will be sent\n',
     });
   });
 });

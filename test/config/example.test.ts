@@ -122,14 +122,14 @@ describe('config.example.yaml', () => {
 
   test('is valid as copied once its account has a key; the one warning is that there is no channel', () => {
     const { problems, warnings } = checked(text, { ACME_API_KEY: 'sk_live_1234' });
-    expect([problems, warnings]).toEqual([[], ['there is no channel: nobody will be told']]);
+    expect([problems, warnings]).toEqual([[], ['there is no channel: no alert will be sent']]);
     expect(checked(text, {}).problems).toEqual(['the environment variable ACME_API_KEY is not set']);
   });
 
   test('is valid with its channels, which need three variables more', () => {
     const { problems, warnings } = checked(withChannels, environment);
     const local = 'is missing: links in messages lead to 127.0.0.1, which opens only on this machine';
-    expect([problems, [...warnings].sort()]).toEqual([[], [local, 'no route leads to fix: it gets nothing']]);
+    expect([problems, [...warnings].sort()]).toEqual([[], [local, 'no route leads to fix: it gets no alerts']]);
     expect(checked(withChannels, { ACME_API_KEY: 'sk_live_1234' }).problems).toEqual([
       'the environment variable SLACK_URL is not set',
       'the environment variable HOOK_SECRET is not set',

@@ -195,7 +195,7 @@ describe('plain http', () => {
     expect(accepted(account.replace('https://mailboxes.example/', url)).accounts[0]?.baseUrl).toBe(url);
   });
 
-  test('is accepted beyond loopback with allow_http: true beside it', () => {
+  test('is accepted beyond loopback with allow_http: true next to it', () => {
     const text = `${account.replace('https:', 'http:')}    allow_http: true\n`;
     expect(accepted(text).accounts[0]?.baseUrl).toBe('http://mailboxes.example');
   });
@@ -203,14 +203,14 @@ describe('plain http', () => {
 
 describe('warnings', () => {
   test('no channel is a warning', () => {
-    expect(warnings(account)).toEqual(['alerts.channels: there is no channel: nobody will be told']);
+    expect(warnings(account)).toEqual(['alerts.channels: there is no channel: no alert will be sent']);
   });
 
   test('a route that fits no rule or account, and a channel without a route, are warnings', () => {
     const routes = '  routes: [{match: {rule: bounce_over_limt, account: "b*"}, channels: [ops]}]\n';
     const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
     expect(warnings(account + reachable + two + routes)).toEqual([
-      'alerts.channels[1]: no route leads to idle: it gets nothing',
+      'alerts.channels[1]: no route leads to idle: it gets no alerts',
       'alerts.routes[0].match.rule: "bounce_over_limt" fits none (did you mean bounce_over_limit?)',
       'alerts.routes[0].match.account: "b*" fits none',
     ]);
@@ -219,7 +219,7 @@ describe('warnings', () => {
   test('a recipe gets nothing without a route, and a warning says so', () => {
     const fix = '{name: fix, type: recipe, base_url: "https://r.example/v1/", api_key: rk_1, recipe: r1}';
     const text = `${account}${reachable}alerts:\n  channels: [{name: ops, type: slack, url: "https://s.example"}, ${fix}]\n`;
-    expect(warnings(text)).toEqual(['alerts.channels[1]: no route leads to fix: it gets nothing']);
+    expect(warnings(text)).toEqual(['alerts.channels[1]: no route leads to fix: it gets no alerts']);
     const { alerts } = accepted(text);
     expect(alerts.routes.map(({ channels }) => channels)).toEqual([['ops']]);
     expect(alerts.channels[1]).toMatchObject({ baseUrl: 'https://r.example/v1', apply: false });

@@ -49,14 +49,14 @@ test.each([
 });
 
 test.each([
-  ['a page', page, 'the body is no JSON'],
-  ['JSON with a < in front', '<{"status":"active"}', 'the body is no JSON'],
+  ['a page', page, 'the body is not valid JSON'],
+  ['JSON with a < in front', '<{"status":"active"}', 'the body is not valid JSON'],
   ['nothing', '', 'the body is empty'],
   ['blanks', ' \n', 'the body is empty'],
-  ['a list', '[]', 'no JSON object'],
-  ['null', 'null', 'no JSON object'],
-  ['a text', '"active"', 'no JSON object'],
-  ['half an object', '{"status":"act', 'the body is no JSON'],
+  ['a list', '[]', 'not a JSON object'],
+  ['null', 'null', 'not a JSON object'],
+  ['a text', '"active"', 'not a JSON object'],
+  ['half an object', '{"status":"act', 'the body is not valid JSON'],
   ['an object of another kind', '{"hello":"world"}', 'not what the document describes'],
   ['an answer about another mailbox', JSON.stringify({ ...good, mailbox_id: 'b' }), 'about another mailbox'],
 ])('HTTP 200 with %s is malformed (H2, H5)', async (_name, body, said) => {
@@ -159,7 +159,7 @@ test('a body that ends early is a failure (H15)', async () => {
     response.write('{"status":"active"');
     setImmediate(() => response.destroy());
   });
-  expect(failure).toMatchObject({ kind: 'malformed', detail: expect.stringContaining('broke off') });
+  expect(failure).toMatchObject({ kind: 'malformed', detail: expect.stringContaining('ended before') });
 });
 
 test('a connection that is reset before an answer is a failure', async () => {
@@ -205,7 +205,10 @@ test('a body without end is cut off, also when it comes without a length (H17)',
     };
     more();
   });
-  expect(failure).toMatchObject({ kind: 'malformed', detail: expect.stringContaining('larger than we accept') });
+  expect(failure).toMatchObject({
+    kind: 'malformed',
+    detail: expect.stringContaining('larger than Warmwarden accepts'),
+  });
   expect(sent).toBeLessThan(60);
 });
 
@@ -220,10 +223,10 @@ test('gzip is asked for and understood (H16)', async () => {
 
 const zeros = Buffer.alloc(33 * 1024 * 1024);
 const encoded: readonly [string, string, Buffer, string][] = [
-  ['gzip that ends early (H15)', 'gzip', gzipSync(JSON.stringify(good)).subarray(0, -12), 'broke off'],
-  ['gzip that is plain (H16)', 'gzip', Buffer.from(JSON.stringify(good)), 'is no gzip, though it says so'],
-  ['br, which was not asked for (H16)', 'br', brotliCompressSync(JSON.stringify(good)), 'encoded as br'],
-  ['a gzip bomb (H17)', 'gzip', gzipSync(zeros), 'larger than we accept'],
+  ['gzip that ends early (H15)', 'gzip', gzipSync(JSON.stringify(good)).subarray(0, -12), 'ended before'],
+  ['gzip that is plain (H16)', 'gzip', Buffer.from(JSON.stringify(good)), 'it says that it is gzip, but it is not'],
+  ['br, which Warmwarden did not request (H16)', 'br', brotliCompressSync(JSON.stringify(good)), 'encoded as br'],
+  ['a gzip bomb (H17)', 'gzip', gzipSync(zeros), 'larger than Warmwarden accepts'],
 ];
 
 test.each(encoded)('%s is malformed, never an empty answer', async (_name, encoding, body, said) => {
@@ -345,7 +348,7 @@ test('a host name that is not known is said in words (H20)', async () => {
   await using client = clientOf('http://mailboxes.invalid');
   const result = await client.api.warmup('a');
   expect(result).toMatchObject({ ok: false, failure: { kind: 'unavailable', status: null } });
-  expect(result.ok || result.failure.detail).toMatch(/the host name (is not known|could not be looked up)/);
+  expect(result.ok || result.failure.detail).toMatch(/the host name (is unknown|could not be looked up)/);
 });
 
 test.each([

@@ -127,14 +127,24 @@ const cases: readonly [name: string, fault: string, route: Route, outcome: objec
     'stats',
     failure('unavailable', said('no complete answer within')),
   ],
-  ['H15: a truncated body is malformed', 'truncated', 'stats', failure('malformed', said('broke off'))],
-  ['H15: a truncated gzip is malformed', 'truncated-gzip', 'stats', failure('malformed', said('broke off'))],
+  ['H15: a truncated body is malformed', 'truncated', 'stats', failure('malformed', said('ended before'))],
+  ['H15: a truncated gzip is malformed', 'truncated-gzip', 'stats', failure('malformed', said('ended before'))],
   ['H15: a reset before the head is unavailable', 'reset', 'stats', failure('unavailable', { status: null })],
   ['H16: gzip is understood', 'gzip', 'warmup', answer({ mode: 'balanced' })],
-  ['H16: gzip that is plain is malformed', 'gzip-that-is-plain', 'stats', failure('malformed', said('no gzip'))],
+  [
+    'H16: gzip that is plain is malformed',
+    'gzip-that-is-plain',
+    'stats',
+    failure('malformed', said('gzip, but it is not')),
+  ],
   ['H16: br, which nobody asked for, is malformed', 'brotli', 'stats', failure('malformed', said('br'))],
-  ['H17: a huge body is cut off', 'huge', 'mailboxes', failure('malformed', said('larger than we accept'))],
-  ['H17: a gzip bomb is cut off', 'gzip-bomb', 'mailboxes', failure('malformed', said('larger than we accept'))],
+  ['H17: a huge body is cut off', 'huge', 'mailboxes', failure('malformed', said('larger than Warmwarden accepts'))],
+  [
+    'H17: a gzip bomb is cut off',
+    'gzip-bomb',
+    'mailboxes',
+    failure('malformed', said('larger than Warmwarden accepts')),
+  ],
   [
     'H17: a gzip bomb in an error answer leaves the status',
     'gzip-bomb-in-error',
@@ -247,8 +257,8 @@ test('S1: a field that can not be read is said once, whatever number of rows and
   await it.api.stats(it.id);
   await it.api.stats(it.id);
   expect(it.said).toEqual([
-    'stats.sent is no plain number: "1,204"; it counts as unknown',
-    'stats.bounced is no plain number: "NaN"; it counts as unknown',
+    'stats.sent is not a plain number: "1,204"; it counts as unknown',
+    'stats.bounced is not a plain number: "NaN"; it counts as unknown',
   ]);
 });
 
@@ -256,7 +266,7 @@ test('S5: a listing that contradicts itself is said once', async () => {
   await using it = await facing([{ fault: 'lists-contradict', route: 'blacklist' }]);
   await it.api.blacklist(it.id);
   await it.api.blacklist(it.id);
-  expect(it.said).toEqual(['listed is false, but blacklists_found is not empty: listed counts']);
+  expect(it.said).toEqual(['listed is false, but blacklists_found is not empty: Warmwarden uses listed']);
 });
 
 test('a plain answer of every route raises no doubt', async () => {

@@ -179,9 +179,7 @@ describe('the tools of a service elsewhere', () => {
     host.list = () => ({ status: 200, body: { recipes: [{ id: 'good' }, { title: 'no id' }], broken } });
     expect(await rpc.tools()).toHaveLength(3);
     expect(await rpc.tools()).toHaveLength(3);
-    expect(noted).toEqual([
-      "b.yaml:3:1 select: is missing\nRecipes of the service that have no id can't be offered: 1.",
-    ]);
+    expect(noted).toEqual(["b.yaml:3:1 select: is missing\nRecipes of the service without an id can't be offered: 1."]);
   });
 
   it('claim to be read-only only where the service says so', async () => {
@@ -366,7 +364,7 @@ describe('a mistake on the command line', () => {
     const mistakes: readonly (readonly [string, readonly string[]])[] = [
       ['must end with /v1', ['--base-url', 'https://recipes.example']],
       ['twice', ['--base-url', 'https://recipes.example/v1/v1/']],
-      ['is no address', ['--base-url', 'recipes']],
+      ['is not an address', ['--base-url', 'recipes']],
       ['plain http to another machine', ['--base-url', 'http://recipes.example/v1']],
       ['set WARMWARDEN_API_KEY', ['--base-url', 'https://recipes.example/v1']],
       ["can't be read", ['--base-url', 'https://r.example/v1', '--api-key-file', '/no/such']],

@@ -72,7 +72,7 @@ test('a silence that fits nothing, or everything, is refused with what there is'
   const ask = (match: object) => askDaemon(path, 'silence-add', { match, for_seconds: 3_600, ...asker });
   expect(await ask({})).toEqual({
     result: 'invalid',
-    messages: ['A silence must say what it is about: a rule, an account, a mailbox, a domain or a severity.'],
+    messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain or a severity.'],
   });
   expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
     /^No alert rule is called dns_fialing; there are api_down/,

@@ -18,7 +18,7 @@ describe('a recipe is refused', () => {
     [
       'with an id that is no id',
       `id: My Recipe\ntitle: R\ndescription: D.\n${ask}`,
-      'r.yaml:1:5 id: must be small letters',
+      'r.yaml:1:5 id: must be lowercase letters',
     ],
     [
       'with a column that is not there',
@@ -49,7 +49,7 @@ describe('a recipe is refused', () => {
     [
       'with a parameter that nobody declared',
       `${head}select: SELECT :x AS x\n`,
-      'r.yaml:4:9 select: :x is no parameter of the recipe',
+      'r.yaml:4:9 select: :x is not a parameter of the recipe',
     ],
     [
       'with a question mark for a parameter',
@@ -84,12 +84,12 @@ describe('a recipe is refused', () => {
     [
       'that resumes by the clock',
       `${head}${ask}do: {operation: resume, reason: r}\nschedule: {cron: "0 8 * * *"}\n`,
-      'r.yaml:6:1 schedule: a recipe that resumes needs a person',
+      'r.yaml:6:1 schedule: only a person may run a recipe that resumes',
     ],
     [
       'with a time zone that is none',
       `${head}${ask}schedule: {cron: "0 8 * * *", time_zone: Mars/Base}\n`,
-      'r.yaml:5:42 schedule.time_zone: is no time zone',
+      'r.yaml:5:42 schedule.time_zone: is not a time zone',
     ],
   ])('%s', (_what, text, problem) => {
     expect(problemsOf(text).map((said) => said.slice(0, problem.length))).toEqual([problem]);

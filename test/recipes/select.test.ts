@@ -157,7 +157,7 @@ describe('a SELECT', () => {
     const stop = new AbortController();
     const asked = ask(`${endless} SELECT count(*) FROM r`, { signal: stop.signal });
     stop.abort();
-    expect((await asked).error).toMatch(/^its process was ended/);
+    expect((await asked).error).toMatch(/^its process was killed/);
   });
 
   test.each([

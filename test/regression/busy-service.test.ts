@@ -54,7 +54,7 @@ test('a tool that is called while 100 runs wait says that nothing was started, a
   await api.close();
   expect(refused).toEqual({
     ok: false,
-    said: [expect.stringMatching(/^Nothing was started\. .*100 runs wait already: try again later\./)],
+    said: [expect.stringMatching(/^Nothing was started\. .*100 runs are already waiting: try again later\./)],
   });
 });
 

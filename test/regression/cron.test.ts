@@ -45,7 +45,7 @@ test.each([
 test('the schedule of a recipe is refused with its line', () => {
   const text = 'id: own\ntitle: t\ndescription: d\nselect: SELECT 1 AS one\nschedule: {cron: "0-9999999 * * * *"}\n';
   expect(readDefinition(text, { file: 'own.yaml', builtIn: false })).toEqual({
-    problems: [`own.yaml:5:18 schedule.cron: "0-9999999 * * * *" is no cron expression: "0-9999999" ${refusal}`],
+    problems: [`own.yaml:5:18 schedule.cron: "0-9999999 * * * *" is not a cron expression: "0-9999999" ${refusal}`],
   });
 });
 

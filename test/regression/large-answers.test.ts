@@ -83,10 +83,10 @@ describe('a large answer', () => {
       said.push(result.ok ? client.said : result.failure.detail.replaceAll('~', ''));
     }
     expect(said).toEqual([
-      ['stats.sent is no plain number: "many"; it counts as unknown'],
+      ['stats.sent is not a plain number: "many"; it counts as unknown'],
       expect.stringMatching(/^GET \/v1\/stats: HTTP 200, but it says: /),
       'GET /v1/stats: HTTP 200, but the answer is about another mailbox',
-      expect.stringMatching(/^GET \/v1\/stats: HTTP 200, but the body is no JSON object: /),
+      expect.stringMatching(/^GET \/v1\/stats: HTTP 200, but the body is not a JSON object: /),
     ]);
     expect(JSON.stringify(said)).not.toContain('sk_live_');
   });

@@ -80,7 +80,7 @@ test('a store error while an intent is open and a reload waits for it leaves the
 
 test('a store error while mailboxes are judged by new rules is said, and the rest of the reload is done', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
-  stage.expectErrors('The store is failing.', 'is judged by the new rules with its next answers only');
+  stage.expectErrors('The store is failing.', 'applies the new settings only with its next answers');
   await stage.run(11 * minuteMs);
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
   db.exec("CREATE TRIGGER full BEFORE UPDATE ON mailboxes BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
@@ -89,7 +89,7 @@ test('a store error while mailboxes are judged by new rules is said, and the res
   db.close();
   expect(outcome.result).toBe('done');
   expect(outcome.messages.at(-1)).toMatch(
-    /^account agency is judged by the new rules with its next answers.*disk is full/,
+    /^account agency applies the new settings only with its next answers.*disk is full/,
   );
   await stage.run(hourMs);
   expect(stage.mailbox(oliver).verdict?.answer.limitPpm).toBe(10_000);

@@ -82,7 +82,7 @@ describe('an older answer', () => {
     duty.simulator.fleet.setMode(oliver, 'slow');
     const asked = duty.watch().carryOut(known(duty, oliver), { kind: 'mode', targetMode: 'slow', by });
     await duty.run(minuteMs);
-    expect(await asked).toMatchObject({ state: 'dropped', detail: 'it is so already' });
+    expect(await asked).toMatchObject({ state: 'dropped', detail: 'no change needed' });
     poll.open();
     await duty.run(minuteMs);
     expect(duty.mailbox(oliver)?.warmup?.answer.mode).toBe('slow');

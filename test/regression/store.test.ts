@@ -89,7 +89,7 @@ describe('a store that fails while the daemon runs', () => {
       .find(({ rule }) => rule === 'store_failing')
       ?.sentences.join(' ');
     expect(said).toContain('was deleted or replaced while Warmwarden was running');
-    expect(said).toContain('back, and Warmwarden carries on.');
+    expect(said).toContain('back, and Warmwarden continues.');
     renameSync(`${path}.away`, path);
     await run(3 * minuteMs);
     expect([await ready(), told('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
@@ -137,8 +137,8 @@ describe('the WAL of the store', () => {
     const { path, store, write } = await opened();
     await write();
     truncateSync(`${path}-wal`, 0);
-    await expect(write()).rejects.toThrow('-wal was cut short');
-    await expect(write()).rejects.toThrow('-wal was cut short');
+    await expect(write()).rejects.toThrow('-wal was truncated');
+    await expect(write()).rejects.toThrow('-wal was truncated');
     expect(store.trouble).toMatchObject({ failures: 2 });
   });
 
@@ -280,7 +280,7 @@ describe('other users of the machine', () => {
     shop.exec('CREATE TABLE orders (id integer)');
     shop.close();
     chmodSync(path, 0o644);
-    await expect(Store.open(path, now)).rejects.toThrow('a database of something else');
+    await expect(Store.open(path, now)).rejects.toThrow('a database of another program');
     expect(mode(path)).toBe('644');
   });
 });
@@ -296,14 +296,14 @@ describe('a second name of the store', () => {
     expect(store.trouble.failures).toBe(0);
   });
 
-  test('finds the same lock when it is a link to the file, and is refused when it is a link to nothing', async () => {
+  test('finds the same lock when it is a link to the file, and is refused when it is a link to a file that does not exist', async () => {
     const { path } = await opened();
     const folder = mkdtempSync(join(tmpdir(), 'warmwarden-regression-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     symlinkSync(path, join(folder, 'link.db'));
     await expect(Store.open(join(folder, 'link.db'), now)).rejects.toThrow('is in use by');
     symlinkSync(join(folder, 'nowhere.db'), join(folder, 'dangling.db'));
-    await expect(Store.open(join(folder, 'dangling.db'), now)).rejects.toThrow('a link to nothing');
+    await expect(Store.open(join(folder, 'dangling.db'), now)).rejects.toThrow('a link to a file that does not exist');
     mkdirSync(join(folder, 'data'));
     symlinkSync('/dev/null', join(folder, 'data', 'w.db.lock'));
     await expect(Store.open(join(folder, 'data', 'w.db'), now)).rejects.toThrow('is not a regular file; remove it');

@@ -122,8 +122,7 @@ describe('without a daemon', () => {
     const runner = recipeRunner(stillWorld(), parts);
     const started = await runner.start({ recipe: 'many', parameters: {}, apply: false, by: 'me', role: 'viewer' });
     if ('refused' in started) throw new Error(started.said.join(' '));
-    const error =
-      'its rows are too many: they fill all the room that runs have, and no run that has ended is left to delete';
+    const error = 'it has too many rows: they fill all the space for runs, and there is no finished run left to delete';
     expect(await runner.ended(started.id, 50_000)).toMatchObject({ status: 'failed', error });
     await runner.close();
   });

@@ -124,7 +124,7 @@ test('the alert of a failed action ends when a person asks for what is so alread
   const by = { name: 'a test', reason: 'to see it' };
   const asked = duty.watch().carryOut(found, { kind: 'pause', targetMode: null, by });
   await duty.run(2 * hourMs);
-  expect(await asked).toMatchObject({ state: 'dropped', detail: 'it is so already' });
+  expect(await asked).toMatchObject({ state: 'dropped', detail: 'no change needed' });
   expect(duty.alert('guard_action_failed')).toBeUndefined();
 });
 

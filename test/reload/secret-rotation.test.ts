@@ -1,4 +1,4 @@
-// A secret that was replaced in its file: when it is taken over, and when it is tried again.
+// A secret that was replaced in its file: when it is taken over, and when Warmwarden tries again.
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { CommandOutcome } from '../../src/model/operator-command.ts';

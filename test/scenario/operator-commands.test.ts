@@ -110,7 +110,7 @@ describe('undo', () => {
     expect(after).toEqual([`${jonas} resume`]);
     expect(stage.mailbox(jonas)).toMatchObject({ memory: { claim: null, run: 'running' } });
     expect((await stage.command('undo', request)).messages[0]).toMatch(
-      /^Nothing to take back: no change that Warmwarden made by itself since .* is still in force\.$/,
+      /^Nothing to undo: no change that Warmwarden made by itself since .* is still in force\.$/,
     );
   });
 });

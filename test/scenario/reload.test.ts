@@ -45,7 +45,7 @@ describe('a reload', () => {
     });
     expect(said.result).toBe('done');
     expect(said.messages).toContain('accounts[agency].headroom: 10% -> 20%');
-    expect(said.messages).toContain('account agency starts its loop over');
+    expect(said.messages).toContain('account agency restarts its polling');
     expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
     await stage.run(2 * minuteMs);
     stage.receiver.answer = () => 200;
@@ -118,7 +118,7 @@ describe('a reload', () => {
     expect(refused.messages[0]).toContain('drops 2 of the 3 guarded mailboxes');
     expect(stage.fleet().mailboxCount()).toBe(3);
     const dry = await stage.reload(without, { force: true, dryRun: true });
-    expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is guarded no more[\s\S]*the alert ".*" ends/);
+    expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is no longer guarded[\s\S]*the alert ".*" ends/);
     expect(stage.fleet().mailboxCount()).toBe(3);
     expect((await stage.reload(without, { force: true })).result).toBe('done');
     await stage.run(10 * minuteMs);
@@ -144,7 +144,7 @@ describe('a reload', () => {
     );
     expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
     expect(dry.messages.join('\n')).toMatch(
-      /amelia\.ward.* judged otherwise.*: recovery \(bounce_rate_over_limit\) -> none/,
+      /amelia\.ward.* judged differently.*: recovery \(bounce_rate_over_limit\) -> none/,
     );
     expect(stage.fleet().mailboxCount()).toBe(3);
   });

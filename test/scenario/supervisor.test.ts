@@ -106,14 +106,14 @@ describe('the supervisor', () => {
   it('begins an account that a reload could not begin', async () => {
     await using scene = await begin();
     scene.stage.expectErrors(
-      'account agency could not be begun',
-      'Warmwarden restarts the polling of an account: its polling was not started',
+      'account agency could not be started',
+      'Warmwarden restarts the polling of an account: its polling did not start',
     );
     scene.fail('new AccountWatch', 'throws');
     const { messages } = await scene.stage.reload((config) => {
       Object.assign(config.accounts[0] ?? {}, { headroom: '20%' });
     });
-    expect(messages.at(-1)).toMatch(/^account agency could not be begun: /);
+    expect(messages.at(-1)).toMatch(/^account agency could not be started: /);
     const at = scene.stage.clock.now();
     await scene.stage.run(10 * minuteMs);
     expect(scene.polled(at)).toBeGreaterThanOrEqual(18);

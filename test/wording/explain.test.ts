@@ -21,7 +21,7 @@ test('verdicts in words', () => {
   );
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No mails were sent in the evidence window yet');
   expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
-  expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: a day in the future is left out'] }))).toContain(
+  expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',
   );
 });

@@ -95,7 +95,7 @@ function refuseForeign(database: DatabaseSync, path: string): void {
   if (names.length === 0 || names.includes('meta')) return;
   database.close();
   throw new StoreError(
-    `The store ${path} can't be used: it is a database of something else, with a table ${names[0]}. Set store.url to another file.`,
+    `The store ${path} can't be used: it is a database of another program, with a table ${names[0]}. Set store.url to another file.`,
   );
 }
 
@@ -111,8 +111,8 @@ export function storeError(path: string, error: unknown): Error {
     /not a database|malformed|no such (table|column)|already exists/.test(said) && !said.includes('EEXIST');
   return new StoreError(
     foreign
-      ? `The store ${path} can't be used: it is no store of Warmwarden, or it is damaged (${said}). Move it away, or set store.url to another file.`
-      : `The store ${path} can't be opened: ${said}. Set store.url to a file in a folder that can be written.`,
+      ? `The store ${path} can't be used: it is not a store of Warmwarden, or it is damaged (${said}). Move it away, or set store.url to another file.`
+      : `The store ${path} can't be opened: ${said}. Set store.url to a file in a writable folder.`,
   );
 }
 

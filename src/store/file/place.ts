@@ -50,7 +50,7 @@ export function closeToOthers(file: string): readonly string[] {
 function fileAt(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return path;
-  if (found.isSymbolicLink() && !existsSync(path)) throw new Error('it is a link to nothing');
+  if (found.isSymbolicLink() && !existsSync(path)) throw new Error('it is a link to a file that does not exist');
   const file = realpathSync(path);
   const stats = statSync(file);
   if (stats.isDirectory()) throw new Error('it is a folder');
@@ -95,6 +95,6 @@ function closeFolder(file: string): readonly string[] {
   }
   const whose = isOurs(stats) ? 'holds other files too' : 'belongs to another user';
   return [
-    `Other users can enter the folder of the store, ${folder} (mode ${modeOf(stats)}), which ${whose}: give the store a folder of its own with mode 0700.`,
+    `Other users can enter the folder of the store, ${folder} (mode ${modeOf(stats)}), which ${whose}: give the store its own folder with mode 0700.`,
   ];
 }

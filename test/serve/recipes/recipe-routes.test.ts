@@ -145,7 +145,8 @@ describe('what is refused', () => {
     const body = JSON.stringify({ parameters: { mots: 1, most: 1.5 } });
     const [, refusal] = await jsonOf(await ask('/recipes/count/runs', { method: 'POST', body }));
     expect(refusal).toMatchObject({
-      message: '"mots" is no parameter of this recipe (did you mean most?) the parameter most must be a whole number',
+      message:
+        '"mots" is not a parameter of this recipe (did you mean most?) the parameter most must be a whole number',
     });
   });
 
