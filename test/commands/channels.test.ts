@@ -72,7 +72,7 @@ test('every other type has its own test message; a recipe is looked up and not s
   expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject([
     { labels: { alertname: 'warmwarden_test' } },
   ]);
-  expect((await channels('test', 'fix')).stdout).toContain('has the recipe at-risk; it was not started.');
+  expect((await channels('test', 'fix')).stdout).toContain('has the recipe at-risk. The test did not start it.');
   expect(host.of('POST', /./)).toEqual([]);
 });
 

@@ -198,7 +198,7 @@ describe('a command', () => {
     await duty.run(10 * minuteMs);
     const change = { kind: 'resume', targetMode: null, undoes: 'an action of long ago', by } as const;
     expect(await duty.watch().carryOut(known(duty, oliver), change)).toBe(
-      `${oliver}: left as it is: others have changed it since.`,
+      `${oliver}: not changed: others have changed it since.`,
     );
   });
 

@@ -99,7 +99,7 @@ describe('undo', () => {
     await stage.run(31 * minuteMs);
     const request = { since_seconds: 12 * 3_600 };
     const preview = await stage.command('undo', { ...request, dry_run: true });
-    expect(preview.messages.join(' ')).toContain(`${amelia}: left as it is`);
+    expect(preview.messages.join(' ')).toContain(`${amelia}: not changed`);
     expect(made(stage)).toEqual(before);
     const outdated = await stage.command('undo', { ...request, plan: 'another' });
     expect([outdated.result, outdated.plan, made(stage)]).toEqual(['changed', preview.plan, before]);
