@@ -67,7 +67,9 @@ interface ComparedGuard {
 
 /** Runs a backtest; its exit code: 0 done, 1 when something could not be read. Throws a CommandError for a mistake in a file. */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
-  const { print, complain } = surroundings;
+  const { print } = surroundings;
+  // In JSON what failed is part of the answer.
+  const complain = options.json ? () => {} : surroundings.complain;
   const { config } = loadConfigured(options.config);
   const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
   for (const failure of outcome.failures) complain(`warmwarden backtest: ${failure}\n`);

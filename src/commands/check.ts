@@ -41,12 +41,13 @@ async function check(options: CheckOptions): Promise<void> {
   const { config: file } = options;
   const loaded = loadConfigured(file);
   mustBeKnown(options.mailbox, loaded);
-  for (const warning of loaded.warnings) process.stderr.write(`warning: ${formatProblem(file, warning)}\n`);
   const { config } = loaded;
   const oldWords = oldWordsIn(
     (await new RecipeCatalogue(() => config.recipes.directory).recipes()).definitions.values(),
   );
-  for (const warning of oldWords) process.stderr.write(`warning: ${warning}\n`);
+  const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...oldWords];
+  // In JSON they are part of the answer.
+  if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   const beside = options.online === true && (await daemonListens(config.store.path));
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const online = options.online ? await askOnline(config, world, beside) : null;

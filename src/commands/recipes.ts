@@ -189,17 +189,17 @@ async function runOnce(
 }
 
 async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: RunOptions): Promise<void> {
-  if (run.status !== 'succeeded') {
-    process.stderr.write(`warmwarden: ${run.recipe} ${run.status}${run.error === null ? '' : `: ${run.error}`}\n`);
-    process.exitCode = exitFailed;
-  }
-  if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
+  const failed = run.status !== 'succeeded';
+  if (failed) process.exitCode = exitFailed;
   if (json) return void printJson('recipes run', run);
+  if (failed)
+    process.stderr.write(`warmwarden: ${run.recipe} ${run.status}${run.error === null ? '' : `: ${run.error}`}\n`);
+  if (csv) return print(await ask(`/runs/${run.id}`, { headers: { accept: 'text/csv' } }));
   const { rows } = run;
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned') ? ' Nothing was done: --apply does it.' : '';
-  process.stderr.write(`${run.row_count} rows.${more}${plan}\n`);
+  process.stderr.write(`${run.row_count} ${run.row_count === 1 ? 'row' : 'rows'}.${more}${plan}\n`);
 }
 
 function tableOf(names: readonly string[], rows: readonly Row[]): string {

@@ -1,10 +1,11 @@
 // Every command, in one table: with --help, with wrong arguments, without a daemon, beside one, without a terminal, with --json.
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allCommands } from '../../src/commands/commands.ts';
 import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -68,6 +69,9 @@ const table: readonly Row[] = [
 /** They serve until they are stopped, or print a script: --help and wrong arguments only. */
 const withoutFacts = ['run', 'demo', 'simulator', 'mcp', 'completion'];
 
+const recipeKey = 'ww_a-recipe-key-of-this-test';
+const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-commands-'));
 const known = new Map<string, string>();
 let simulator: Simulator;
@@ -116,6 +120,7 @@ function writeConfig(name: string): void {
     alerts: { channels: [{ name: 'ops', type: 'slack', url: receiver.url }] },
     store: { url: `sqlite:./${name}.db` },
     server: { listen: '127.0.0.1:0' },
+    recipes: { api_keys: [{ name: 'bot', sha256: digestOf(recipeKey), plan: 'agency', role: 'operator' }] },
   };
   writeFileSync(configOf(name), JSON.stringify(config));
 }
@@ -229,4 +234,53 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     // The parameters of a recipe are a JSON Schema, which has words of its own.
     expect(keysOf(answer).filter((key) => /[A-Z]/.test(key) && key !== 'additionalProperties')).toEqual([]);
   });
+});
+
+const unknown: readonly (readonly string[])[] = [
+  ['check', '--mailbox', 'other/nobody@x.example'],
+  ['channels', 'test', 'nobody'],
+  ['channels', 'resend', 'nobody', '--yes'],
+  ['explain', 'nobody@x.example'],
+  ['history', '--mailbox', 'nobody@x.example'],
+  ['pause', 'nobody@x.example', '--yes'],
+  ['contest', 'release', 'nobody@x.example', '--yes'],
+  ['recipes', 'run', 'nothing'],
+  ['writes', 'off', '--account', 'nobody', '--yes', ...reason],
+  ['silence', 'add', '--rule', 'nothing', '--for', '1h', '--yes', ...reason],
+  ['silence', 'expire', 'nothing', '--yes'],
+];
+
+test.each(unknown)('an unknown name ends with 2: %s %s %s', async (...argv) => {
+  const { code, stdout } = await run([...argv, '--json'], 'guarded');
+  expect(code).toBe(2);
+  expect(['unknown_name', 'invalid']).toContain(errorShape.parse(JSON.parse(stdout)).error.code);
+});
+
+const reading = ['status', 'alerts list', 'explain', 'history', 'silence list', 'recipes list', 'recipes run'];
+
+describe.each(table.filter(({ words }) => reading.includes(words)))('$words --url', ({ words, args = [] }) => {
+  const argv = [...words.split(' '), ...args];
+
+  test('reads from a daemon elsewhere', async () => {
+    vi.stubEnv('WARMWARDEN_API_KEY', recipeKey);
+    const { code, stdout, stderr } = await run([...argv, '--url', daemon.url, '--json'], 'alone');
+    vi.unstubAllEnvs();
+    expect([code, stderr]).toEqual([0, '']);
+    shapes[words as keyof typeof shapes].parse(JSON.parse(stdout));
+  });
+
+  test('says that none answers', async () => {
+    vi.stubEnv('WARMWARDEN_API_KEY', recipeKey);
+    const { code, stdout } = await run([...argv, '--url', 'http://127.0.0.1:9', '--json'], 'guarded');
+    vi.unstubAllEnvs();
+    expect([code, JSON.parse(stdout).error.code]).toEqual([1, 'no_daemon']);
+  });
+});
+
+test('what changes something takes a token with --url, and goes in the clear to no other machine', async () => {
+  const pause = ['pause', 'MAILBOX', '--yes', '--json', '--url'];
+  for (const url of [daemon.url, 'http://mail.example', 'nowhere']) {
+    const { code, stdout } = await run([...pause, url], 'guarded');
+    expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'usage']);
+  }
 });
