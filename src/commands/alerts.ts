@@ -27,11 +27,11 @@ type ListAnswer = AlertsAnswer & { readonly guarded: boolean };
 
 export function alertsCommand(): Command {
   const list = withDaemonOptions(new Command('list'))
-    .description('the alerts that fire, the gravest first; exits with 1 when nothing is guarded')
-    .option('--all', 'also pending ones, which fire if their cause lasts')
+    .description('list the alerts that fire, the most severe first; exits with 1 when nothing is guarded')
+    .option('--all', 'also list pending alerts, which fire if their cause lasts')
     .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))
     .action(listAlerts);
-  return new Command('alerts').description('what is wrong at present').addCommand(list);
+  return new Command('alerts').description('show what is wrong').addCommand(list);
 }
 
 async function listAlerts(options: ListOptions): Promise<void> {

@@ -36,7 +36,7 @@ export interface Surroundings {
 /** The command; main.ts mounts it. */
 export function backtestCommand(): Command {
   return new Command('backtest')
-    .description("what the guard would have done to the fleet over the API's history, assuming today's modes")
+    .description("show what the guard would have done over the API's history, assuming today's modes")
     .addOption(configOption('the configuration: accounts, guard and overrides'))
     .option('--days <number>', `days of history, 1 to ${maxDays}`, wholeDays, maxDays)
     .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')

@@ -10,6 +10,6 @@ export function breakerCommand(): Command {
       change(options, (daemon, carried) => askDaemon(daemon, 'breaker-release', carried)),
     );
   return new Command('breaker')
-    .description('the circuit breaker, which holds actions on a whole fleet')
+    .description('release the circuit breaker, which holds actions when much of the fleet would change at once')
     .addCommand(release);
 }

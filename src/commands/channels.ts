@@ -29,15 +29,15 @@ interface ResendOptions extends ChangeOptions {
 
 export function channelsCommand(): Command {
   const test = new Command('test')
-    .description('send a test message through a channel, and say what came back; a recipe is looked up, not started')
+    .description('send a test message through a channel and show the answer; a recipe is looked up, not started')
     .argument('<name>', "the channel's name")
     .addOption(configOption('the configuration file'))
     .addOption(jsonOption())
     .action(tryOut);
   const resend = withChangeOptions(new Command('resend'))
-    .description('send undelivered messages once more, as they were, through the running daemon')
+    .description('send undelivered messages again, unchanged, through the running daemon')
     .argument('[name]', 'only of this channel')
-    .option('--delivery <id>', 'only this one, as the page and /api/deliveries name it')
+    .option('--delivery <id>', 'only this message, by its id on the page and in /api/deliveries')
     .action((channel: string | undefined, options: ResendOptions) => {
       const which = { channel: channel ?? null, delivery: options.delivery ?? null };
       return change(options, (daemon, carried) => askDaemon(daemon, 'channels-resend', { ...carried, ...which }));
@@ -99,8 +99,11 @@ function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
 
 function saidOf(name: string, result: SendResult, took: string): readonly string[] {
   const status = result.answer ? `: HTTP ${result.answer.status}` : '';
-  const outcome = result.kind === 'sent' ? 'took it' : 'did not take it';
-  return [`${name} ${outcome}${status} after ${took}.`, ...(result.detail ? [sentence(result.detail)] : [])];
+  const outcome = result.kind === 'sent' ? 'succeeded' : 'failed';
+  return [
+    `The test of ${name} ${outcome} after ${took}${status}.`,
+    ...(result.detail ? [sentence(result.detail)] : []),
+  ];
 }
 
 /** The start of what came back, on one line. */
@@ -108,5 +111,5 @@ function bodyOf({ answer }: SendResult): readonly string[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a receiver's answer must not move the terminal.
   const text = (answer?.text ?? '').replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
   if (text === '') return [];
-  return [`It said: ${text.length > maxBodyShown ? `${text.slice(0, maxBodyShown)}…` : text}`];
+  return [`The answer: ${text.length > maxBodyShown ? `${text.slice(0, maxBodyShown)}…` : text}`];
 }

@@ -25,14 +25,17 @@ interface CheckOptions extends JsonOptions {
 /** Exit code 0 for a valid file, else 2; 1 when an account fails online. Writes no secret anywhere. */
 export function checkCommand(): Command {
   return new Command('check')
-    .description('check a configuration file, and say everything that is wrong with it')
+    .description('check a configuration file and list every problem in it')
     .addOption(configOption('the file to check'))
-    .option('--show', 'print the settings in force, each with where its value came from; secrets are hidden')
+    .option('--show', 'print the settings in force and where each value comes from; secrets are hidden')
     .option(
       '--mailbox <address>',
       'print the guard settings in force for one mailbox (its address, id, or ACCOUNT/ADDRESS), overrides resolved',
     )
-    .option('--online', 'ask each account: does it answer, whom would it guard, how old would the data get')
+    .option(
+      '--online',
+      'also ask each account: does its API answer, which mailboxes are selected, how old will the data get',
+    )
     .addOption(jsonOption())
     .action(check);
 }

@@ -8,7 +8,7 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 export function completionCommand(all: () => Promise<readonly Command[]>): Command {
   const shells = Object.keys(scripts);
   return new Command('completion')
-    .description('a script that completes commands, options and mailboxes in your shell')
+    .description('print a script that completes commands, options and mailboxes in your shell')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells))
     .action(async (shell: keyof typeof scripts) => {
       process.stdout.write(scripts[shell](grammarOf(await all())));

@@ -30,8 +30,8 @@ export type Send = (carried: Carried) => Promise<CommandOutcome>;
 
 export function withConfirmOptions(command: Command): Command {
   return command
-    .option('--yes', 'do it without asking; needed where there is no terminal')
-    .option('--dry-run', 'only show what it would do');
+    .option('--yes', 'do not ask; needed without a terminal')
+    .option('--dry-run', 'show the effect and change nothing');
 }
 
 /** A command that has the running daemon change something. */

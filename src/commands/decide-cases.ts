@@ -9,11 +9,12 @@ import { percent, ratePpm } from '../model/rate.ts';
 import type { EvidenceStart, RunState, Verdict } from '../model/verdict.ts';
 
 const number = z.number();
-const caseSchema = z.object({
+/** A case as the file has it. */
+export const caseSchema = z.object({
   id: z.string(),
-  mode: z.string().nullable(),
+  mode: z.string().nullable().describe('The warm-up mode.'),
   now: z.iso.datetime(),
-  stats: z.unknown(),
+  stats: z.unknown().describe('The days of the stats answer.'),
   config: z
     .object({
       window_days: number,

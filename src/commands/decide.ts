@@ -22,11 +22,11 @@ interface DecideOptions {
 
 export function decideCommand(): Command {
   return new Command('decide')
-    .description("the guard's verdict for a stats answer (GET /v1/stats, as a file or on stdin), as JSON")
+    .description("print the guard's verdict on a stats answer (GET /v1/stats) from a file or standard input, as JSON")
     .addOption(new Option('--mode <mode>', 'the warm-up mode of the mailbox').choices([...warmupModes]))
     .option('--stats <file>', 'the stats answer; without it, standard input')
     .option('--config <file>', 'take the guard settings of its first account; without it, the defaults')
-    .option('--cases <file>', 'judge an array of cases instead, as docs/cli.md describes them')
+    .option('--cases <file>', 'judge an array of cases instead, in the format that docs/cli.md describes')
     .addOption(jsonOption())
     .action((options: DecideOptions) => {
       printJson('decide', options.cases === undefined ? verdictOf(options) : verdictsOf(options.cases));

@@ -28,7 +28,7 @@ const lookEveryMs = 10_000;
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('a simulated fleet, the daemon guarding it, and what it tells: the whole product in a minute')
+    .description('run a simulated fleet and a daemon that guards it, and show what happens')
     .option('--speed <factor>', 'how many times as fast as real time', Number, defaultSpeed)
     .option(
       '--port <port>',

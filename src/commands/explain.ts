@@ -17,7 +17,7 @@ interface ExplainOptions extends DaemonOptions {
 
 export function explainCommand(): Command {
   return withDaemonOptions(new Command('explain'))
-    .description('why a mailbox is as it is: every decision with its counts, and what was done')
+    .description('show why a mailbox is in its state: every decision with its counts, and what was done')
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
     .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
     .action(explain);

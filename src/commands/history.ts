@@ -19,10 +19,10 @@ interface HistoryOptions extends DaemonOptions {
 
 export function historyCommand(): Command {
   return withDaemonOptions(new Command('history'))
-    .description('the audit log: who changed what, when, why, and what came of it; the newest first')
+    .description('show the audit log: who changed what, when, why, and the outcome; the newest first')
     .option('--mailbox <name>', 'only commands on this mailbox, by address, id or ACCOUNT/ADDRESS')
-    .option('--since <duration>', 'how far back; 30d without it', duration)
-    .option('--guard', 'also what Warmwarden did by itself')
+    .option('--since <duration>', 'how far back (default: 30d)', duration)
+    .option('--guard', 'also show what Warmwarden did by itself')
     .action(history);
 }
 

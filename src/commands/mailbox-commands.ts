@@ -8,7 +8,7 @@ import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { duration } from './duration.ts';
 
 export function pauseCommand(): Command {
-  return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending is not touched').action(
+  return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending continues').action(
     (mailbox: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'pause', { ...carried, mailbox })),
   );
@@ -31,7 +31,7 @@ export function modeCommand(): Command {
 
 export function undoCommand(): Command {
   return withChangeOptions(new Command('undo'))
-    .description('take back what Warmwarden did by itself, where nobody changed it since')
+    .description('undo what Warmwarden did by itself, except where others changed it since')
     .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
     .action((options: ChangeOptions & { readonly since: number }) =>
       change(options, (daemon, carried) =>

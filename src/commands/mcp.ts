@@ -43,10 +43,10 @@ interface Opened {
 
 export function mcpCommand(): Command {
   return new Command('mcp')
-    .description('offer every saved recipe as a tool to an MCP client, over stdin and stdout')
+    .description('offer every saved recipe as a tool to an MCP client, over standard input and output')
     .addOption(configOption('the configuration that names the store and the recipes'))
-    .option('--base-url <url>', 'a recipe service elsewhere; it ends with /v1')
-    .option('--api-key-file <file>', `its key, in a file; otherwise the environment variable ${keyVariable}`)
+    .option('--base-url <url>', 'a recipe service elsewhere; its address ends with /v1')
+    .option('--api-key-file <file>', `a file with its key; without it, the environment variable ${keyVariable}`)
     .option('--allow-http', 'accept plain http to another machine')
     .action(mcp);
 }

@@ -28,7 +28,7 @@ export interface JsonOptions {
 }
 
 export function jsonOption(): Option {
-  return new Option('--json', 'print JSON, errors too');
+  return new Option('--json', 'print JSON, also for errors');
 }
 
 /** What a command prints with --json, by its words. */

@@ -44,7 +44,7 @@ type RunAnswer = z.infer<typeof runWithRowsShape>;
 export function recipesCommand(): Command {
   const url = ['--url <url>', `a daemon elsewhere, as https://HOST; a recipe key is read from ${keyVariable}`] as const;
   const list = new Command('list')
-    .description('every recipe, and the files that are none')
+    .description('list the recipes, and the recipe files that have mistakes')
     .addOption(configOption())
     .option(...url)
     .addOption(jsonOption())
@@ -55,13 +55,16 @@ export function recipesCommand(): Command {
     .addOption(
       new Option('--param <name=value>', 'a parameter; may be repeated').argParser(readParameter).default({}, 'none'),
     )
-    .option('--apply', 'do what the recipe says, after showing it; without --apply it is only planned')
+    .option('--apply', 'carry out what the recipe says, after showing it; without --apply it is only planned')
     .addOption(configOption())
     .option(...url)
     .addOption(jsonOption())
     .option('--csv', 'print CSV, for spreadsheets')
     .action((id: string, options: RunOptions) => asking(options, (ask) => runRecipe(ask, id, options)));
-  return new Command('recipes').description('saved questions about the fleet').addCommand(list).addCommand(run);
+  return new Command('recipes')
+    .description('list and run recipes: saved questions about the fleet')
+    .addCommand(list)
+    .addCommand(run);
 }
 
 function readParameter(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -9,8 +9,8 @@ interface ReloadOptions extends ChangeOptions {
 
 export function reloadCommand(): Command {
   return withChangeOptions(new Command('reload'))
-    .description('make the running daemon load its configuration again; a file with mistakes changes nothing')
-    .option('--force', 'also when it drops more than 20 % of the guarded mailboxes; asks first')
+    .description('reload the configuration of the running daemon; a file with problems changes nothing')
+    .option('--force', 'also when it removes more than 20 % of the guarded mailboxes; asks first')
     .action((options: ReloadOptions) => {
       const { force = false } = options;
       // The file was written by who reloads it, and a drop is refused: only to force one takes a second thought.

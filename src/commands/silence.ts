@@ -28,7 +28,9 @@ interface AddOptions extends ChangeOptions {
 
 export function silenceCommand(): Command {
   return new Command('silence')
-    .description('mute messages for a while: never the guard, never the end of an announced alert')
+    .description(
+      'mute alert messages for a while; the guard continues, and the end of an announced alert is still sent',
+    )
     .addCommand(addCommand())
     .addCommand(listCommand())
     .addCommand(expireCommand());
@@ -36,14 +38,14 @@ export function silenceCommand(): Command {
 
 function addCommand(): Command {
   return withConfirmOptions(withDaemonOptions(new Command('add')))
-    .description('mute the alerts that match all that is given; * and ? stand for any text and one character')
+    .description('mute the alerts that match all of these options; * stands for any text, ? for one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
     .option('--mailbox <glob...>', 'addresses, or exact ids')
     .option('--domain <glob...>', 'sending domains')
     .addOption(new Option('--severity <word...>', 'severities').choices([...severities]))
     .requiredOption('--for <duration>', 'how long, for example 2h', duration)
-    .requiredOption('--reason <text>', 'why, for those who wonder')
+    .requiredOption('--reason <text>', 'why, for your colleagues and the audit log')
     .action((options: AddOptions) => {
       const { rule, account, mailbox, domain, severity } = options;
       const wanted = { match: { rule, account, mailbox, domain, severity }, for_seconds: options.for / secondMs };
@@ -53,7 +55,7 @@ function addCommand(): Command {
 
 function listCommand(): Command {
   return withDaemonOptions(new Command('list'))
-    .description('the active silences, the one that expires next first; also when no daemon runs')
+    .description('list the active silences, the next to expire first; also when no daemon runs')
     .action(list);
 }
 
@@ -96,7 +98,7 @@ async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
 
 function expireCommand(): Command {
   return withChangeOptions(new Command('expire'))
-    .description('end a silence before its time: what still fires is notified')
+    .description('end a silence now; alerts that still fire are sent')
     .argument('<id>', 'as `silence list` shows it')
     .action((id: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'silence-expire', { ...carried, id })),

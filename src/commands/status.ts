@@ -31,9 +31,9 @@ interface StatusOptions extends DaemonOptions {
 
 export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
-    .description('the fleet, worst first: what is wrong, what was done, how old the data is')
-    .option('--watch', 'look again every 2 seconds')
-    .option('--all', 'every mailbox, also more than fit the screen')
+    .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
+    .option('--watch', 'refresh every 2 seconds')
+    .option('--all', 'show every mailbox, also those that do not fit the screen')
     .action(status);
 }
 

@@ -17,8 +17,8 @@ const plans = ['pro', 'cloud', 'agency'];
 
 export function tokenCommand(): Command {
   const make = new Command('new')
-    .description('make a token; it is printed once and kept nowhere')
-    .argument('<name>', 'whose token it is')
+    .description('create a token; it is shown once and not stored')
+    .argument('<name>', 'a name for the token; the audit log shows it')
     .addOption(
       new Option('--role <role>', 'viewer reads, operator may change things, scraper reads /metrics only')
         .choices(roles)
@@ -32,7 +32,9 @@ export function tokenCommand(): Command {
     )
     .addOption(jsonOption())
     .action(newToken);
-  return new Command('token').description('tokens for the page and the HTTP API, and recipe keys').addCommand(make);
+  return new Command('token')
+    .description('create tokens for the page and the HTTP API, and keys for the recipe API')
+    .addCommand(make);
 }
 
 function newToken(name: string, { role, recipeKey = false, plan, json = false }: TokenOptions): void {
@@ -48,7 +50,7 @@ function newToken(name: string, { role, recipeKey = false, plan, json = false }:
   } as const;
   if (json) return void printJson('token new', { ...made, token, sha256 });
   const lines = [
-    `The ${recipeKey ? 'key' : 'token'}, which is kept nowhere: ${token}`,
+    `The ${recipeKey ? 'key' : 'token'}, which is not stored anywhere: ${token}`,
     `To let it in, add this to the configuration, then run \`${commandName} reload\`:`,
     '',
     ...linesFor({ ...made, sha256 }),

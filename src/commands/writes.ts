@@ -14,17 +14,17 @@ interface WritesOptions extends ChangeOptions {
 
 export function writesCommand(): Command {
   return withChangeOptions(new Command('writes'))
-    .description('emergency stop: stop all writing to the API at once, or allow it again; survives restarts')
+    .description('the emergency stop: stop all changes to mailboxes at once, or allow them again; survives restarts')
     .addArgument(new Argument('<switch>', 'off or on').choices(['off', 'on']))
     .option('--account <name>', 'only this account')
     .option('--mailbox <name>', 'only this mailbox, by address, id or ACCOUNT/ADDRESS')
-    .option('--for <duration>', 'on again by itself after this, for example 24h', duration)
+    .option('--for <duration>', 'allow changes again after this time, for example 24h', duration)
     .action((position: string, options: WritesOptions, command: Command) => {
       const { account = null, mailbox = null, for: forMs = null } = options;
       const off = position === 'off';
       if (off && options.reason.trim() === '')
-        command.error('error: writes off needs --reason TEXT, for those who find it off');
-      if (!off && forMs !== null) command.error('error: --for goes with writes off: on stays on');
+        command.error('error: writes off needs --reason TEXT: others will want to know why');
+      if (!off && forMs !== null) command.error('error: --for is for writes off only');
       const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
       return change(options, async (daemon, carried) => {
         // An emergency stop must not wait for a daemon: the next one finds it in the store.

@@ -44,7 +44,7 @@ async function channels(...args: readonly string[]) {
 test('a Slack channel that says ok', async () => {
   const { stdout, stderr, code } = await channels('test', 'ops');
   expect([stderr, code]).toEqual(['', 0]);
-  expect(stdout).toMatch(/^ops took it: HTTP 200 after [\d.]+ m?s\.\nIt said: ok\n$/);
+  expect(stdout).toMatch(/^The test of ops succeeded after [\d.]+ m?s: HTTP 200\.\nThe answer: ok\n$/);
   expect(slackFaults(JSON.parse(receiver.received.at(-1)?.body ?? ''))).toEqual([]);
 });
 
@@ -53,9 +53,9 @@ test('a receiver that refuses: its status, why, and how its answer begins', asyn
   const { stdout, stderr, code } = await channels('test', 'hook');
   receiver.answer = status(200, {}, 'ok');
   expect([stdout, code]).toEqual(['', 1]);
-  expect(stderr).toContain('hook did not take it: HTTP 403 after');
+  expect(stderr).toMatch(/^The test of hook failed after .*: HTTP 403\.$/m);
   expect(stderr).toContain('The receiver answered 403.');
-  expect(stderr).toMatch(/It said: no \[2J x{190,}…/);
+  expect(stderr).toMatch(/The answer: no \[2J x{190,}…/);
   const { body = '', headers = {} } = receiver.received.at(-1) ?? {};
   expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ type: 'test' });
 });

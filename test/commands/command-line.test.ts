@@ -76,8 +76,8 @@ test('a reader that has seen enough ends a command without a word', () => {
 });
 
 test.each([
-  [['writes', 'off'], 'error: writes off needs --reason TEXT, for those who find it off'],
-  [['writes', 'on', '--for', '1h'], 'error: --for goes with writes off: on stays on'],
+  [['writes', 'off'], 'error: writes off needs --reason TEXT: others will want to know why'],
+  [['writes', 'on', '--for', '1h'], 'error: --for is for writes off only'],
   [['demo', '--speed', 'x'], 'error: --speed is a number from 1 to 3600'],
   [['demo', '--port', '70000'], 'error: --port is a whole number from 0 to 65535'],
 ])('%s is a mistake that ends with 2', async (args, sentence) => {

@@ -176,7 +176,7 @@ describe.each(commands)('warmwarden %s', (words) => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(new RegExp(`^Usage: warmwarden ${words}\\b`));
     expect(stdout).toContain('Examples:\n');
-    if (!withoutFacts.includes(words)) expect(stdout).toMatch(/ --json +print JSON, errors too\n/);
+    if (!withoutFacts.includes(words)) expect(stdout).toMatch(/ --json +print JSON, also for errors\n/);
   });
 
   test('refuses an unknown option', async () => {

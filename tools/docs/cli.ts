@@ -1,6 +1,7 @@
 // docs/cli.md: every command with its options, its examples and what it prints with --json, from commander's commands and the shapes.
 import type { Argument, Command, Option } from 'commander';
 import { allCommands } from '../../src/commands/commands.ts';
+import { caseSchema } from '../../src/commands/decide-cases.ts';
 import { examples } from '../../src/commands/examples.ts';
 import { errorKinds, exitMeanings } from '../../src/commands/exit-codes.ts';
 import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
@@ -83,13 +84,19 @@ function partText(command: Command, words: string, heading: string): string {
   return `${heading} ${words}\n\n${capital(command.description())}.\n\n    ${usage}\n${table}${jsonText(words)}`;
 }
 
+const casesText = `
+\`--cases\` takes a JSON array of cases, or an object with such an array under \`vectors\`. Each case has:
+
+${shapeTable(caseSchema)}
+`;
+
 /** Empty for a command that prints no facts. */
 function jsonText(words: string): string {
   const shape = Object.hasOwn(shapes, words) ? shapes[words as keyof typeof shapes] : null;
   if (shape === null) return '';
   const id = idOf(shape);
-  if (id !== null) return `\n\`--json\` prints an [${id}](#${id}).\n`;
-  return `\n\`--json\` prints:\n\n${shapeTable(shape)}\n`;
+  if (id !== null) return `\n\`--json\` prints ${/^[aeiou]/.test(id) ? 'an' : 'a'} [${id}](#${id}).\n`;
+  return `\n\`--json\` prints:\n\n${shapeTable(shape)}\n${words === 'decide' ? casesText : ''}`;
 }
 
 function argumentRow(argument: Argument): string {

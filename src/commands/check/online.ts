@@ -164,7 +164,7 @@ function details({ unselected, idleRules: idle, selected, listed, forecast }: On
   if (unselected.length > 0)
     lines.push(`  not selected by any rule: ${unselected.slice(0, namesShown).join(', ')}${more}`);
   for (const rule of idle) lines.push(`  ${rule} fits no mailbox`);
-  if (listed > 0 && selected === 0) lines.push('  NOBODY is guarded on this account');
+  if (listed > 0 && selected === 0) lines.push('  No mailbox of this account is guarded');
   if (forecast === null || selected === 0) return lines;
   const { oldestMs } = forecast;
   const { warmup, mailbox, dns, blacklist } = oldestMs;
