@@ -137,6 +137,7 @@ function adviceText(verdict: Verdict): string {
 
 /** Where nothing hinders us. */
 function overLimitTitle(verdict: Verdict | undefined): string {
+  if (verdict?.foundUntil) return 'found in recovery mode with bounces over the limit';
   if (verdict && isTooFew(verdict)) return 'bounces over the limit, too few to act on';
   if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
     return 'the warm-up is no longer running';

@@ -1,11 +1,14 @@
 // The cases of `decide --cases`: vectors in the format of guard/vectors.json become situations, verdicts become rows.
 import { z } from 'zod';
 import { admit, type FleetPressure, heldByBreaker } from '../guard/breaker.ts';
-import { judge } from '../guard/verdict.ts';
+import { situationOf } from '../guard/judgement.ts';
+import { firstSight } from '../guard/memory.ts';
+import { judge, type Situation } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
 import { defaultPolicy, onePercentPpm, type Policy, warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { EvidenceStart, RunState, Verdict } from '../model/verdict.ts';
 
 const number = z.number();
@@ -41,6 +44,7 @@ export const caseSchema = z.object({
       evidence_from: z.iso.date().nullable(),
       emergency_from: z.iso.date().nullable(),
       recent_interventions: number,
+      first_sight: z.boolean().describe('Warmwarden has not seen the mailbox before. Default: false.'),
     })
     .partial()
     .default({}),
@@ -65,20 +69,7 @@ export function decideCases(cases: readonly unknown[]) {
 function decideCase(one: Case) {
   const now = Date.parse(one.now);
   const policy = policyOfCase(one.config);
-  const found = judge(policy, {
-    mode: one.mode,
-    run: runOf(one.state),
-    weekdaysOnly: one.weekdays_only ?? false,
-    rows: readStats({ stats: one.stats })?.rows ?? null,
-    now,
-    statsAt: now,
-    evidence: startOf(one.state.evidence_from),
-    emergencyEvidence: startOf(one.state.emergency_from),
-    recentInterventions: one.state.recent_interventions ?? 0,
-    firstSight: false,
-    claim: null,
-    contested: false,
-  });
+  const found = judge(policy, situationOfCase(one, policy, now));
   const verdict = one.fleet ? underPressure(found, policy, pressureOf(one.fleet)) : found;
   const rate = ratePpm(verdict);
   return {
@@ -91,6 +82,19 @@ function decideCase(one: Case) {
     limit_percent: verdict.limitPpm === null ? null : percent(verdict.limitPpm),
     window_days: verdict.windowDays,
   };
+}
+
+/** What the case says is remembered; at first sight nothing is, but that somebody acted before (an address that is back). */
+function situationOfCase(one: Case, policy: Policy, now: EpochMs): Situation {
+  const rows = readStats({ stats: one.stats })?.rows ?? null;
+  const sight = { mode: one.mode, run: runOf(one.state), rows, now };
+  const look = { ...sight, statsAt: now, weekdaysOnly: one.weekdays_only ?? false };
+  const isFirst = one.state.first_sight ?? false;
+  const state = { recentInterventions: one.state.recent_interventions ?? 0 };
+  const evidence = startOf(one.state.evidence_from);
+  const emergencyEvidence = startOf(one.state.emergency_from);
+  const situation = { ...situationOf(policy, firstSight(policy, sight), look, isFirst), ...state };
+  return isFirst ? situation : { ...situation, evidence, emergencyEvidence, foundBreachAt: null };
 }
 
 function runOf(state: Case['state']): RunState {

@@ -2,10 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { policyOf } from '../config/mailbox-rules.ts';
+import { situationOf } from '../guard/judgement.ts';
+import { firstSight } from '../guard/memory.ts';
 import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
 import { type Policy, warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
+import type { Verdict } from '../model/verdict.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
@@ -65,20 +68,16 @@ function verdictOf({ mode, stats, config }: DecideOptions) {
   const answer = readStats(readJson(stats));
   if (!answer) throw wrong('the stats answer is no JSON object');
   const now = systemClock().now();
-  const verdict = judge(policy, {
-    mode,
-    run: 'running',
-    weekdaysOnly: false,
-    rows: answer.rows,
-    now,
-    statsAt: now,
-    evidence: null,
-    emergencyEvidence: null,
-    recentInterventions: 0,
-    firstSight: false,
-    claim: null,
-    contested: false,
-  });
+  const look = { mode, run: 'running', weekdaysOnly: false, rows: answer.rows, now, statsAt: now } as const;
+  const unknown = firstSight(policy, look);
+  const known = { ...unknown, evidence: null, foundBreachAt: null };
+  return {
+    ...printed(judge(policy, situationOf(policy, known, look, false))),
+    first_sight: printed(judge(policy, situationOf(policy, unknown, look, true))),
+  };
+}
+
+function printed(verdict: Verdict) {
   const rate = ratePpm(verdict);
   return {
     action: verdict.action,

@@ -4,7 +4,8 @@ import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Claim, EvidenceStart, GuardMemory, Reason, RunState } from '../model/verdict.ts';
-import { readDays } from './rows.ts';
+import { pool, readDays } from './rows.ts';
+import { isBreach } from './window.ts';
 
 /** What a look at the mailbox shows. */
 export interface Sight {
@@ -33,11 +34,18 @@ function fromNextFullDay(sight: Sight): EvidenceStart {
   return { from: addDays(today(sight), 1), before: null };
 }
 
-/** Where the evidence of a mailbox begins that nobody remembers; null until a mode and a day of it were read. */
-function firstEvidence(policy: Policy, sight: Sight): EvidenceStart | null {
-  const anchor = readDays(sight.rows ?? [], sight.now).anchor;
-  if (anchor === null || !isWarmupMode(sight.mode)) return null;
-  return sight.mode === 'recovery' ? fromNow(sight) : { from: addDays(anchor, 1 - policy.windowDays), before: null };
+/**
+ * Where the evidence of a mailbox begins that nobody remembers; null until a mode and a day of it were read. In recovery
+ * it begins now, and what the window's last days say by themselves is remembered.
+ */
+function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidence' | 'foundBreachAt'> {
+  const days = readDays(sight.rows ?? [], sight.now);
+  const { anchor } = days;
+  if (anchor === null || !isWarmupMode(sight.mode)) return { evidence: null, foundBreachAt: null };
+  const from = addDays(anchor, 1 - policy.windowDays);
+  if (sight.mode !== 'recovery') return { evidence: { from, before: null }, foundBreachAt: null };
+  const isFoundSo = isBreach(pool(days, { from, to: anchor }, null), policy.limitsPpm.recovery, policy.minBounces);
+  return { evidence: fromNow(sight), foundBreachAt: isFoundSo ? sight.now : null };
 }
 
 /** A mailbox that nobody remembers: in recovery the evidence starts now, elsewhere with the window's last days. */
@@ -47,7 +55,7 @@ export function firstSight(policy: Policy, sight: Sight): GuardMemory {
     answersJudged: 0,
     mode: isWarmupMode(sight.mode) ? sight.mode : null,
     run: sight.run,
-    evidence: firstEvidence(policy, sight),
+    ...firstEvidence(policy, sight),
     emergencyEvidence: null,
     interventions: [],
     claim: null,
@@ -85,7 +93,7 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
   const run = sight.run === 'unknown' ? memory.run : sight.run;
   const modeChanged = memory.mode !== null && mode !== memory.mode;
   const resumed = (memory.run === 'paused' || memory.run === 'not_running') && run === 'running';
-  const known = memory.evidence ? memory : { ...memory, evidence: firstEvidence(policy, sight) };
+  const known = memory.evidence ? memory : { ...memory, ...firstEvidence(policy, sight) };
   const restarted =
     modeChanged || resumed ? restart(known, sight, modeChanged && mode === 'recovery' && !resumed) : known;
   const claim = stands(memory.claim, mode, run) ? memory.claim : null;
@@ -105,6 +113,7 @@ function restart(memory: GuardMemory, sight: Sight, switchedToRecovery: boolean)
   return {
     ...memory,
     evidence: fromNextFullDay(sight),
+    foundBreachAt: null,
     emergencyEvidence: switchedToRecovery ? memory.emergencyEvidence : fromNow(sight),
   };
 }

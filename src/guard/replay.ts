@@ -4,7 +4,8 @@ import type { StatsRow } from '../model/answers.ts';
 import type { Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { GuardMemory, Verdict } from '../model/verdict.ts';
-import { afterConfirmed, afterSight, firstSight, recentInterventions, type Sight } from './memory.ts';
+import { situationOf } from './judgement.ts';
+import { afterConfirmed, afterSight, firstSight, type Sight } from './memory.ts';
 import { type Counts, type Days, readDays } from './rows.ts';
 import { judge } from './verdict.ts';
 
@@ -137,17 +138,8 @@ function endOfDay(
   const rows = state.rows.filter((row) => row.date === null || row.date >= asked);
   const sight: Sight = { mode: state.mode, run: state.paused ? 'paused' : 'running', rows, now };
   const memory = state.memory ? afterSight(policy, state.memory, sight) : firstSight(policy, sight);
-  const verdict = judge(policy, {
-    ...sight,
-    statsAt: now,
-    weekdaysOnly: past.weekdaysOnly,
-    evidence: memory.evidence,
-    emergencyEvidence: memory.emergencyEvidence,
-    recentInterventions: recentInterventions(memory, policy, now),
-    firstSight: false,
-    claim: memory.claim,
-    contested: false,
-  });
+  const look = { ...sight, statsAt: now, weekdaysOnly: past.weekdaysOnly };
+  const verdict = judge(policy, situationOf(policy, memory, look, false));
   const kind = verdict.action;
   if (!isGuardActionKind(kind)) return { next: { ...state, memory }, verdict };
   const mode =

@@ -1,7 +1,7 @@
 // The verdict: a pure function of policy, memory, rows and now. docs/guard.md.
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy, type WarmupMode } from '../model/policy.ts';
-import { addDays, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, isWeekend, utcDate } from '../model/time.ts';
 import type {
   Claim,
   EvidenceStart,
@@ -28,6 +28,8 @@ export interface Situation {
   readonly statsAt: EpochMs;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
+  /** When it was found in recovery mode, its last days a breach by themselves; null when it was not. */
+  readonly foundBreachAt: EpochMs | null;
   readonly recentInterventions: number;
   /** No answer of this mailbox was judged before: a breach waits for the next one. */
   readonly firstSight: boolean;
@@ -37,12 +39,20 @@ export interface Situation {
 }
 
 /** What one step of the order says; null passes on to the next. */
-type Ruling = { readonly action: VerdictAction; readonly reason: Reason; readonly wanted?: VerdictAction };
+interface Ruling {
+  readonly action: VerdictAction;
+  readonly reason: Reason;
+  readonly wanted?: VerdictAction;
+  /** It rests on the counts with which the mailbox was found, not on the evidence. */
+  readonly found?: true;
+}
 
 type EmergencyCounts = NonNullable<Verdict['emergency']>;
 
 /** Judges a mailbox. Never throws: what can't be judged is a hold with its reason. */
-export function judge(policy: Policy, situation: Situation): Verdict {
+export function judge(configured: Policy, situation: Situation): Verdict {
+  const foundUntil = foundUntilOf(configured, situation);
+  const policy = foundUntil === null ? configured : { ...configured, minBounces: 1 };
   const days = readDays(situation.rows ?? [], situation.now);
   const limitPpm = isWarmupMode(situation.mode) ? policy.limitsPpm[situation.mode] : null;
   const window = evidenceWindow(days, policy, limitPpm, situation.evidence);
@@ -51,26 +61,45 @@ export function judge(policy: Policy, situation: Situation): Verdict {
   const evidenceFrom = situation.evidence?.from ?? null;
   const inRecovery = situation.mode === 'recovery' && situation.run === 'running';
   const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
-  const ruling = rule({ policy, situation, days, window, emergency, restore });
+  const found = foundUntil === null ? null : foundWindow(days, policy);
+  const ruling = rule({ policy, situation, days, window, found, emergency, restore });
   const { action, reason, wanted = action } = withHolds(ruling, situation);
+  const isFoundSo = found !== null && ruling.found === true && reason === 'insufficient_evidence';
+  const shown = isFoundSo ? found : window;
+  const left = window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null;
   return {
     action,
     reason,
     wanted,
     mode: situation.mode,
     run: situation.run,
-    sent: window?.sent ?? 0,
-    bounced: window?.bounced ?? 0,
+    sent: shown?.sent ?? 0,
+    bounced: shown?.bounced ?? 0,
     limitPpm,
-    windowFrom: window && window.days > 0 ? window.from : null,
-    windowTo: window && window.days > 0 ? window.to : null,
-    windowDays: window?.days ?? 0,
+    windowFrom: shown && shown.days > 0 ? shown.from : null,
+    windowTo: shown && shown.days > 0 ? shown.to : null,
+    windowDays: shown?.days ?? 0,
     emergency: reason === 'emergency' ? emergency : null,
-    bouncesUntilBreach: window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null,
+    bouncesUntilBreach: isFoundSo ? (left ?? 1) : left,
+    ...(isFoundSo ? { foundUntil } : {}),
     restore,
     dataAgeMs: Math.max(0, situation.now - situation.statsAt),
     warnings: days.warnings,
   };
+}
+
+/** Until when a single bounce is a breach, because the mailbox was found in recovery mode with a breach; null when it is not. */
+function foundUntilOf(policy: Policy, { mode, foundBreachAt, now }: Situation): EpochMs | null {
+  if (foundBreachAt === null || mode !== 'recovery') return null;
+  const until = foundBreachAt + policy.windowDays * dayMs;
+  return now < until ? until : null;
+}
+
+/** The last days, whatever is evidence. */
+function foundWindow(days: Days, { windowDays }: Policy): Omit<EvidenceWindow, 'base'> | null {
+  if (days.anchor === null) return null;
+  const range = { from: addDays(days.anchor, 1 - windowDays), to: days.anchor };
+  return { ...pool(days, range, null), ...range, days: windowDays };
 }
 
 interface Findings {
@@ -78,11 +107,13 @@ interface Findings {
   readonly situation: Situation;
   readonly days: Days;
   readonly window: EvidenceWindow | null;
+  /** The last days of a mailbox that was found in recovery mode with a breach; null elsewhere. */
+  readonly found: Omit<EvidenceWindow, 'base'> | null;
   readonly emergency: EmergencyCounts | null;
   readonly restore: RestoreProgress | null;
 }
 
-function rule({ policy, situation, days, window, emergency, restore }: Findings): Ruling {
+function rule({ policy, situation, days, window, found, emergency, restore }: Findings): Ruling {
   if (situation.run === 'paused') return { action: 'none', reason: 'already_paused' };
   if (situation.run === 'not_running') return { action: 'none', reason: 'not_running' };
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
@@ -95,8 +126,15 @@ function rule({ policy, situation, days, window, emergency, restore }: Findings)
   if (days.undated || hasInvalid(days, addDays(days.anchor, 1 - policy.windowDays), days.anchor)) {
     return { action: 'hold', reason: 'invalid_row' };
   }
-  if (window.bounced > window.sent) return { action: 'hold', reason: 'implausible_counts' };
-  const onRate = ruleOnRate(policy, situation, window, situation.mode);
+  // Right after the mailbox was found a bounce may be all that is new: then the days before tell whether counts make sense.
+  const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
+  if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
+  const onEvidence = ruleOnRate(policy, situation, window, situation.mode);
+  const isFoundSo = found !== null && found.bounced * 1e6 > policy.limitsPpm[situation.mode] * found.sent;
+  const onRate: Ruling =
+    onEvidence.reason === 'ok' && isFoundSo
+      ? { action: 'none', reason: 'insufficient_evidence', found: true }
+      : onEvidence;
   // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
   const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;

@@ -18,6 +18,11 @@ export function representativeVolume(limitPpm: Ppm): number {
   return Math.ceil(1e6 / limitPpm);
 }
 
+/** Over the limit with enough bounces, and no more of them than mails. */
+export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: number): boolean {
+  return bounced >= minBounces && bounced <= sent && bounced * 1e6 > limitPpm * sent;
+}
+
 /** Calendar days from one date to another, both included. */
 export function daysInclusive(from: IsoDate, to: IsoDate): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs) + 1;
@@ -53,11 +58,7 @@ export function evidenceWindow(
     bounced += counts.bounced;
     from = next;
   }
-  const breaches = (counts: Counts) =>
-    limitPpm !== null &&
-    counts.bounced >= policy.minBounces &&
-    counts.bounced <= counts.sent &&
-    counts.bounced * 1e6 > limitPpm * counts.sent;
+  const breaches = (counts: Counts) => limitPpm !== null && isBreach(counts, limitPpm, policy.minBounces);
   const hidden = breaches(base) && !breaches({ sent, bounced });
   const start = hidden ? baseFrom : from;
   const counts = hidden ? base : { sent, bounced };

@@ -53,6 +53,11 @@ export interface Verdict {
   readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
   /** Further bounces that would breach the limit; 0 when it is breached. null when that can't be said. */
   readonly bouncesUntilBreach: number | null;
+  /**
+   * The mailbox was found in recovery mode with these counts of its last days, which are from before its evidence began:
+   * until this moment one more bounce is a breach. Absent, or null, everywhere else.
+   */
+  readonly foundUntil?: EpochMs | null;
   /** In a recovery of ours: how far the way back is. null otherwise. */
   readonly restore: RestoreProgress | null;
   /** Age of the stats answer when it was judged, milliseconds. */
@@ -98,6 +103,8 @@ export interface GuardMemory {
   readonly run: RunState;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;
+  /** When it was found in recovery mode, its last days a breach; null, or absent, when it was not, or once its evidence restarted. */
+  readonly foundBreachAt?: EpochMs | null;
   /** When our interventions were confirmed. */
   readonly interventions: readonly EpochMs[];
   readonly claim: Claim | null;

@@ -1,5 +1,6 @@
 // An answer becomes what we believe of a mailbox, and that becomes a verdict. Pure.
-import { afterJudgement, afterSight, firstSight, isContested, recentInterventions } from '../guard/memory.ts';
+import { situationOf } from '../guard/judgement.ts';
+import { afterJudgement, afterSight, firstSight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords, wordState } from '../guard/run-state.ts';
 import { judge } from '../guard/verdict.ts';
 import type {
@@ -72,17 +73,8 @@ export function judgeMailbox(
   const memory = mailbox.memory ? afterSight(policy, mailbox.memory, sight) : firstSight(policy, sight);
   const fresh = options.freshStats || mailbox.memory === null;
   const judged = memory.answersJudged + (fresh ? 1 : 0);
-  const verdict = judge(policy, {
-    ...sight,
-    statsAt: stats.at,
-    weekdaysOnly: warmup.answer.config.weekdaysOnly === true,
-    evidence: memory.evidence,
-    emergencyEvidence: memory.emergencyEvidence,
-    recentInterventions: recentInterventions(memory, policy, now),
-    firstSight: judged < 2,
-    claim: memory.claim,
-    contested: isContested(memory, now),
-  });
+  const look = { ...sight, statsAt: stats.at, weekdaysOnly: warmup.answer.config.weekdaysOnly === true };
+  const verdict = judge(policy, situationOf(policy, memory, look, judged < 2));
   return { verdict, memory: fresh ? afterJudgement(memory, verdict.reason) : memory };
 }
 

@@ -4,7 +4,7 @@ import type { AlertFacts } from '../model/alert.ts';
 import { typedName } from '../model/mailbox.ts';
 import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
-import { type EpochMs, secondMs } from '../model/time.ts';
+import { type EpochMs, secondMs, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { counted, datesText, percentText, spanText, timeText } from './phrases.ts';
 
@@ -108,6 +108,11 @@ export function cleanText({ restore }: Verdict): string {
 
 function insufficientText(verdict: Verdict): string {
   const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
+  if (verdict.foundUntil) {
+    const date = utcDate(verdict.foundUntil);
+    const found = 'Warmwarden found the mailbox in recovery mode like this, so these bounces do not count as evidence.';
+    return `${rateText(verdict)} ${found} Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
+  }
   const few = `${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
   return `${rateText(verdict)} That is too few bounces to act on: ${few}`;
 }

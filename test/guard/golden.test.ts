@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { underPressure } from '../../src/commands/decide-cases.ts';
+import { situationOf } from '../../src/guard/judgement.ts';
+import { firstSight } from '../../src/guard/memory.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
 import { addDays, utcDate } from '../../src/model/time.ts';
@@ -19,7 +21,11 @@ interface GoldenCase {
   readonly mode: string;
   readonly now: string;
   readonly config?: { readonly min_bounces?: number };
-  readonly state?: { readonly evidence_from?: string; readonly recent_interventions?: number };
+  readonly state?: {
+    readonly evidence_from?: string;
+    readonly recent_interventions?: number;
+    readonly first_sight?: boolean;
+  };
   readonly fleet?: { readonly active: number; readonly pending: number; readonly distinct_domains: number };
   readonly stats: readonly { readonly date: string; readonly sent: number; readonly bounced: number }[];
   readonly expected: {
@@ -61,18 +67,13 @@ async function fileWith(text: string) {
 function judged(one: GoldenCase) {
   const now = Date.parse(one.now);
   const policy = { ...defaultPolicy, minBounces: one.config?.min_bounces ?? defaultPolicy.minBounces };
+  const rows = one.stats.map(({ date, sent, bounced }) => row(date, sent, bounced));
+  const look = { mode: one.mode, run: 'running', rows, now, statsAt: now, weekdaysOnly: false } as const;
   const from = one.state?.evidence_from;
-  const found = judge(
-    policy,
-    situation({
-      mode: one.mode,
-      now,
-      statsAt: now,
-      rows: one.stats.map(({ date, sent, bounced }) => row(date, sent, bounced)),
-      evidence: from ? { from, before: null } : null,
-      recentInterventions: one.state?.recent_interventions ?? 0,
-    }),
-  );
+  const evidence = from ? { from, before: null } : null;
+  const found = one.state?.first_sight
+    ? judge(policy, situationOf(policy, firstSight(policy, look), look, true))
+    : judge(policy, situation({ ...look, evidence, recentInterventions: one.state?.recent_interventions ?? 0 }));
   const { fleet } = one;
   if (!fleet) return found;
   return underPressure(found, policy, { ...fleet, distinctDomains: fleet.distinct_domains });
@@ -88,7 +89,7 @@ function statsOf(...days: readonly (readonly [number, number])[]): string {
 }
 
 test('all golden cases are here', () => {
-  expect(golden).toHaveLength(14);
+  expect(golden).toHaveLength(19);
 });
 
 test.each(golden)('$id: $about', (one) => {
@@ -119,6 +120,13 @@ test('decide --mode --stats judges a stats answer against the limit of the mode'
     const reason = mode === 'aggressive' ? 'ok' : 'bounce_rate_over_limit';
     expect(JSON.parse(out), mode).toMatchObject({ action, reason, sent: 120, bounced: 2, rate_percent: 1.6667 });
   }
+});
+
+test('decide --stats prints the verdict on a mailbox that it knows, and at first sight', async () => {
+  const { out } = await decide(['--mode', 'recovery'], statsOf([17, 4], [40, 0], [40, 0]));
+  const known = { action: 'pause', reason: 'bounce_rate_over_limit', sent: 97, bounced: 4 };
+  const atFirst = { action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 4 };
+  expect(JSON.parse(out)).toMatchObject({ ...known, first_sight: atFirst });
 });
 
 test('decide reads the stats answer from standard input when no file is named', async () => {

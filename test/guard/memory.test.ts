@@ -116,7 +116,8 @@ describe('at first sight', () => {
     const rows = daysUpTo(today, ...times(6, 10, 1), [10, 1]);
     const mailbox = known('recovery', rows);
     expect(mailbox.memory().evidence).toEqual({ from: today, before: { sent: 10, bounced: 1 } });
-    expect(mailbox.stats(rows)).toMatchObject({ reason: 'ok', sent: 0, bounced: 0 });
+    const found = { action: 'none', reason: 'insufficient_evidence', foundUntil: expect.any(Number) };
+    expect(mailbox.stats(rows)).toMatchObject({ ...found, sent: 70, bounced: 7 });
     const more = [...rows.slice(0, -1), row(today, 60, 3)];
     expect(mailbox.stats(more)).toMatchObject({ action: 'pause', sent: 50, bounced: 2 });
   });
@@ -145,7 +146,7 @@ describe('at first sight', () => {
     mailbox.warmup(null);
     mailbox.stats(rows);
     mailbox.warmup('recovery');
-    expect(mailbox.stats(rows)).toMatchObject({ action: 'none', reason: 'ok' });
+    expect(mailbox.stats(rows)).toMatchObject({ action: 'none', reason: 'insufficient_evidence', bounced: 2 });
   });
 });
 

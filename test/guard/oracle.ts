@@ -131,8 +131,15 @@ function isEmergency(history: History, evidence: History, policy: Policy): boole
   return bounced <= sent && bounced >= BigInt(minBounces) && bounced * million >= BigInt(ratePpm) * sent;
 }
 
+/** For a week after it was found in recovery mode with a breach one bounce is enough. */
+function isFoundLately({ windowDays }: Policy, { mode, foundBreachAt, now }: Situation): boolean {
+  return mode === 'recovery' && foundBreachAt !== null && (now - foundBreachAt) / 86_400_000 < windowDays;
+}
+
 /** The verdict, in the order of the policy; the breaker, its step 8, is not in it. */
-export function oracle(policy: Policy, situation: Situation): OracleVerdict {
+export function oracle(written: Policy, situation: Situation): OracleVerdict {
+  const isFound = isFoundLately(written, situation);
+  const policy = isFound ? { ...written, minBounces: 1 } : written;
   const todayNumber = Math.floor(situation.now / 86_400_000);
   const { newest, history, undated } = read(situation.rows ?? [], todayNumber);
   const limitPpm = new Map<string | null, number>(Object.entries(policy.limitsPpm)).get(situation.mode) ?? null;
@@ -155,8 +162,13 @@ export function oracle(policy: Policy, situation: Situation): OracleVerdict {
   if (isEmergency(history, recent, policy)) return say('pause', 'emergency');
   if (limitPpm === null) return hold('unknown_mode');
   if (undated || illegibleWithin(history, policy.windowDays)) return hold('invalid_row');
-  if (bounced > sent) return hold('implausible_counts');
-  if (bounced * million <= BigInt(limitPpm) * sent) return say('none', 'ok');
+  const [lastSent, lastBounced] = total(history, policy.windowDays);
+  if (bounced > sent && !(isFound && lastBounced <= lastSent)) return hold('implausible_counts');
+  if (bounced * million <= BigInt(limitPpm) * sent) {
+    if (!isFound || lastBounced * million <= BigInt(limitPpm) * lastSent) return say('none', 'ok');
+    const asFound = { sent: Number(lastSent), bounced: Number(lastBounced), limitPpm };
+    return { ...say('none', 'insufficient_evidence'), ...(situation.run === 'unknown' ? told : asFound) };
+  }
   if (bounced < BigInt(policy.minBounces)) return say('none', 'insufficient_evidence');
 
   const inRecovery = situation.mode === 'recovery';

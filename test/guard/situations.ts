@@ -75,7 +75,7 @@ const oddRow = (today: string): fc.Arbitrary<StatsRow> =>
   );
 
 /** Days up to today: mostly whole, with holes, with few or without rows, or long over. */
-function rowsUpTo(today: string): fc.Arbitrary<StatsRow[]> {
+export function rowsUpTo(today: string): fc.Arbitrary<StatsRow[]> {
   const span = fc.oneof(
     {
       weight: 6,
@@ -136,6 +136,7 @@ export const anySituation: fc.Arbitrary<Situation> = moment.chain(({ day, hour }
     statsAt: fc.constant(at),
     evidence: fc.option(start(today)),
     emergencyEvidence: fc.option(start(today), { freq: 3 }),
+    foundBreachAt: fc.option(fc.integer({ min: 0, max: 9 * 24 }).map((hours) => at - hours * hourMs)),
     recentInterventions: fc.integer({ min: 0, max: 3 }),
     firstSight: often(false, fc.boolean()),
     claim: fc.constant(null),

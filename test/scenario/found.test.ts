@@ -51,6 +51,9 @@ it('on a fleet where a tenth is over the limit: nobody in recovery is paused, th
   const byRule = (rule: string) => found?.data.alerts.filter((alert) => alert.rule === rule) ?? [];
   const acted = byRule('guard_acted').map(({ mailbox }) => mailbox);
   expect(acted.sort()).toEqual(stage.posts.map(({ email }) => email).sort());
+  // Found in recovery mode with a breach: nothing is done, but it is in the message.
+  const foundOver = byRule('bounce_over_limit').map(({ mailbox }) => mailbox);
+  expect(foundOver.sort()).toEqual(emails(recovering));
   expect(byRule('guard_held')).toEqual([]);
   expect(byRule('dns_failing')).toHaveLength(1);
   expect(found?.data.total).toBe(found?.data.alerts.length);

@@ -98,12 +98,20 @@ const judged = datedVerdict.pick({
   rate_percent: true,
   limit_percent: true,
 });
+const explained = {
+  ...judged.shape,
+  window_from: z.iso.date().nullable(),
+  window_to: z.iso.date().nullable(),
+  explanation: text,
+};
 const verdicts = z.union([
   z.strictObject({
-    ...judged.shape,
-    window_from: z.iso.date().nullable(),
-    window_to: z.iso.date().nullable(),
-    explanation: text,
+    ...explained,
+    first_sight: z
+      .strictObject(explained)
+      .describe(
+        'The verdict on a mailbox that Warmwarden sees for the first time; the fields beside it are of one that it knows.',
+      ),
   }),
   listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe('With --cases: one entry a case.'),
 ]);

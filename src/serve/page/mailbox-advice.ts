@@ -1,5 +1,6 @@
 // What a person should do about a mailbox, by its state: one or two sentences.
 import type { GuardState } from '../../model/mailbox.ts';
+import { counted } from '../../wording/phrases.ts';
 import type { MailboxRow } from '../fleet-view.ts';
 import type { Tone } from '../headline.ts';
 
@@ -27,7 +28,7 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
-        ? 'Nothing to do yet: the guard acts when a second answer shows the same.'
+        ? `Nothing to do yet. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and the guard acts when a second answer shows the same.`
         : 'The guard has not acted so far. If it cannot wait, pause the warm-up in the mailbox app.';
     case 'not_judged':
       return 'The guard cannot judge it, so it does nothing. The sentence above says what is missing.';
@@ -49,6 +50,8 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
 }
 
 function overLimitAdvice(verdict: MailboxRow['verdict']): string {
+  if (verdict?.foundUntil)
+    return 'The next bounce would be a breach in recovery mode. Find out where the bounces come from, or pause the warm-up yourself.';
   return verdict?.reason === 'insufficient_evidence'
     ? 'The bounces are too few for the guard to act. Find out where they come from before the next one.'
     : 'The configuration asks for an alert only, so the guard does not act. Pause the warm-up or set the mode to recovery yourself.';

@@ -83,6 +83,7 @@ function verdictAt(
     evidence,
     // An emergency must not fire again on the bounces that it acted upon: the open loop restarts this evidence, too.
     emergencyEvidence: evidence,
+    foundBreachAt: null,
     recentInterventions: 0,
     firstSight: false,
     claim: null,

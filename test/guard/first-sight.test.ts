@@ -1,0 +1,144 @@
+// What a mailbox looks like that nobody remembers, and that `decide` and the daemon say the same of it.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decideCases } from '../../src/commands/decide-cases.ts';
+import { situationOf } from '../../src/guard/judgement.ts';
+import { afterSight, firstSight } from '../../src/guard/memory.ts';
+import { guardStateOf } from '../../src/guard/state.ts';
+import { judge } from '../../src/guard/verdict.ts';
+import type { StatsRow } from '../../src/model/answers.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
+import { dayMs, hourMs, utcDate } from '../../src/model/time.ts';
+import type { GuardMemory } from '../../src/model/verdict.ts';
+import { judgeMailbox, newMailbox } from '../../src/record/observe.ts';
+import { daysUpTo, now, times, today } from './samples.ts';
+import { rowsUpTo } from './situations.ts';
+
+const words = { paused: ['paused'], running: ['active'], notRunning: ['finished'] };
+
+/** A mailbox in the picture, with what was read of it. */
+function mailboxOf(mode: string, rows: readonly StatsRow[], at: number, memory: GuardMemory | null): MailboxState {
+  const entry = { id: 'm', email: 'a@b.example', provider: null, status: null, healthScore: null, dailyLimit: null };
+  const config = { targetDailyLimit: null, replyRate: null, weekdaysOnly: null, sendWindow: null };
+  const warmup = { status: 'active', mode, healthScore: null, dailyLimit: null, warmupDay: null, config };
+  return {
+    ...newMailbox('acme', { at, answer: { ...entry, warmupDay: null } }),
+    warmup: { at, answer: warmup as never },
+    stats: { at, answer: { rows } },
+    memory,
+  };
+}
+
+/** The daemon's verdict on one fresh answer. */
+function byDaemon(mode: string, rows: readonly StatsRow[], at: number, memory: GuardMemory | null = null) {
+  const judgement = judgeMailbox(mailboxOf(mode, rows, at, memory), {
+    policy: defaultPolicy,
+    words,
+    now: at,
+    freshStats: true,
+  });
+  if (!judgement) throw new Error('nothing was judged');
+  return judgement;
+}
+
+const sixIn97 = daysUpTo(today, [14, 0], [14, 3], [14, 0], [14, 3], [14, 0], [13, 0], [14, 0]);
+
+describe('a mailbox that is found in recovery mode with a breach', () => {
+  test('is over the limit at once, with the counts of its last seven days, and nothing is done', () => {
+    const { verdict, memory } = byDaemon('recovery', sixIn97, now);
+    expect(verdict).toMatchObject({ action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 6 });
+    expect(verdict).toMatchObject({ windowDays: 7, bouncesUntilBreach: 1, foundUntil: now + 7 * dayMs });
+    expect(guardStateOf({ verdict: { at: now, answer: verdict }, memory }, 800_000)).toBe('over_limit');
+  });
+
+  const later = (ms: number, bounces: number) => {
+    const { memory } = byDaemon('recovery', sixIn97, now);
+    const at = now + ms;
+    const days = Math.floor(ms / dayMs);
+    const rows = [...sixIn97, ...daysUpTo(utcDate(at), ...times(days, 14))];
+    const newest = rows.at(-1);
+    const bouncing = rows.map((one) => (one === newest ? { ...one, bounced: (one.bounced ?? 0) + bounces } : one));
+    return byDaemon('recovery', bouncing, at, memory).verdict;
+  };
+
+  test('is paused by one more bounce within seven days, and by none', () => {
+    expect(later(hourMs, 1)).toMatchObject({ action: 'pause', reason: 'bounce_rate_over_limit', bounced: 1 });
+    expect(later(3 * dayMs, 1)).toMatchObject({ action: 'pause', sent: 42, bounced: 1 });
+    expect(later(7 * dayMs - 1, 1)).toMatchObject({ action: 'pause' });
+    expect(later(hourMs, 0)).toMatchObject({ action: 'none', reason: 'insufficient_evidence' });
+  });
+
+  test('is an ordinary mailbox after seven days: one bounce is over the limit and not acted on', () => {
+    expect(later(7 * dayMs, 1)).toMatchObject({ action: 'none', reason: 'insufficient_evidence', bounced: 1 });
+    expect(later(7 * dayMs, 1).foundUntil).toBeUndefined();
+  });
+
+  test('is over the limit for as long as its last seven days are', () => {
+    expect(later(1 * dayMs, 0)).toMatchObject({ reason: 'insufficient_evidence', bounced: 6 });
+    expect(later(3 * dayMs, 0)).toMatchObject({ reason: 'insufficient_evidence', bounced: 3 });
+    expect(later(4 * dayMs, 0)).toMatchObject({ reason: 'ok', bounced: 0 });
+  });
+
+  test('starts over with another mode', () => {
+    const { memory } = byDaemon('recovery', sixIn97, now);
+    const sight = { mode: 'slow', run: 'running', rows: sixIn97, now } as const;
+    expect(afterSight(defaultPolicy, memory, sight).foundBreachAt).toBeNull();
+  });
+});
+
+test('a mailbox that is found in recovery mode with one bounce, or within its limit, was not found with a breach', () => {
+  const memoryOf = (mode: string, days: readonly (readonly [number, number])[]) =>
+    firstSight(defaultPolicy, { mode, run: 'running', rows: daysUpTo(today, ...days), now });
+  expect(memoryOf('recovery', [...times(6, 14), [13, 1]]).foundBreachAt).toBeNull();
+  expect(memoryOf('recovery', [...times(6, 200), [200, 2]]).foundBreachAt).toBeNull();
+  expect(memoryOf('recovery', [...times(6, 14), [13, 2]]).foundBreachAt).toBe(now);
+  expect(memoryOf('slow', [...times(6, 14), [13, 2]]).foundBreachAt).toBeNull();
+});
+
+test('decide and the daemon say the same of any mailbox, known or seen for the first time', () => {
+  const anyFound = fc.record({
+    mode: fc.constantFrom(...warmupModes),
+    rows: rowsUpTo(today),
+    evidenceFrom: fc.option(fc.integer({ min: -1, max: 30 }).map((age) => utcDate(now - age * dayMs))),
+    interventions: fc.integer({ min: 0, max: 3 }),
+  });
+  const essence = ({
+    action,
+    reason,
+    sent,
+    bounced,
+  }: {
+    action: string;
+    reason: string;
+    sent: number;
+    bounced: number;
+  }) => {
+    return { action, reason, sent, bounced };
+  };
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(anyFound, ({ mode, rows, evidenceFrom, interventions }) => {
+      const stats = rows.map(({ date, sent, bounced }) => ({ date, sent, bounced, bounce_rate: '0.00' }));
+      const one = { id: 'x', mode, now: new Date(now).toISOString(), stats };
+      const state = { evidence_from: evidenceFrom, recent_interventions: interventions };
+      const [known, first] = decideCases([
+        { ...one, state },
+        { ...one, state: { first_sight: true } },
+      ]);
+      const sight = { mode, run: 'running', rows, now } as const;
+      const evidence = evidenceFrom === null ? null : { from: evidenceFrom, before: null };
+      const memory = { ...firstSight(defaultPolicy, sight), answersJudged: 5, foundBreachAt: null };
+      const remembered = { ...memory, evidence, interventions: Array.from({ length: interventions }, () => now) };
+      const look = { ...sight, statsAt: now, weekdaysOnly: false };
+      const byGuard = judge(defaultPolicy, situationOf(defaultPolicy, remembered, look, false));
+      expect(essence(byGuard)).toEqual(essence(known as never));
+      if (evidence !== null)
+        expect(essence(byDaemon(mode, rows, now, remembered).verdict)).toEqual(essence(known as never));
+      expect(essence(byDaemon(mode, rows, now).verdict)).toEqual(essence(first as never));
+      seen.add(`${mode} ${first?.reason}`);
+    }),
+    { numRuns: 1_500 },
+  );
+  expect([...seen]).toEqual(expect.arrayContaining(['slow first_sight', 'recovery insufficient_evidence', 'slow ok']));
+});
