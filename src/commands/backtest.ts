@@ -1,5 +1,5 @@
 // `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { AccountConfig, Config } from '../config/config.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
 import { replayGuard } from '../guard/replay.ts';
@@ -13,6 +13,7 @@ import { exitDone, exitFailed } from './exit-codes.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption, jsonOption } from './options.ts';
 import { screenColumns } from './terminal.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** The API gives no more. */
 const maxDays = 90;
@@ -38,7 +39,7 @@ export function backtestCommand(): Command {
   return new Command('backtest')
     .description("show what the guard would have done over the API's history, assuming today's modes")
     .addOption(configOption('the configuration: accounts, guard and overrides'))
-    .option('--days <number>', `days of history, 1 to ${maxDays}`, wholeDays, maxDays)
+    .option('--days <number>', `days of history, 1 to ${maxDays}`, wholeNumber(1, maxDays), maxDays)
     .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
     .addOption(jsonOption())
     .action(async (options: BacktestOptions) => {
@@ -50,12 +51,6 @@ export function backtestCommand(): Command {
         progress: terminal ? (text) => process.stderr.write(`\r\x1b[K${text}`) : null,
       });
     });
-}
-
-function wholeDays(text: string): number {
-  const days = /^\d+$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > maxDays) throw new InvalidArgumentError(`It must be a whole number from 1 to ${maxDays}.`);
-  return days;
 }
 
 /** One of the guards that are compared. */

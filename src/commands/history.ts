@@ -10,18 +10,24 @@ import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
   readonly since?: number;
   readonly guard?: boolean;
+  readonly limit?: number;
 }
+
+/** What the answer holds at most. */
+const mostEntries = 1_000;
 
 export function historyCommand(): Command {
   return withDaemonOptions(new Command('history'))
     .description('show the audit log: who changed what, when, why, and the outcome; the newest first')
     .option('--mailbox <name>', 'only commands on this mailbox, by address, id or ACCOUNT/ADDRESS')
     .option('--since <duration>', 'how far back (default: 30d)', duration)
+    .option('--limit <number>', `entries to show, 1 to ${mostEntries} (default: 100)`, wholeNumber(1, mostEntries))
     .option('--guard', 'also show what Warmwarden did by itself')
     .action(history);
 }
@@ -33,11 +39,12 @@ async function history(options: HistoryOptions): Promise<void> {
   else process.stdout.write(`${linesOf(answer).join('\n')}\n`);
 }
 
-function queryOf({ mailbox, since, guard = false }: HistoryOptions): Readonly<Record<string, string>> {
+function queryOf({ mailbox, since, guard = false, limit }: HistoryOptions): Readonly<Record<string, string>> {
   return {
     ...(mailbox !== undefined && { mailbox }),
     ...(since !== undefined && { since_seconds: `${since / secondMs}` }),
     ...(guard && { guard: 'true' }),
+    ...(limit !== undefined && { limit: `${limit}` }),
   };
 }
 
@@ -55,7 +62,7 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
 
 function linesOf({ entries, more }: Exclude<HistoryAnswer, { readonly error: string }>): readonly string[] {
   if (entries.length === 0) return ['Nothing was changed through Warmwarden in that time.'];
-  const rest = more ? ['There is more: a shorter --since, or --json with the HTTP API, shows it.'] : [];
+  const rest = more ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap(entryLines), ...rest];
 }
 

@@ -15,6 +15,7 @@ import { goOnWithoutOutputs } from './outputs.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
 import { troubleSubcommands } from './simulator/trouble.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface Flags {
   readonly port: number;
@@ -125,16 +126,6 @@ function stopSignal(): Promise<void> {
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
   });
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) {
-      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-    }
-    return value;
-  };
 }
 
 function speedFactor(text: string): number {

@@ -71,6 +71,14 @@ describe('history', () => {
     });
   });
 
+  test('shows as many entries as are asked for, and says that there are older ones', async () => {
+    const { stdout } = await run('history', '--limit', '1');
+    expect(stdout).toMatch(
+      /^.* {2}zoe {2}reload {2}done\n {2}Done\.\nThere are older entries: --limit shows more of them\.\n$/,
+    );
+    expect((await run('history', '--limit', '0')).code).toBe(2);
+  });
+
   test('of a daemon elsewhere, for a token that may read', async () => {
     const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: createHash('sha256').update('t').digest('hex') }];
     const store = await Store.open(path, now);
