@@ -107,7 +107,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
         c,
         401,
         'unauthorized',
-        `Unauthorized: send a key as Bearer. To make one: \`${world.command} token new NAME --recipe-key\` makes one.`,
+        `Unauthorized: send a key as Bearer. \`${world.command} token new NAME --recipe-key\` makes one.`,
       );
     }
     c.set('caller', caller);
