@@ -35,8 +35,9 @@ export async function allCommands(): Promise<readonly Command[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
-/** The command that these words begin with; all of them for the help, and for a word that is none. */
+/** The command that these words begin with; none for the version, all of them for the help and for a word that is none. */
 export async function commandsFor(words: readonly string[]): Promise<readonly Command[]> {
+  if (words.length === 1 && /^(-V|--version)$/.test(words[0] ?? '')) return [];
   const name = words.find((word) => !word.startsWith('-')) ?? '';
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   return load ? [await load()] : allCommands();

@@ -1,130 +1,12 @@
-// O11: standard output whose disk is full, that nobody reads, or whose reader dies, once ended or froze the whole guard.
-import { type ChildProcess, execFileSync, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+// O11: standard output whose disk is full, or whose reader stalls, once ended or froze the whole guard. More in output.slow.ts.
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { closeSync, constants, openSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { Stage } from '../support/guarded.ts';
-import { week } from '../support/other-api.ts';
-import { inherited, Workplace } from '../support/process.ts';
-import { type Scrape, scrape } from '../support/scrape.ts';
+import { bin } from '../support/process.ts';
+import { Fifo, freePort, guardsAndTells, linesOf, openStage, Unheard, uselessRoutes } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
-
-const root = join(import.meta.dirname, '../..');
-const bin = join(root, 'src/bin.js');
-
-/** `warmwarden ...args` with outputs that the test holds, and that nobody here reads by himself. */
-class Unheard implements AsyncDisposable {
-  readonly child: ChildProcess;
-
-  constructor(args: readonly string[], stdio: StdioOptions) {
-    this.child = spawn(process.execPath, [bin, ...args], { cwd: root, env: inherited(), stdio });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const gone = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await gone;
-  }
-}
-
-/** A named pipe, whose ends the test opens. */
-class Fifo implements Disposable {
-  readonly #place = new Workplace();
-  readonly path = this.#place.path('fifo');
-  readonly #open = new Set<number>();
-
-  constructor() {
-    execFileSync('mkfifo', [this.path]);
-  }
-
-  open(flags: number): number {
-    const end = openSync(this.path, flags | constants.O_NONBLOCK);
-    this.#open.add(end);
-    return end;
-  }
-
-  close(end: number): void {
-    closeSync(end);
-    this.#open.delete(end);
-  }
-
-  /** What stands in the pipe now; empty without anything. */
-  read(end: number): string {
-    const buffer = Buffer.alloc(65_536);
-    try {
-      return buffer.toString('utf8', 0, readSync(end, buffer));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return '';
-      throw error;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    for (const end of this.#open) closeSync(end);
-    this.#place[Symbol.dispose]();
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Routes that fit no account are warnings at the start, in all more than the buffers of a pipe or socket and ours hold. */
-const uselessRoutes = Array.from({ length: 1_300 }, (_, index) => ({
-  match: { account: `nobody-${index}-${'x'.repeat(300)}` },
-  channels: ['hook'],
-}));
-const everythingToTheHook = { match: { severity: ['critical', 'warning', 'info'] }, channels: ['hook'] };
-
-interface Told {
-  readonly format?: 'json' | 'pretty';
-  readonly talkative?: boolean;
-}
-
-/** A daemon's stage where the port is known without its log. */
-async function openStage({ format = 'json', talkative = false }: Told = {}) {
-  const port = await freePort();
-  const stage = await Stage.open({
-    file: { log: { level: 'debug', format }, server: { listen: `127.0.0.1:${port}` } },
-  });
-  stage.api.add('fine@a.example');
-  const burning = stage.api.add('burning@a.example', { days: week(40, 6) });
-  if (talkative) {
-    const config = parse(readFileSync(stage.config, 'utf8'));
-    config.alerts.routes = [...uselessRoutes, everythingToTheHook];
-    stage.workplace.configure(config);
-  }
-  return { stage, burning, url: `http://127.0.0.1:${port}`, run: ['run', '--config', stage.config] };
-}
-
-type Staged = Awaited<ReturnType<typeof openStage>>;
-
-/** The action is made and told, everything is guarded, and the daemon says so. */
-async function guardsAndTells({ stage, burning, url }: Staged): Promise<Scrape> {
-  const ready = async () => (await request(`${url}/readyz`).catch(() => null))?.statusCode === 200;
-  await until('the daemon is ready', ready);
-  await until('the action', () => stage.api.posts(burning).length > 0);
-  await until('the message', () => stage.receiver.alerts().some(({ rule }) => rule === 'guard_acted'));
-  const seen = stage.api.log.length;
-  await until('it polls on', () => stage.api.log.length > seen + 5);
-  expect(await ready()).toBe(true);
-  const figures = await scrape(url);
-  expect(figures.value('api_up', { account: 'acme' })).toBe(1);
-  expect(figures.value('mailboxes', { account: 'acme', state: 'recovering' })).toBe(1);
-  return figures;
-}
-
-const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
 
 describe.concurrent('O11: the guard starts and goes on, and every action is told, when standard output', () => {
   test('stands on a full disk, and standard error too', async () => {
@@ -135,26 +17,6 @@ describe.concurrent('O11: the guard starts and goes on, and every action is told
     closeSync(full);
     const figures = await guardsAndTells(staged);
     expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(2);
-    daemon.child.kill('SIGTERM');
-    expect(await once(daemon.child, 'exit')).toEqual([0, null]);
-  });
-
-  test('can not be written at all', async () => {
-    const staged = await openStage();
-    await using _stage = staged.stage;
-    const readOnly = openSync(bin, 'r');
-    await using _daemon = new Unheard(staged.run, ['ignore', readOnly, readOnly]);
-    closeSync(readOnly);
-    const figures = await guardsAndTells(staged);
-    expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(2);
-  });
-
-  test('is a socket that nobody reads', async () => {
-    const staged = await openStage({ talkative: true });
-    await using _stage = staged.stage;
-    await using daemon = new Unheard(staged.run, ['ignore', 'pipe', 'pipe']);
-    const figures = await guardsAndTells(staged);
-    expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(0);
     daemon.child.kill('SIGTERM');
     expect(await once(daemon.child, 'exit')).toEqual([0, null]);
   });
@@ -181,28 +43,6 @@ describe.concurrent('O11: the guard starts and goes on, and every action is told
     expect(warnings).toBeGreaterThan(50);
     expect(warnings + JSON.parse(report).dropped).toBeGreaterThanOrEqual(uselessRoutes.length);
     expect(whole.filter(({ msg }) => msg.includes('log lines were dropped'))).toHaveLength(1);
-  });
-
-  test('is a pipe whose reader dies; the next reader is told', async () => {
-    const staged = await openStage();
-    await using _stage = staged.stage;
-    using fifo = new Fifo();
-    const first = fifo.open(constants.O_RDONLY);
-    const writer = fifo.open(constants.O_WRONLY);
-    await using daemon = new Unheard(staged.run, ['ignore', writer, writer]);
-    fifo.close(writer);
-    fifo.close(first);
-    const figures = await guardsAndTells(staged);
-    const dropped = figures.value('log_lines_dropped_total') ?? 0;
-    expect(dropped).toBeGreaterThan(0);
-    const second = fifo.open(constants.O_RDONLY);
-    daemon.child.kill('SIGHUP');
-    let read = '';
-    await until('lines again', () => {
-      read += fifo.read(second);
-      return read.includes('configuration reloaded');
-    });
-    expect(JSON.parse(linesOf(read)[0] ?? '{}').dropped).toBeGreaterThanOrEqual(dropped);
   });
 });
 

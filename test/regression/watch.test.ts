@@ -22,7 +22,7 @@ describe('the configuration has the last word', () => {
     await duty.until(() => duty.action()?.state === state);
     await duty.restart({ policy: { enforce: false } });
     const before = duty.posts().length;
-    await duty.run(6 * hourMs);
+    await duty.run(2 * hourMs);
     expect(duty.posts().length).toBe(before);
     expect(duty.action()?.state).toBe('dropped');
   });
@@ -32,7 +32,7 @@ describe('the configuration has the last word', () => {
     await duty.run(10 * minuteMs);
     await duty.restart({ selects: ({ email }) => email === oliver });
     const from = duty.between.requests.length;
-    await duty.run(3 * hourMs);
+    await duty.run(hourMs);
     const asked = duty.between.requests.slice(from).flatMap(({ path }) => /mailbox_id=([^&]+)/.exec(path)?.[1] ?? []);
     expect([new Set(asked).size, duty.fleet().mailboxCount(), duty.posts().length]).toEqual([1, 1, 0]);
   });
@@ -178,7 +178,7 @@ describe('one mailbox whose requests are refused with 401 while the list is acce
     const stage = await startMovedDaemon({ scenario: stormOf(amelia, jonas), poll, expectErrors });
     await stage.run(10 * minuteMs);
     stage.simulator.faults.add({ fault: 'unauthorized', mailbox: jonas });
-    await stage.run(3 * hourMs);
+    await stage.run(hourMs);
     return stage;
   };
 

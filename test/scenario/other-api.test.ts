@@ -87,7 +87,7 @@ describe('a mixed fleet on an API of somebody else', () => {
     for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
       await toldEverywhere(stage, mailbox(name), 'guard_acted');
     }
-    await Promise.all(Object.values(fleet).map((one) => moreRounds(stage, one, 4)));
+    await Promise.all(Object.values(fleet).map((one) => moreRounds(stage, one, 2)));
     metrics = await stage.metrics();
   });
 
@@ -274,7 +274,7 @@ describe.concurrent('a daemon for each', () => {
       }
       const alert = await toldEverywhere(stage, liar, 'guard_acted');
       expect(alert.numbers).toMatchObject({ outcome: 'unconfirmed' });
-      await Promise.all([lost, refused, liar].map((mailbox) => moreRounds(stage, mailbox, 3)));
+      await Promise.all([lost, refused, liar].map((mailbox) => moreRounds(stage, mailbox, 2)));
       for (const mailbox of [...made, liar]) {
         expect([mailbox.email, stage.api.posts(mailbox).length]).toEqual([mailbox.email, 1]);
       }
@@ -291,7 +291,7 @@ describe.concurrent('a daemon for each', () => {
       const alert = await toldEverywhere(stage, refused, 'guard_action_failed');
       expect(alert.severity).toBe('critical');
       expect(alert.sentences.join(' ')).toContain('NOT ACTED');
-      await moreRounds(stage, refused, 3);
+      await moreRounds(stage, refused, 2);
       expect(stage.api.posts(refused)).toHaveLength(1);
       const metrics = await stage.metrics();
       expect(metrics.value('account_writable', { account: 'acme' })).toBe(0);
@@ -310,7 +310,7 @@ describe.concurrent('a daemon for each', () => {
       };
       stage.start();
       await until('both to be changed', () => quick.mode === 'recovery' && paused.status === 'paused');
-      await Promise.all([moreRounds(stage, quick, 3), moreRounds(stage, paused, 3)]);
+      await Promise.all([moreRounds(stage, quick, 2), moreRounds(stage, paused, 2)]);
       expect(stage.api.posts()).toEqual([]);
     });
 
@@ -380,7 +380,7 @@ describe.concurrent('a daemon for each', () => {
       const breach = stage.api.add('breach@a.example', { days: overBalanced });
       stage.start();
       await toldEverywhere(stage, breach, 'bounce_over_limit');
-      await moreRounds(stage, breach, 3);
+      await moreRounds(stage, breach, 2);
       expect(stage.api.posts()).toEqual([]);
       await endsCleanly(stage, 'SIGTERM');
     });

@@ -27,11 +27,11 @@ describe.concurrent('people around the daemon', () => {
     await until('both to be acted upon', () => both.every((one) => outcomes(stage, one).length > 0));
     switched.mode = 'balanced';
     paused.status = 'active';
-    await Promise.all(both.map((one) => moreRounds(stage.api, one, 4)));
+    await Promise.all(both.map((one) => moreRounds(stage.api, one, 2)));
     // Also not by a process that only knows it from the store.
     await stage.daemon.killNow();
     stage.start();
-    await Promise.all(both.map((one) => moreRounds(stage.api, one, 4)));
+    await Promise.all(both.map((one) => moreRounds(stage.api, one, 2)));
     expect(stage.api.posts()).toHaveLength(2);
     expect([switched.mode, paused.status]).toEqual(['balanced', 'active']);
     paused.days = [{ daysAgo: 0, sent: 20, bounced: 12 }, ...week(40, 0).slice(1)];
