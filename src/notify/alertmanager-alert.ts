@@ -4,21 +4,25 @@ import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 
 type Words = Readonly<Record<string, string>>;
 
-/** Rules whose object is one action: as a label it would make each event an alert of its own kind for ever. */
-const eventRules: readonly AlertRule[] = ['guard_acted', 'restored'];
+/** Events, whose object is one action or command: as a label it would make each an alert of its own for ever. By rule: the annotation that names it. */
+const namesOfEvents: Partial<Record<AlertRule, string>> = {
+  guard_acted: 'action_id',
+  restored: 'action_id',
+  operator_acted: 'command_id',
+};
 
 /** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */
 export function labelsOf(alert: Alert): Words {
   const { rule, severity, account, email, mailboxId } = alert;
-  const object = eventRules.includes(rule) ? null : alert.object;
+  const object = rule in namesOfEvents ? null : alert.object;
   return filled({ alertname: rule, severity, account, mailbox: email, mailbox_id: mailboxId, object });
 }
 
 /** What is said of an alert: `summary` and `description` as is the custom, and every number under its own name. */
 export function annotationsOf({ rule, object, facts }: Alert): Words {
   const { title, sentences, numbers } = facts;
-  const action_id = eventRules.includes(rule) ? object : null;
-  return filled({ ...numbers, action_id, summary: title, description: sentences.join(' ') });
+  const name = namesOfEvents[rule];
+  return filled({ ...numbers, ...(name ? { [name]: object } : {}), summary: title, description: sentences.join(' ') });
 }
 
 /** Where to look: the page of what it is about. */

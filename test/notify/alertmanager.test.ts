@@ -205,7 +205,7 @@ describe('what Alertmanager is told', () => {
   });
 });
 
-test('Alertmanager hears of an end with the next upkeep, and an event names no single action in its labels', async () => {
+test('Alertmanager hears of an end with the next upkeep', async () => {
   await using receiver = await startReceiver(() => 200);
   const clock = movedClock(start);
   const channel = alertmanagerChannel({ name: 'am', url: receiver.url }, clock);
@@ -217,16 +217,21 @@ test('Alertmanager hears of an end with the next upkeep, and an event names no s
   const ends = JSON.parse(receiver.received.at(-1)?.body ?? '[]') as { labels: object; endsAt: string }[];
   const ended = ends.find(({ labels }) => 'mailbox_id' in labels && labels.mailbox_id === one.mailboxId);
   expect(ended?.endsAt).toBe(new Date(clock.now()).toISOString());
-  const acted = sampleAlert(3, { rule: 'guard_acted', object: 'action-1' });
-  const { payload } = channel.render({
-    group: 'g',
-    account: 'acme',
-    rule: 'guard_acted',
-    kind: 'event',
-    severity: 'critical',
-    at: start,
-    transitions: [{ kind: 'event', at: start, alert: acted }],
-  }) ?? { payload: '[]' };
-  expect(JSON.parse(payload)).toMatchObject([{ annotations: { action_id: 'action-1' } }]);
-  expect(JSON.parse(payload)[0].labels).not.toHaveProperty('object');
 });
+
+test.each([
+  ['guard_acted', 'action_id'],
+  ['restored', 'action_id'],
+  ['operator_acted', 'command_id'],
+] as const)(
+  '%s, an event, names no single one in its labels, which would be an alert of its own for ever',
+  (rule, id) => {
+    const channel = alertmanagerChannel({ name: 'am', url: 'http://127.0.0.1:1' }, movedClock(start));
+    const acted = sampleAlert(3, { rule, object: '17' });
+    const transitions = [{ kind: 'event', at: start, alert: acted }] as const;
+    const message = { group: 'g', account: 'acme', rule, kind: 'event', severity: 'critical', at: start } as const;
+    const { payload } = channel.render({ ...message, transitions }) ?? { payload: '[]' };
+    expect(JSON.parse(payload)).toMatchObject([{ annotations: { [id]: '17' } }]);
+    expect(JSON.parse(payload)[0].labels).not.toHaveProperty('object');
+  },
+);
