@@ -17,9 +17,9 @@ const throttlesUntilFiring = 3;
 const namesShown = 5;
 
 /** What the state of an account says. One that has neither succeeded nor failed yet is unknown. */
-export function accountConditions(account: AccountState, now: EpochMs): readonly Condition[] {
+export function accountConditions(account: AccountState, now: EpochMs, zone: string): readonly Condition[] {
   return [
-    apiDown(account, now),
+    apiDown(account, now, zone),
     keyRejected(account),
     keyReadOnly(account),
     keyShared(account, now),
@@ -30,13 +30,13 @@ export function accountConditions(account: AccountState, now: EpochMs): readonly
 }
 
 /** api_down. Where the key is what is refused, key_rejected tells of it, and this one learns nothing. */
-function apiDown(account: AccountState, now: EpochMs): Condition {
+function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
   const { name, failingSince, lastSuccessAt, lastFailure } = account;
   const down = failingSince !== null;
   const unknown = down ? account.keyRejected : lastSuccessAt === null;
   const sentences = down
     ? [
-        `No request of account ${name} has succeeded since ${momentText(failingSince)}.`,
+        `No request of account ${name} has succeeded since ${momentText(failingSince, zone)}.`,
         ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
         'Warmwarden decides and changes nothing on its mailboxes until it answers again.',
         'Check the address and the key of the account, and whether the API is up.',

@@ -77,7 +77,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
           ? [
               rateText(verdict),
               `NOT ACTED: ${hindrance}`,
-              ...causeSentences(mailbox, verdict, context.others(mailbox)),
+              ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
               dataAgeText(verdict),
               adviceText(verdict),
             ]

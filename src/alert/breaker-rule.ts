@@ -23,6 +23,8 @@ export function guardHeld(
     readonly pageUrl: string | null;
     /** The words that start this program, for the command in the advice. */
     readonly command: string;
+    /** For the times in the sentences: an IANA name. */
+    readonly zone: string;
   },
 ): Condition {
   const held = heldEntries(breaker);
@@ -47,7 +49,7 @@ export function guardHeld(
         : `${name}: the circuit breaker is closed again`,
       sentences: open
         ? [
-            `Since ${momentText(breaker.openSince ?? about.now)} ${counted(held.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} have breached their limits at the same time, which points to a fault of the provider or bad data.`,
+            `Since ${momentText(breaker.openSince ?? about.now, about.zone)} ${counted(held.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} have breached their limits at the same time, which points to a fault of the provider or bad data.`,
             `NOT ACTED on: ${named.join(', ')}${more}.`,
             onward,
             `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. If not, do nothing.`,

@@ -17,13 +17,21 @@ export interface ChannelHealth {
 
 const settings = defaultRuleSettings.of.channel_failing;
 
+/** What the sentences need: the words that start this program, and the zone for times. */
+interface MessageContext {
+  readonly command: string;
+  readonly zone: string;
+}
+
 /** One condition a channel, and one for each that is gone and still has an alert. */
 export function channelsFailing(
   channels: Iterable<ChannelHealth>,
   alerts: Iterable<Alert>,
-  command: string,
+  { command, zone }: MessageContext,
 ): readonly Condition[] {
-  const conditions = new Map([...channels].map((channel) => [channel.name, channelFailing(channel, command)]));
+  const conditions = new Map(
+    [...channels].map((channel) => [channel.name, channelFailing(channel, { command, zone })]),
+  );
   for (const { rule, object } of alerts) {
     if (rule !== 'channel_failing' || object === null || conditions.has(object)) continue;
     conditions.set(object, conditionOf(object, { active: false, title: `channel ${object} is no longer configured` }));
@@ -31,13 +39,16 @@ export function channelsFailing(
   return [...conditions.values()];
 }
 
-function channelFailing({ name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth, command: string): Condition {
+function channelFailing(
+  { name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth,
+  { command, zone }: MessageContext,
+): Condition {
   if (failingSince === null) {
     const title = `channel ${name} accepts messages again`;
     return conditionOf(name, { active: lastSuccessAt === null ? 'unknown' : false, title });
   }
   const sentences = [
-    `The channel has accepted no message since ${momentText(failingSince)}.`,
+    `The channel has accepted no message since ${momentText(failingSince, zone)}.`,
     sentence(lastFailure ?? 'The reason is unknown'),
     'Warmwarden keeps the messages in its outbox and sends them when the channel works again. The page lists those that stay undelivered.',
     `Test the channel: \`${command} channels test ${name}\``,

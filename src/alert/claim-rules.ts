@@ -67,7 +67,7 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
     sentences:
       active === true && claim
         ? [
-            `It has been in recovery mode since ${momentText(claim.since)}, but its daily limit is still ${limit}, over ${recoveryMaxPerDay}.`,
+            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit}, over ${recoveryMaxPerDay}.`,
             'Lower the target daily limit in the mailbox app, or pause the warm-up.',
           ]
         : [],
@@ -84,7 +84,7 @@ function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
     sentences:
       active && claim
         ? [
-            `Warmwarden switched it to recovery mode on ${momentText(claim.since)}, and it has not been clean enough to go back.`,
+            `Warmwarden switched it to recovery mode on ${momentText(claim.since, context.rules.timeZone)}, and it has not been clean enough to go back.`,
             ...(verdict ? [explainVerdict(verdict)] : []),
             'Look for the cause: the list it writes to, its DNS, its reputation. Or set the mode yourself.',
           ]

@@ -89,7 +89,7 @@ export function actedEvent(action: Action, context: ActionContext): Transition |
  */
 export function actionFailedCondition(
   action: Action,
-  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command'>,
+  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>,
 ): Condition {
   // What became of a person's own change they were told when they asked for it.
   const settled = Boolean(action.by) || action.state === 'confirmed' || action.state === 'dropped';
@@ -124,17 +124,20 @@ function actionTitle(action: Action): string {
 
 function actionFacts(
   action: Action,
-  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command'>,
+  context: Pick<ActionContext, 'now' | 'policy' | 'pageUrl' | 'command' | 'rules'>,
 ): AlertFacts {
   const failed = action.state === 'refused' || action.state === 'unconfirmed';
-  const next = action.nextTryAt === null ? '' : `Warmwarden tries again at ${momentText(action.nextTryAt)}.`;
+  const next =
+    action.nextTryAt === null
+      ? ''
+      : `Warmwarden tries again at ${momentText(action.nextTryAt, context.rules.timeZone)}.`;
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
   const advice = `Look at the mailbox in the mailbox app and ${change} yourself.`;
   const sentences = [
     action.kind === 'restore' ? cleanText(action.verdict) : rateText(action.verdict),
     ...action.causes,
     repeatText(action, context.policy),
-    actionText(action, context.now),
+    actionText(action, context.now, context.rules.timeZone),
     dataAgeText(action.verdict),
     failed ? next || advice : '',
     action.kind === 'pause' ? campaignsUntouched : '',
@@ -173,14 +176,14 @@ function actionNumbers(action: Action): AlertFacts['numbers'] {
   };
 }
 
-function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUrl' | 'command'>): AlertFacts {
+function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUrl' | 'command' | 'rules'>): AlertFacts {
   const confirmed = action.state === 'confirmed';
   return {
     title: confirmed
       ? `${action.email}: ${actionWords[action.kind].done} after all`
       : `${action.email}: no action is needed any more`,
     sentences: confirmed
-      ? [actionText(action, context.now), undoText(action, context.command)]
+      ? [actionText(action, context.now, context.rules.timeZone), undoText(action, context.command)]
       : ['The mailbox was changed in the meantime, so Warmwarden has nothing left to do.'],
     numbers: {
       ...verdictNumbers(action.verdict),

@@ -23,6 +23,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const judged = verdict !== undefined && readAt !== null;
   const active = tooOld || frozen ? true : judged ? false : 'unknown';
   const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
+  const zone = context.rules.timeZone;
   return {
     subject: subjectOf('stale_data', mailbox),
     severity: 'warning',
@@ -30,7 +31,7 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
     ...atOnce,
     facts: {
       title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
-      sentences: active === true ? staleSentences(mailbox, tooOld, still) : freshSentences(readAt),
+      sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
       numbers: {
         read_at: readAt === null ? null : new Date(readAt).toISOString(),
         newest_day: verdict?.windowTo ?? null,
@@ -42,12 +43,15 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
 }
 
 /** Moments instead of ages: a text that changes every minute would be written every minute. */
-function staleSentences(mailbox: MailboxState, tooOld: boolean, still: IsoDate | null): readonly string[] {
+function staleSentences(
+  mailbox: MailboxState,
+  { tooOld, still, zone }: { readonly tooOld: boolean; readonly still: IsoDate | null; readonly zone: string },
+): readonly string[] {
   const verdict = mailbox.verdict?.answer;
   const first =
     mailbox.stats === null
-      ? `Warmwarden has not read any statistics since it first saw the mailbox at ${momentText(mailbox.firstSeenAt)}.`
-      : `Warmwarden last read the statistics at ${momentText(mailbox.stats.at)}. Three polls since then have failed.`;
+      ? `Warmwarden has not read any statistics since it first saw the mailbox at ${momentText(mailbox.firstSeenAt, zone)}.`
+      : `Warmwarden last read the statistics at ${momentText(mailbox.stats.at, zone)}. Three polls since then have failed.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
   const third = `The counts do not change: the warm-up runs, but the API has counted no mail since ${still}, through two whole days on which it sends.`;
   return [
@@ -59,8 +63,8 @@ function staleSentences(mailbox: MailboxState, tooOld: boolean, still: IsoDate |
   ];
 }
 
-function freshSentences(readAt: number | null): readonly string[] {
-  return readAt === null ? [] : [`Warmwarden read the statistics at ${momentText(readAt)}.`];
+function freshSentences(readAt: number | null, zone: string): readonly string[] {
+  return readAt === null ? [] : [`Warmwarden read the statistics at ${momentText(readAt, zone)}.`];
 }
 
 /**

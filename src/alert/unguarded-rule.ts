@@ -16,20 +16,21 @@ export interface SupervisedAccount extends Guarding {
 export function accountsUnguarded(
   accounts: readonly SupervisedAccount[],
   alerts: Iterable<Alert>,
+  zone: string,
 ): readonly Condition[] {
   const configured = new Set(accounts.map(({ account }) => account));
   const forgotten = [...alerts].filter(({ rule, account }) => rule === 'account_unguarded' && !configured.has(account));
   return [
-    ...accounts.map(accountUnguarded),
+    ...accounts.map((account) => accountUnguarded(account, zone)),
     ...forgotten.map(({ account }) => conditionOf(account, false, `${account}: no longer in the configuration`)),
   ];
 }
 
-function accountUnguarded({ account, unguarded, turned }: SupervisedAccount): Condition {
+function accountUnguarded({ account, unguarded, turned }: SupervisedAccount, zone: string): Condition {
   if (unguarded === null) return conditionOf(account, turned ? false : 'unknown', `${account}: guarded again`);
   const { since, why } = unguarded;
   const sentences = [
-    `Warmwarden has not polled account ${account} since ${momentText(since)}: ${why}.`,
+    `Warmwarden has not polled account ${account} since ${momentText(since, zone)}: ${why}.`,
     'Until then Warmwarden neither checks the bounce rates of its mailboxes nor changes them.',
     'Warmwarden restarts the polling of the account by itself. The log has the cause. If this alert is still firing after five minutes, restart Warmwarden.',
   ];

@@ -22,7 +22,7 @@ function writesSubject(scope: WriteScope): Subject {
 export function writesOffCondition(
   off: WritesOff,
   end: WritesEnd | null,
-  { pageUrl, command }: Pick<MailboxContext, 'pageUrl' | 'command'>,
+  { pageUrl, command, rules: { timeZone } }: Pick<MailboxContext, 'pageUrl' | 'command' | 'rules'>,
 ): Condition {
   const { scope, since, until } = off;
   const about = scopeText(scope);
@@ -35,26 +35,27 @@ export function writesOffCondition(
     since,
     facts: {
       title: end === null ? `writes are OFF for ${about}` : `writes are on again for ${about}`,
-      sentences: end === null ? onSentences(off, command) : [endSentence(off, end)],
+      sentences: end === null ? onSentences(off, command, timeZone) : [endSentence(off, end, timeZone)],
       numbers: { scope: scope.kind, until: until === null ? null : new Date(until).toISOString(), ...link },
     },
   };
 }
 
-function onSentences(off: WritesOff, command: string): readonly string[] {
+function onSentences(off: WritesOff, command: string, zone: string): readonly string[] {
   const { scope, since, until, by, reason } = off;
   const end =
     until === null
       ? 'They stay off until a person allows them again.'
-      : `They will be on again at ${momentText(until)}.`;
+      : `They will be on again at ${momentText(until, zone)}.`;
   return [
-    sentence(`Switched off by ${by} at ${momentText(since)}: ${reason}`),
+    sentence(`Switched off by ${by} at ${momentText(since, zone)}: ${reason}`),
     `Warmwarden changes no mailbox there. It keeps polling and notifies you of what it would have done. ${end}`,
     `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
   ];
 }
 
-function endSentence({ until }: WritesOff, end: WritesEnd): string {
-  if (end === 'expired') return `The emergency stop has expired${until === null ? '' : ` (${momentText(until)})`}.`;
+function endSentence({ until }: WritesOff, end: WritesEnd, zone: string): string {
+  if (end === 'expired')
+    return `The emergency stop has expired${until === null ? '' : ` (${momentText(until, zone)})`}.`;
   return sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`);
 }

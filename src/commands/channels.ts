@@ -54,7 +54,11 @@ async function tryOut(name: string, { config: file, json = false }: TestOptions)
   const { channels } = loaded.config.alerts;
   const settings = channels.find((one) => one.name === name);
   if (!settings) throw unknownChannel(name, channels);
-  const channel = createChannel(settings, { world, pageUrl: null });
+  const channel = createChannel(settings, {
+    world,
+    pageUrl: null,
+    timeZone: () => loaded.config.alerts.rules.timeZone,
+  });
   const began = world.clock.monotonic();
   const result = await testOf(channel, world);
   const tookMs = Math.round(world.clock.monotonic() - began);

@@ -33,7 +33,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
         ? { at: alerts.digest.at, timeZone: alerts.digest.time_zone, channels: alerts.digest.channels }
         : null,
       heartbeat: alerts.heartbeat ? { url: alerts.heartbeat.url ?? '', intervalMs: alerts.heartbeat.interval } : null,
-      rules: alerts.rules,
+      rules: { ...alerts.rules, timeZone: alerts.time_zone },
     },
     store: { path: storePathOf(file.store, folder) },
     server: {

@@ -93,10 +93,10 @@ const plainRules = Object.fromEntries(alertRules.filter(isPlain).map((rule) => [
 
 const ruleKeys = section({ ...plainRules, ...special });
 
-/** Input: the file's keys. Output: RuleSettings, whole. */
+/** Input: the file's keys. Output: RuleSettings without the time zone, which all of alerts shares. */
 export const rulesSchema = ruleKeys.transform(toSettings);
 
-function toSettings(rules: z.output<typeof ruleKeys>): RuleSettings {
+function toSettings(rules: z.output<typeof ruleKeys>): Omit<RuleSettings, 'timeZone'> {
   const { guard_acted: acted, blacklisted, inbox_rate_low: inbox, health_score_drop: health } = rules;
   const of = Object.entries(rules).map(([rule, keys]) => {
     const level = 'severity' in keys ? keys.severity : defaults.of.guard_acted.severity;

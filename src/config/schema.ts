@@ -124,7 +124,11 @@ const channel = z.discriminatedUnion('type', [slack, webhook, alertmanager, reci
 
 const digest = section({
   at: keyed(cron(), '0 8 * * *', 'When, as cron in the time zone.'),
-  time_zone: keyed(timeZone(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
+  time_zone: keyed(
+    timeZone(),
+    'UTC',
+    'For the cron expression and the times in the digest: an IANA name, such as Europe/Berlin.',
+  ),
   channels: z.array(z.string()).min(1).describe('Names of channels: slack, and webhook with format standard.'),
 });
 const heartbeat = section({
@@ -172,6 +176,7 @@ const alerts = section({
     {},
     'How often an alert that still fires is repeated: a duration, or never.',
   ),
+  time_zone: keyed(timeZone(), 'UTC', 'The zone in which messages give times: an IANA name, such as Europe/Berlin.'),
   digest: optional(digest, undefined, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),
   heartbeat: optional(heartbeat, undefined, "A dead man's switch: Warmwarden pings it while the guard works."),
   rules: keyed(rulesSchema, {}, 'Each alert rule: on or off, its severity, its delay and its thresholds.'),

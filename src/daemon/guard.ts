@@ -24,7 +24,8 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const { world, live, store, fleet, metrics } = opened;
   const { tally } = metrics;
   const { accounts, alerts } = live.config;
-  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl });
+  const timeZone = () => live.config.alerts.rules.timeZone;
+  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl, timeZone });
   const channels = alerts.channels.map(channelOf);
   const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl });
   notifier.start();

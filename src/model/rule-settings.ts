@@ -28,6 +28,8 @@ export interface RuleSettings {
   readonly inboxRateLow: { readonly belowPpm: Ppm; readonly minMails: number };
   /** Points below the best of the last seven days. */
   readonly healthScoreDrop: { readonly points: number };
+  /** The zone in which messages give times: an IANA name. */
+  readonly timeZone: string;
 }
 
 const setting = (severity: Severity, forMs = 0): RuleSetting => ({ enabled: true, severity, forMs });
@@ -70,4 +72,5 @@ export const defaultRuleSettings: RuleSettings = {
   blacklisted: { major: [], ignore: [], minLists: 1 },
   inboxRateLow: { belowPpm: 800_000, minMails: 30 },
   healthScoreDrop: { points: 15 },
+  timeZone: 'UTC',
 };

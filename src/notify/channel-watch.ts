@@ -15,7 +15,9 @@ const everyMs = 30_000;
 export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
   const { world, store, fleet, channels, settings, recorded } = parts;
   const states = channels().flatMap(({ name }) => fleet.channel(name) ?? []);
-  const conditions = tune(channelsFailing(states, fleet.alerts(), world.command), settings().rules);
+  const { rules } = settings();
+  const context = { command: world.command, zone: rules.timeZone };
+  const conditions = tune(channelsFailing(states, fleet.alerts(), context), rules);
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   if (changes.changed.length + changes.dropped.length === 0) return everyMs;
   await store.recordAlerts(changes);

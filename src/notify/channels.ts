@@ -7,23 +7,24 @@ import { type SlackSettings, slackChannel } from './slack.ts';
 import { type WebhookSettings, webhookChannel } from './webhook.ts';
 
 export type ChannelSettings =
-  | ({ readonly type: 'slack' } & Omit<SlackSettings, 'pageUrl'>)
+  | ({ readonly type: 'slack' } & Omit<SlackSettings, 'pageUrl' | 'timeZone'>)
   | ({ readonly type: 'webhook' } & Omit<WebhookSettings, 'pageUrl'>)
   | ({ readonly type: 'alertmanager' } & AlertmanagerSettings)
   | ({ readonly type: 'recipe' } & RecipeSettings);
 
-/** `pageUrl`: where links lead to; null when there is no page. */
 interface ChannelParts {
   readonly world: World;
   /** Where links lead to; null when there is no page. */
   readonly pageUrl: string | null;
+  /** The zone in which people read times: an IANA name. */
+  readonly timeZone: () => string;
 }
 
 /** Throws when a secret can't sign: the configuration is checked before. */
-export function createChannel(settings: ChannelSettings, { world, pageUrl }: ChannelParts): Channel {
+export function createChannel(settings: ChannelSettings, { world, pageUrl, timeZone }: ChannelParts): Channel {
   switch (settings.type) {
     case 'slack':
-      return slackChannel({ ...settings, pageUrl }, world.clock);
+      return slackChannel({ ...settings, pageUrl, timeZone }, world.clock);
     case 'webhook':
       return webhookChannel({ ...settings, pageUrl }, world.clock);
     case 'alertmanager':

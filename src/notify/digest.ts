@@ -40,7 +40,8 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
   const blind = firing.filter(({ rule }) => blindRules.includes(rule));
   const risks = firing.filter(({ rule }) => !blindRules.includes(rule));
   const unjudged = [...picture.mailboxes].filter(({ verdict }) => verdict === null).length;
-  const undelivered = [...givenUp.map(givenUpText), ...picture.waiting.map(waitingText)];
+  const lost = givenUp.map((delivery) => givenUpText(delivery, picture.timeZone));
+  const undelivered = [...lost, ...picture.waiting.map(waitingText)];
   const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
   const unknown = [
     ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
@@ -59,7 +60,7 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
       {
         heading: 'What was done',
         lines: shortened(
-          actions.map((action) => doneText(action, now)),
+          actions.map((action) => doneText(action, now, picture.timeZone)),
           'Nothing.',
         ),
       },
@@ -76,14 +77,14 @@ function fleetText(mailboxes: readonly MailboxState[]): string {
   return `${total}, of which Warmwarden has ${claimed('recovery')} in recovery and ${claimed('pause')} paused.`;
 }
 
-function doneText(action: Action, now: EpochMs): string {
+function doneText(action: Action, now: EpochMs, zone: string): string {
   const who = action.by ? ` (${action.by.name})` : '';
-  return `${action.email}${who}: ${actionText(action, now)}`;
+  return `${action.email}${who}: ${actionText(action, now, zone)}`;
 }
 
-function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery): string {
+function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery, zone: string): string {
   const why = detail ? `: ${detail}` : '';
-  return `${channel}, undelivered since ${timeText(settledAt ?? createdAt)}: ${title}${why}`;
+  return `${channel}, undelivered since ${timeText(settledAt ?? createdAt, zone)}: ${title}${why}`;
 }
 
 function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {

@@ -25,6 +25,8 @@ export interface SlackSettings {
   readonly url: string;
   /** Where the page is; null when there is none. */
   readonly pageUrl: string | null;
+  /** The zone in which people read times: asked each time, because a reload may change it. */
+  readonly timeZone: () => string;
 }
 
 /** Slack allows one message a second and channel; more earns 429. */
@@ -37,7 +39,7 @@ const maxSlackAlerts = 20;
 const maxSectionAlone = 3_000;
 const maxSectionInGroup = 500;
 const maxNoticeSections = 10;
-const maxNoticeSection = 1_000;
+const maxNoticeSection = 1_250;
 const linkRoom = 600;
 
 /** Each button: the number that holds its address, its label. */
@@ -51,8 +53,8 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
     name: settings.name,
     type: 'slack',
     minGapMs: slackGapMs,
-    render: (message) => rendered(messageTitle(message), colourOf(message), blocksOf(message, settings.pageUrl)),
-    renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings.pageUrl)),
+    render: (message) => rendered(messageTitle(message), colourOf(message), blocksOf(message, settings)),
+    renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings)),
     send: async (delivery, signal) => {
       const { payload: body } = delivery;
       return resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() }));
@@ -88,34 +90,35 @@ function rendered(title: string, color: string, blocks: KnownBlock[]): Rendered 
   return { payload: JSON.stringify(payload), title };
 }
 
-function blocksOf(message: GroupMessage, pageUrl: string | null): KnownBlock[] {
+function blocksOf(message: GroupMessage, { pageUrl, timeZone }: SlackSettings): KnownBlock[] {
   const { transitions } = message;
+  const zone = timeZone();
   const [only] = transitions;
   const alone = transitions.length === 1 && only !== undefined;
-  const shown = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone)));
+  const shown = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone, zone)));
   const left = transitions.length - shown.length;
   const rest = left > 0 ? [context(`and ${left} more: see the page.`)] : [];
   const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
-  const foot = [message.account, message.rule, momentText(message.at)].filter(Boolean).join(' · ');
+  const foot = [message.account, message.rule, momentText(message.at, zone)].filter(Boolean).join(' · ');
   const counts = message.rule === null ? [context(countsText(message))] : [];
   return [...counts, ...shown, ...rest, ...actions(buttons), context(foot)];
 }
 
-function noticeBlocks({ sections, at }: Notice, pageUrl: string | null): KnownBlock[] {
+function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSettings): KnownBlock[] {
   const shown = sections.slice(0, maxNoticeSections).map(({ heading, lines }) => {
     const title = heading === '' ? '' : `*${slackText(heading, maxHeader)}*\n`;
     return section(title + slackText(lines.join('\n') || heading, maxNoticeSection - title.length));
   });
-  return [...shown, ...actions(pageButton(pageUrl)), context(momentText(at))];
+  return [...shown, ...actions(pageButton(pageUrl)), context(momentText(at, timeZone()))];
 }
 
 /** An alert in words: its title when it is one of several, what happened, since when, and where to look. */
-function alertText(transition: Transition, alone: boolean): string {
+function alertText(transition: Transition, alone: boolean, zone: string): string {
   const { title, sentences, numbers } = transition.alert.facts;
   const page = numbers['page_url'];
   const link = !alone && typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
   const rule = alone ? '' : transition.alert.rule;
-  const tail = [rule, slackText(timesText(transition), 100), link].filter((text) => text !== '').join(' · ');
+  const tail = [rule, slackText(timesText(transition, zone), 100), link].filter((text) => text !== '').join(' · ');
   const room = (alone ? maxSectionAlone : maxSectionInGroup + link.length) - tail.length - 1;
   const words = alone
     ? sentences.join('\n')
@@ -132,14 +135,14 @@ const leads: Readonly<Record<Transition['kind'], string>> = {
   resolved: 'Resolved: ',
 };
 
-function timesText({ kind, alert }: Transition): string {
-  if (kind === 'event') return momentText(alert.since);
-  return kind === 'resolved' ? endedText(alert) : `Since ${momentText(alert.since)}`;
+function timesText({ kind, alert }: Transition, zone: string): string {
+  if (kind === 'event') return momentText(alert.since, zone);
+  return kind === 'resolved' ? endedText(alert, zone) : `Since ${momentText(alert.since, zone)}`;
 }
 
-function endedText({ since, resolvedAt }: Alert): string {
+function endedText({ since, resolvedAt }: Alert, zone: string): string {
   const until = resolvedAt ?? since;
-  return `From ${momentText(since)} to ${momentText(until)}, ${spanText(until - since)}`;
+  return `From ${momentText(since, zone)} to ${momentText(until, zone)}, ${spanText(until - since)}`;
 }
 
 function buttonsFor({ facts }: Alert): Button[] {

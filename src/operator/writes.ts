@@ -112,8 +112,9 @@ function alertsOf(
   about: readonly (readonly [WritesOff, WritesEnd | null])[],
   now: number,
 ): AlertChanges {
-  const conditions = about.map(([off, end]) => writesOffCondition(off, end, { pageUrl, command: world.command }));
-  return step(tune(conditions, rules()), (fingerprint) => fleet.alert(fingerprint), now);
+  const context = { pageUrl, command: world.command, rules: rules() };
+  const conditions = about.map(([off, end]) => writesOffCondition(off, end, context));
+  return step(tune(conditions, context.rules), (fingerprint) => fleet.alert(fingerprint), now);
 }
 
 function show({ fleet }: WritesRooms, alerts: AlertChanges): void {

@@ -94,7 +94,7 @@ export class AccountAlerts {
   passed(now: EpochMs): AlertChanges {
     const { account, staleBefore, policyFor, seenAgain } = this.#options;
     const state = this.#fleet.account(account);
-    const conditions: Condition[] = state ? [...accountConditions(state, now)] : [];
+    const conditions: Condition[] = state ? [...accountConditions(state, now, this.#options.rules().timeZone)] : [];
     const staleFrom = staleBefore();
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       // Most are neither stale nor firing: nothing is to be computed for them.
@@ -124,8 +124,9 @@ export class AccountAlerts {
   }
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs): Condition {
-    const { api, pageUrl } = this.#options;
-    return guardHeld(breaker, { api, windowMs: policy.breaker.windowMs, now, pageUrl, command: this.#command });
+    const { api, pageUrl, rules } = this.#options;
+    const about = { api, pageUrl, now, command: this.#command, zone: rules().timeZone };
+    return guardHeld(breaker, { ...about, windowMs: policy.breaker.windowMs });
   }
 
   /** The account's alerts, and the one of its API: any account under it may drive that one. */

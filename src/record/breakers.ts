@@ -26,7 +26,10 @@ export function heldAlert(
   settings: BreakerSettings,
 ): AlertChanges {
   const now = world.clock.now();
-  const conditions = tune([guardHeld(state, { ...settings, now, command: world.command })], settings.rules);
+  const conditions = tune(
+    [guardHeld(state, { ...settings, now, command: world.command, zone: settings.rules.timeZone })],
+    settings.rules,
+  );
   return step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
 }
 

@@ -235,7 +235,7 @@ export class Recorder {
     mailboxId: string,
     { policy, now, answered }: { policy: Policy; now: EpochMs; answered: Observation['route'] | null },
   ): TickContext {
-    const { words, writable, api } = this.#options;
+    const { words, writable, api, rules } = this.#options;
     return {
       policy,
       enforce: this.#enforces(mailboxId, policy, now),
@@ -247,6 +247,7 @@ export class Recorder {
       running: () => this.#running(),
       newId: () => actionId(now, this.#rooms.world.random()),
       others: (mailbox) => this.#others(mailbox, now),
+      timeZone: rules().timeZone,
     };
   }
 

@@ -35,6 +35,8 @@ export interface TickContext {
   readonly newId: () => string;
   /** Those who share something with it; asked only when something is planned. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
+  /** For the times in the causes: an IANA name. */
+  readonly timeZone: string;
 }
 
 export interface Tick {
@@ -74,7 +76,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
   const judged = { ...seen, memory, verdict: { at: now, answer: verdict } };
   const planned = planAfter({ mailbox: judged, verdict, enforce, writable, now, newId }).map((action) =>
     action.state === 'planned' && action.kind !== 'restore'
-      ? { ...action, causes: causeSentences(judged, verdict, context.others(judged)) }
+      ? { ...action, causes: causeSentences(judged, verdict, context.others(judged), context.timeZone) }
       : action,
   );
   return {

@@ -139,7 +139,7 @@ export class Supervisor {
     const { live, rooms } = this.#parts;
     const { fleet, store, world, onTransitions } = rooms;
     const { rules } = live.config.alerts;
-    const conditions = tune(accountsUnguarded(accounts, fleet.alerts()), rules);
+    const conditions = tune(accountsUnguarded(accounts, fleet.alerts(), rules.timeZone), rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
     if (changes.changed.length + changes.dropped.length === 0) return;
     const record = async () => {

@@ -21,11 +21,16 @@ export interface Others {
 }
 
 /** What is known near the numbers of a verdict; one sentence says so when nothing is. */
-export function causeSentences(mailbox: MailboxState, verdict: Verdict, others: readonly Others[]): readonly string[] {
+export function causeSentences(
+  mailbox: MailboxState,
+  verdict: Verdict,
+  others: readonly Others[],
+  zone = 'UTC',
+): readonly string[] {
   const from = Date.parse(verdict.windowFrom ?? '') - leadMs;
   const near = mailbox.changes.filter(({ at }) => Number.isNaN(from) || at >= from);
   const found = [
-    ...near.map(changeSentence),
+    ...near.map((change) => changeSentence(change, zone)),
     ...standing(mailbox, near),
     ...bounceKinds(mailbox.warmup?.answer.recentBounces ?? []),
     ...others.filter(({ over }) => over > 0).map(othersSentence),
@@ -40,8 +45,8 @@ export function causeSentences(mailbox: MailboxState, verdict: Verdict, others: 
 }
 
 /** A change in a sentence, with the looks it happened between. */
-export function changeSentence({ what, from, to, since, at }: Change): string {
-  const when = `between ${momentText(since)} and ${momentText(at)}`;
+export function changeSentence({ what, from, to, since, at }: Change, zone = 'UTC'): string {
+  const when = `between ${momentText(since, zone)} and ${momentText(at, zone)}`;
   switch (what) {
     case 'mode':
       return `Its mode changed from ${from} to ${to} ${when}. Warmwarden did not change it.`;

@@ -170,7 +170,7 @@ export function verdictNumbers(verdict: Verdict): AlertFacts['numbers'] {
 const maxRateDigits = 4;
 
 /** What an action did, in a sentence: `Warmwarden paused the warm-up at 10:02 UTC, confirmed after 0.4 s.` */
-export function actionText(action: Action, now: EpochMs): string {
+export function actionText(action: Action, now: EpochMs, zone = 'UTC'): string {
   const openedAt = action.openedAt ?? action.plannedAt;
   const span = spanText((action.settledAt ?? now) - openedAt);
   const { done, noun } = namesOf(action);
@@ -178,15 +178,15 @@ export function actionText(action: Action, now: EpochMs): string {
   const detail = action.detail ? ` ${sentence(action.detail)}` : '';
   switch (action.state) {
     case 'confirmed':
-      return `${done} at ${timeText(openedAt)}, confirmed ${span === '0 s' ? 'at once' : `after ${span}`}${tries}.`;
+      return `${done} at ${timeText(openedAt, zone)}, confirmed ${span === '0 s' ? 'at once' : `after ${span}`}${tries}.`;
     case 'refused':
-      return `NOT ACTED: ${noun} was refused at ${timeText(action.settledAt ?? now)}${tries}.${detail}`;
+      return `NOT ACTED: ${noun} was refused at ${timeText(action.settledAt ?? now, zone)}${tries}.${detail}`;
     case 'unconfirmed':
-      return `${capital(noun)} was sent at ${timeText(openedAt)}, but could not be read back within ${span}${tries}.${detail}`;
+      return `${capital(noun)} was sent at ${timeText(openedAt, zone)}, but could not be read back within ${span}${tries}.${detail}`;
     case 'dropped':
-      return `${capital(noun)} was dropped at ${timeText(action.settledAt ?? now)}.${detail}`;
+      return `${capital(noun)} was dropped at ${timeText(action.settledAt ?? now, zone)}.${detail}`;
     default:
-      return `${capital(noun)} has been in progress since ${timeText(openedAt)}.`;
+      return `${capital(noun)} has been in progress since ${timeText(openedAt, zone)}.`;
   }
 }
 

@@ -1,4 +1,4 @@
-// How numbers, dates and spans of time are written in sentences: everything in UTC, nothing rounded into a lie.
+// How numbers, dates and spans of time are written in sentences: every time with its zone, nothing rounded into a lie.
 import { onePercentPpm, type Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs } from '../model/time.ts';
 
@@ -59,14 +59,36 @@ export function datesText(from: IsoDate, to: IsoDate): string {
   return `${dayText(from)} to ${dayText(to)}`;
 }
 
-/** `10:02 UTC`. For a moment that is at most a day from what surrounds it. */
-export function timeText(at: EpochMs): string {
-  return `${new Date(at).toISOString().slice(11, 16)} UTC`;
+/** `10:02 UTC`, `11:02 Europe/Berlin`. For a moment that is at most a day from what surrounds it. `zone`: an IANA name. */
+export function timeText(at: EpochMs, zone = 'UTC'): string {
+  return `${wallClock(at, zone).time} ${zone}`;
 }
 
-/** `20 March 10:02 UTC`. */
-export function momentText(at: EpochMs): string {
-  return `${dayText(new Date(at).toISOString().slice(0, 10))} ${timeText(at)}`;
+/** `20 March 10:02 UTC`, `20 March 11:02 Europe/Berlin`. */
+export function momentText(at: EpochMs, zone = 'UTC'): string {
+  return `${dayText(wallClock(at, zone).date)} ${timeText(at, zone)}`;
+}
+
+/** What clocks and calendars of a zone show. */
+function wallClock(at: EpochMs, zone: string): { readonly date: IsoDate; readonly time: string } {
+  if (zone === 'UTC') {
+    const written = new Date(at).toISOString();
+    return { date: written.slice(0, 10), time: written.slice(11, 16) };
+  }
+  // Sweden writes dates and times as ISO 8601 does.
+  const [date = '', time = ''] = formatOf(zone).format(at).split(' ');
+  return { date, time };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Kept, because making one takes long. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  formats.set(timeZone, format);
+  return format;
 }
 
 /** `0.4 s`, `12 s`, `4 min`, `2 h 5 min`, `3 days`. */

@@ -5,7 +5,14 @@ import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/m
 import { hourMs } from '../../src/model/time.ts';
 import { start } from './samples.ts';
 
-const about = { api: 'https://api.example', windowMs: hourMs, now: start, pageUrl: null, command: 'warmwarden' };
+const about = {
+  api: 'https://api.example',
+  windowMs: hourMs,
+  now: start,
+  pageUrl: null,
+  command: 'warmwarden',
+  zone: 'UTC',
+};
 
 function entry(number: number, change: Partial<BreakerEntry> = {}): BreakerEntry {
   const domain = ['a.example', 'b.example', 'c.example'][number % 3] ?? '';

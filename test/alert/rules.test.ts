@@ -5,6 +5,7 @@ import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/al
 import type { Route } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { breach, judged, sampleAction, sampleContext, sampleMailbox, start } from './samples.ts';
 
@@ -60,7 +61,13 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
 });
 
 test('guard_action_failed: refused or given up fires, a due try is unknown, confirmed and dropped end it', () => {
-  const context = { now: start, policy: defaultPolicy, pageUrl: null, command: 'warmwarden' };
+  const context = {
+    now: start,
+    policy: defaultPolicy,
+    pageUrl: null,
+    command: 'warmwarden',
+    rules: defaultRuleSettings,
+  };
   const failed = (change: Parameters<typeof sampleAction>[0]) => actionFailedCondition(sampleAction(change), context);
   expect(failed({ state: 'refused', detail: 'the key may not write' })).toMatchObject({
     active: true,
@@ -263,12 +270,22 @@ test('api_down counts from the first failure, for three minutes; before any answ
     oldestDueAt: null,
     forecast: null,
   };
-  expect(accountConditions(account, start)[0]?.active).toBe('unknown');
-  expect(accountConditions({ ...account, failingSince: start - minuteMs }, start)[0]).toMatchObject({
+  expect(accountConditions(account, start, 'UTC')[0]?.active).toBe('unknown');
+  expect(accountConditions({ ...account, failingSince: start - minuteMs }, start, 'UTC')[0]).toMatchObject({
     active: true,
     since: start - minuteMs,
     forMs: 3 * minuteMs,
     severity: 'critical',
   });
-  expect(accountConditions({ ...account, lastSuccessAt: start }, start)[0]?.active).toBe(false);
+  expect(accountConditions({ ...account, lastSuccessAt: start }, start, 'UTC')[0]?.active).toBe(false);
+});
+
+test("times are those of the configured zone, which is named; dates of the evidence stay the API's", () => {
+  const rules = { ...defaultRuleSettings, timeZone: 'Europe/Berlin' };
+  const context = { now: start, policy: defaultPolicy, pageUrl: null, command: 'warmwarden', rules };
+  const late = sampleAction({ state: 'unconfirmed', nextTryAt: start + 14 * hourMs });
+  const sentences = actionFailedCondition(late, context).facts.sentences.join(' ');
+  expect(sentences).toContain('was sent at 11:02 Europe/Berlin');
+  expect(sentences).toContain('Warmwarden tries again at 21 March 01:02 Europe/Berlin.');
+  expect(sentences).toContain('of 14 to 20 March');
 });

@@ -48,6 +48,7 @@ function onDuty(mode = 'balanced') {
       running: () => 100,
       newId,
       others: () => [],
+      timeZone: 'UTC',
     }).mailbox;
   };
   const look = () => {

@@ -198,7 +198,10 @@ test('a redirect, a closed connection and silence are failures, and nothing is s
 test('an attempt ends at its deadline although the receiver keeps the connection open', async () => {
   await using receiver = await startReceiver(() => 0);
   receiver.answer = (response) => void response.writeHead(200).write('o');
-  const channel = slackChannel({ name: 'ops', url: receiver.url, pageUrl: null }, movedClock(start));
+  const channel = slackChannel(
+    { name: 'ops', url: receiver.url, pageUrl: null, timeZone: () => 'UTC' },
+    movedClock(start),
+  );
   const delivery = sampleDelivery({ payload: '{}' });
   const result = await channel.send(delivery, AbortSignal.timeout(100));
   expect(result).toMatchObject({ kind: 'failed', final: false, detail: 'the receiver did not answer in time' });
@@ -207,7 +210,9 @@ test('an attempt ends at its deadline although the receiver keeps the connection
 test('Slack: 200 without ok is a failure, and messages are a second apart', async () => {
   let now = () => start;
   await using receiver = await startReceiver(() => now());
-  await using rig = rigWith((clock) => [slackChannel({ name: 'ops', url: receiver.url, pageUrl: null }, clock)]);
+  await using rig = rigWith((clock) => [
+    slackChannel({ name: 'ops', url: receiver.url, pageUrl: null, timeZone: () => 'UTC' }, clock),
+  ]);
   now = rig.clock.now;
   receiver.answer = status(200, {}, 'invalid_blocks');
   for (let number = 1; number <= 5; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
@@ -229,7 +234,7 @@ test('a channel that fails does not keep the other from being told', async () =>
   await using fine = await startReceiver(() => 0);
   broken.answer = status(500);
   await using rig = rigWith((clock) => [
-    slackChannel({ name: 'ops', url: broken.url, pageUrl: null }, clock),
+    slackChannel({ name: 'ops', url: broken.url, pageUrl: null, timeZone: () => 'UTC' }, clock),
     hookChannel(fine.url, clock),
   ]);
   rig.commit(firing(sampleAlert(1)));
@@ -370,7 +375,13 @@ test('a clock that was set back by hours delays nothing', async () => {
 test('while one secret takes over from another, both sign, and a receiver with either verifies', async () => {
   await using receiver = await startReceiver(() => 0);
   const old = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xk';
-  const settings = { name: 'hook', url: receiver.url, format: 'standard', pageUrl: null } as const;
+  const settings = {
+    name: 'hook',
+    url: receiver.url,
+    format: 'standard',
+    pageUrl: null,
+    timeZone: () => 'UTC',
+  } as const;
   const channel = webhookChannel({ ...settings, secrets: [secret, old] }, movedClock(start));
   await channel.send(sampleDelivery({ payload: '{"a":1}' }), AbortSignal.timeout(120_000));
   const [got] = receiver.received;
@@ -384,7 +395,7 @@ test('a channel that takes nothing for 15 minutes is told through the others, an
   await using fine = await startReceiver(() => 0);
   broken.answer = status(503);
   await using rig = rigWith((clock) => [
-    slackChannel({ name: 'ops', url: broken.url, pageUrl: null }, clock),
+    slackChannel({ name: 'ops', url: broken.url, pageUrl: null, timeZone: () => 'UTC' }, clock),
     hookChannel(fine.url, clock),
   ]);
   rig.commit(firing(sampleAlert(1)));

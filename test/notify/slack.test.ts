@@ -30,7 +30,7 @@ interface Payload {
 }
 
 const channel = slackChannel(
-  { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: 'http://127.0.0.1:7025' },
+  { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: 'http://127.0.0.1:7025', timeZone: () => 'UTC' },
   movedClock(start),
 );
 
@@ -162,4 +162,15 @@ test('the validator of these tests sees what it should (its own control)', () =>
   expect(bad([{ type: 'actions', elements: [button, button] }])).toContain('two buttons with one action_id');
   expect(bad([{ type: 'actions', elements: [button] }])).toEqual(['button of 76', 'a button without a link']);
   expect(slackFaults({ text: '' })).toEqual(['no text for the notification, or too much']);
+});
+
+test('times are those of the zone that is configured when the message is made', () => {
+  let zone = 'UTC';
+  const settings = { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: null, timeZone: () => zone };
+  const here = slackChannel(settings, movedClock(start));
+  const message = messageOf('acme|stale_data', [firing(named('bob@acme.example'))], start) as GroupMessage;
+  expect(here.render(message)?.payload).toMatch(/Since \d+ March \d\d:\d\d UTC/);
+  zone = 'Europe/Berlin';
+  expect(here.render(message)?.payload).toMatch(/Since \d+ March \d\d:\d\d Europe\/Berlin/);
+  expect(here.render(message)?.payload).not.toContain('UTC');
 });

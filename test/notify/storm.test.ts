@@ -39,7 +39,7 @@ test.each([1, 3, 100])(
   async (accounts) => {
     await using receiver = await startReceiver(() => 0);
     await using rig = rigWith((clock) => [
-      slackChannel({ name: 'slack', url: receiver.url, pageUrl: 'http://page' }, clock),
+      slackChannel({ name: 'slack', url: receiver.url, pageUrl: 'http://page', timeZone: () => 'UTC' }, clock),
       hookChannel(receiver.url, clock),
     ]);
     rig.commit(...storm(accounts));

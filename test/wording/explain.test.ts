@@ -2,7 +2,15 @@
 import { expect, test } from 'vitest';
 import { reasons } from '../../src/model/verdict.ts';
 import { explainVerdict } from '../../src/wording/explain.ts';
-import { counted, datesText, percentText, roughSpanText, spanText } from '../../src/wording/phrases.ts';
+import {
+  counted,
+  datesText,
+  momentText,
+  percentText,
+  roughSpanText,
+  spanText,
+  timeText,
+} from '../../src/wording/phrases.ts';
 import { breach, sampleVerdict } from '../alert/samples.ts';
 
 test('every reason has sentences of its own', () => {
@@ -60,4 +68,12 @@ test('dates, spans and counts', () => {
     '1 bounce',
     '2 bounces',
   ]);
+});
+
+test('a time names its zone; without one it is UTC', () => {
+  const at = Date.parse('2026-03-28T23:30:00Z');
+  expect([timeText(at), momentText(at)]).toEqual(['23:30 UTC', '28 March 23:30 UTC']);
+  expect(momentText(at, 'Europe/Berlin')).toBe('29 March 00:30 Europe/Berlin');
+  expect(timeText(at + 2 * 3_600_000, 'Europe/Berlin')).toBe('03:30 Europe/Berlin');
+  expect(momentText(at, 'America/St_Johns')).toBe('28 March 21:00 America/St_Johns');
 });

@@ -1,0 +1,37 @@
+// What each rule is called where a message is about several alerts.
+import type { AlertRule } from '../model/alert.ts';
+
+/** What a group of several alerts is about. */
+export const ruleNames: Readonly<Record<AlertRule, string>> = {
+  key_rejected: 'key rejected',
+  key_read_only: 'key may not write',
+  guard_acted: 'Warmwarden acted',
+  restored: 'restored from recovery',
+  guard_held: 'the circuit breaker holds actions',
+  writes_off: 'writes are OFF',
+  operator_acted: 'operator commands',
+  contested: 'changes reversed',
+  recovery_without_effect: 'recovery without effect',
+  restore_overdue: 'long in recovery',
+  guard_action_failed: 'an action failed',
+  guard_blind: 'bounces cannot be judged',
+  bounce_over_limit: 'bounces over the limit, NOT ACTED',
+  bounce_near_limit: 'bounces near the limit',
+  dns_failing: 'DNS failing',
+  blacklisted: 'blacklisted',
+  mailbox_disconnected: 'mailbox disconnected',
+  api_down: 'API down',
+  account_unguarded: 'account NOT GUARDED',
+  stale_data: 'stale statistics',
+  mailbox_missing: 'mailbox missing',
+  mailbox_list_short: 'mailbox list too short',
+  inbox_rate_low: 'few mails reach the inbox',
+  health_score_drop: 'health score dropped',
+  key_shared: 'key used by others too',
+  budget_too_small: 'request budget too small',
+  api_unwell: 'API not well',
+  clock_off: 'clocks differ',
+  config_reload_failed: 'configuration not reloaded',
+  channel_failing: 'channel failing',
+  store_failing: 'store failing',
+};
