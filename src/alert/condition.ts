@@ -1,6 +1,13 @@
 // What the rules take and what they give: the context, and a condition as one answer shows it.
 
-import type { AlertFacts, AlertRule, Severity, Subject } from '../model/alert.ts';
+import {
+  type AlertFacts,
+  type AlertRule,
+  fingerprintOf,
+  type Severity,
+  type Subject,
+  type Transition,
+} from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -63,4 +70,15 @@ export function accountSubject(rule: AlertRule, account: string): Subject {
 /** A rule's identity for one mailbox. */
 export function subjectOf(rule: AlertRule, mailbox: MailboxState): Subject {
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: null };
+}
+
+/** Something that happened once: its alert is never kept among the current ones. */
+export function eventOf(
+  subject: Subject,
+  what: { readonly severity: Severity; readonly since: EpochMs; readonly now: EpochMs; readonly facts: AlertFacts },
+): Transition {
+  const { severity, since, now, facts } = what;
+  const times = { since, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
+  const fingerprint = fingerprintOf(subject);
+  return { kind: 'event', at: now, alert: { ...subject, fingerprint, severity, status: 'firing', ...times, facts } };
 }

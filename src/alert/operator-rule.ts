@@ -1,10 +1,10 @@
 // operator_acted: a person changed something through Warmwarden. An event: told once, with its outcome.
-import { type AlertFacts, fingerprintOf, noAccount, type Transition } from '../model/alert.ts';
+import { type AlertFacts, noAccount, type Transition } from '../model/alert.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
-import { pageLink } from './condition.ts';
+import { eventOf, pageLink } from './condition.ts';
 
 /** What of the outcome stands in a message; the audit log has all of it. */
 const outcomeShown = 500;
@@ -25,19 +25,8 @@ export function operatorActedEvent(
     email: only?.email ?? null,
     object: `${entry.id}`,
   };
-  const alert = {
-    ...subject,
-    fingerprint: fingerprintOf(subject),
-    severity,
-    status: 'firing' as const,
-    since: entry.at,
-    firingAt: now,
-    resolvedAt: null,
-    firesAt: null,
-    seen: 0,
-    facts: factsOf(entry, only ? pageLink(pageUrl, only.account, only.id) : {}),
-  };
-  return { kind: 'event', at: now, alert };
+  const facts = factsOf(entry, only ? pageLink(pageUrl, only.account, only.id) : {});
+  return eventOf(subject, { severity, since: entry.at, now, facts });
 }
 
 function factsOf(entry: CommandEntry, link: AlertFacts['numbers']): AlertFacts {

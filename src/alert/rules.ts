@@ -1,7 +1,6 @@
 // Which conditions an answer speaks about, and the rules of an action.
 import type { Action } from '../model/action.ts';
 import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.ts';
-import { fingerprintOf } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
@@ -18,7 +17,7 @@ import {
 import { momentText } from '../wording/phrases.ts';
 import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
-import { atOnce, type Condition, type MailboxContext, pageLink } from './condition.ts';
+import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
 import { staleData } from './stale-rule.ts';
@@ -70,17 +69,8 @@ export function actedEvent(action: Action, context: ActionContext): Transition |
   const acted = action.kind === 'pause' ? rules.acted.pause : rules.acted.recovery;
   const severity = rule === 'restored' ? rules.of.restored.severity : acted;
   const subject = actionSubject(rule, action, `${action.id}:${action.state}`);
-  const times = { since: action.openedAt ?? action.plannedAt, firingAt: now, resolvedAt: null, firesAt: null, seen: 0 };
   const facts = actionFacts(action, context);
-  const alert = {
-    ...subject,
-    fingerprint: fingerprintOf(subject),
-    severity,
-    status: 'firing' as const,
-    ...times,
-    facts,
-  };
-  return { kind: 'event', at: now, alert };
+  return eventOf(subject, { severity, since: action.openedAt ?? action.plannedAt, now, facts });
 }
 
 /**

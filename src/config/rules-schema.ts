@@ -43,6 +43,11 @@ const special = {
     {},
     'What people changed through Warmwarden.',
   ),
+  changed_by_others: keyed(
+    section({ enabled: enabled(), severity: severity('changed_by_others') }),
+    {},
+    'What others paused or raised. Severity info becomes warning when a raised mode restarts the count near the limit.',
+  ),
   blacklisted: keyed(
     section({
       ...plain('blacklisted'),

@@ -31,6 +31,7 @@ export const alertRules = [
   'health_score_drop',
   'key_shared',
   'budget_too_small',
+  'changed_by_others',
   'api_unwell',
   'clock_off',
   'config_reload_failed',

@@ -61,6 +61,7 @@ export const defaultRuleSettings: RuleSettings = {
     health_score_drop: setting('warning'),
     key_shared: setting('warning'),
     budget_too_small: setting('info', 30 * minuteMs),
+    changed_by_others: setting('info'),
     api_unwell: setting('warning', 5 * minuteMs),
     clock_off: setting('warning', 5 * minuteMs),
     config_reload_failed: setting('warning'),

@@ -4,11 +4,12 @@ import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 
 type Words = Readonly<Record<string, string>>;
 
-/** Events, whose object is one action or command: as a label it would make each an alert of its own for ever. By rule: the annotation that names it. */
+/** Events, whose object is one action, command or moment: as a label it would make each an alert of its own for ever. By rule: the annotation that names it. */
 const namesOfEvents: Partial<Record<AlertRule, string>> = {
   guard_acted: 'action_id',
   restored: 'action_id',
   operator_acted: 'command_id',
+  changed_by_others: 'changed_at_ms',
 };
 
 /** What names an alert. Alertmanager takes two alerts with the same labels for one, and drops empty values. */

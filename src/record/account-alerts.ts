@@ -2,6 +2,7 @@
 // recorder commits what comes out.
 import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
 import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
+import { changedByOthersEvent } from '../alert/changed-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { domainObject, ipObject } from '../alert/finding-rules.ts';
@@ -12,6 +13,7 @@ import type { Action } from '../model/action.ts';
 import { type Alert, type AlertChanges, bothChanges, fingerprintOf, type Transition } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
+import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -19,6 +21,7 @@ import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { missedMailboxes, noLongerMissed } from './missed.ts';
 import { othersOf } from './others.ts';
+import { isNearOrOver, outsideChanges } from './outside-changes.ts';
 import type { RosterChanges } from './roster.ts';
 
 /** What one answer, or one outcome, brings. */
@@ -34,6 +37,8 @@ export interface Happening {
   readonly acted: Action | null;
   /** The breaker, when it moved. */
   readonly breaker: BreakerState | null;
+  /** What others changed since the look before, and the mailbox as it was then. */
+  readonly outside?: { readonly before: MailboxState; readonly changes: readonly Change[] };
 }
 
 export class AccountAlerts {
@@ -48,7 +53,7 @@ export class AccountAlerts {
   }
 
   /** After an answer about a mailbox, or the outcome of an action on it. */
-  after({ mailbox, policy, now, route, actions, acted, breaker }: Happening): AlertChanges {
+  after({ mailbox, policy, now, route, actions, acted, breaker, outside }: Happening): AlertChanges {
     const context = this.#context(mailbox, policy, now);
     const newest = actions.at(-1);
     const conditions = [
@@ -58,9 +63,17 @@ export class AccountAlerts {
     ];
     const event = acted && actedEvent(acted, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
-    const transitions = [...(event ? [event] : []), ...changes.transitions];
+    const others = outside && this.#changedByOthers(outside, context);
+    const events = [event, others].filter((one) => one !== null && one !== undefined);
+    const transitions = [...events, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
+  }
+
+  #changedByOthers({ before, changes }: NonNullable<Happening['outside']>, context: MailboxContext): Transition | null {
+    const { policy } = context;
+    const told = outsideChanges(changes, { words: this.#options.words, policy });
+    return changedByOthersEvent(told, { before, nearLimit: isNearOrOver(before, policy) }, context);
   }
 
   /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */

@@ -84,7 +84,8 @@ export class Recorder {
     const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
-    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker });
+    const outside = { before, changes };
+    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside });
     const moved = breaker && { api, state: breaker };
     await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
     if (breaker) fleet.putBreaker(api, breaker);

@@ -29,6 +29,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   health_score_drop: 'health score dropped',
   key_shared: 'key used by others too',
   budget_too_small: 'request budget too small',
+  changed_by_others: 'changed by others',
   api_unwell: 'API not well',
   clock_off: 'clocks differ',
   config_reload_failed: 'configuration not reloaded',

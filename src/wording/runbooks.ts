@@ -151,6 +151,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Warmwarden reads the riskiest mailboxes first. Other data gets older than configured.',
     todo: 'Run `warmwarden check --online` for the numbers, then choose a slower cadence or a larger plan.',
   },
+  changed_by_others: {
+    means:
+      'Between two looks, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if a raised mode makes the bounces of a mailbox near its limit count no more.',
+    done: 'Warmwarden leaves the change as it is. It judges the mailbox by the new mode, and counts bounces from the next full day on.',
+    todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
+  },
   api_unwell: {
     means: 'For five minutes the health check of the mailbox API has reported a status other than "ok".',
     done: 'Warmwarden goes on as usual: it judges and acts on what the API answers.',
