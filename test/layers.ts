@@ -85,6 +85,7 @@ export const largeRooms: Readonly<Record<string, string>> = {
   commands: 'a file a command, which knows no other command; what several share is a few small files',
   serve: 'one server with three faces in folders of their own: the page, JSON, and the recipe routes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
+  notify: 'a file a channel, and one way from a transition through the outbox to all of them',
   store: 'one file on disk behind one gate: the verbs, and in folders of their own the file and the schema',
 };
 

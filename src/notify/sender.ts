@@ -21,6 +21,8 @@ export interface SenderParts extends NotifyParts {
 export const sendDeadlineMs = 10_000;
 /** A receiver that answers after so many failures was away: whoever waited for it is tried at once. */
 const failuresOfAnOutage = 3;
+/** How soon outcomes that the store could not take are offered to it again. */
+const behindMs = 5_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
 
@@ -72,10 +74,11 @@ export class Sender {
   /** At most one attempt. Returns how long to wait for the next step, milliseconds. */
   async step(): Promise<number> {
     const { clock } = this.#parts.world;
+    if (this.#outbox.isBehind) await this.#outbox.catchUp();
     const open = Math.max(this.#lastSendAt + this.#channel.minGapMs, this.#askedUntil) - clock.monotonic();
     const wait = open <= 0 || this.#gone !== null ? await this.#take() : open;
     await this.#show();
-    return Math.max(0, Math.min(wait, idleMs));
+    return Math.max(0, Math.min(wait, this.#outbox.isBehind ? behindMs : idleMs));
   }
 
   /** Upkeep, or one delivery. Returns how long until more is due. */
@@ -99,14 +102,14 @@ export class Sender {
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
-    const { world, store, tally } = this.#parts;
+    const { world, tally } = this.#parts;
     this.#outbox.changed();
     const outcome = await this.#outcomeOf(delivery);
     const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    await store.outbox.settleDelivery(delivery.id, settlement);
+    await this.#outbox.settle(delivery.id, settlement);
     const isPending = settlement.kind === 'failed' || settlement.kind === 'accepted';
     if (refusals > 0 && isPending) this.#refusals.set(delivery.id, refusals);
     else this.#refusals.delete(delivery.id);

@@ -15,6 +15,8 @@ export interface MemoryOutbox extends OutboxStore {
   facts: DigestFacts;
   /** Set, every verb fails with it. */
   broken: Error | null;
+  /** Set, every verb that writes fails with it, as on a full disk. */
+  full: Error | null;
   looks: number;
   /** How often it was asked what waits to be sent. */
   reads: number;
@@ -47,11 +49,13 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     trouble = { failures: trouble.failures + 1, newest: { said, remedy: 'Free space on the disk.', lasting } };
     noticed();
   };
-  const check = () => {
-    if (!store.broken) return;
-    fail(store.broken.message, false);
-    throw store.broken;
+  const throwing = (error: Error | null) => {
+    if (!error) return;
+    fail(error.message, false);
+    throw error;
   };
+  const check = () => throwing(store.broken);
+  const checkWrite = () => throwing(store.broken ?? store.full);
   const outbox: Outbox = {
     unnotifiedTransitions: async (limit) => {
       check();
@@ -66,7 +70,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       };
     },
     recordDeliveries: async ({ transitionIds, deliveries: made, notificationLog, now }) => {
-      check();
+      checkWrite();
       for (const one of notificationLog?.announced ?? []) announcements.set(one.fingerprint, one);
       for (const fingerprint of notificationLog?.ended ?? []) announcements.delete(fingerprint);
       for (const group of notificationLog?.groups ?? []) groups.set(group, now);
@@ -95,7 +99,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       digested = until;
     },
     beginDelivery: async (id, now) => {
-      check();
+      checkWrite();
       move(id, { kind: 'begun', at: now });
     },
     undelivered: async ({ channel, delivery: wanted }) => {
@@ -105,14 +109,14 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       );
     },
     resendDeliveries: async (ids, now) => {
-      check();
+      checkWrite();
       const again = [...deliveries.values()].filter(({ id, state }) => state === 'dead' && ids.includes(id));
       for (const { id } of again) move(id, { kind: 'resent', at: now });
       const names = [...new Set(again.map((one) => one.channel))];
       return names.map((name) => ({ channel: name, count: again.filter((one) => one.channel === name).length }));
     },
     settleDelivery: async (id, settlement) => {
-      check();
+      checkWrite();
       move(id, settlement);
     },
     outboxState: async () => {
@@ -129,9 +133,11 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
   const store: MemoryOutbox = {
     outbox,
     broken: null,
+    full: null,
     outageNote,
     restart: () => {
       store.broken = null;
+      store.full = null;
       trouble = { failures: 0, newest: null };
     },
     // A full disk is read all the same.
@@ -141,7 +147,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       return true;
     },
     endOutage: async ({ transitions: added }, begunAt) => {
-      check();
+      checkWrite();
       store.commit(added);
       outageEnded = begunAt;
       store.outageNote = null;
@@ -156,7 +162,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     deliveries: () => [...deliveries.values()],
     unnotified: () => transitions.filter(({ notified }) => !notified).length,
     recordAlerts: async ({ transitions: added }) => {
-      check();
+      checkWrite();
       store.commit(added);
     },
     get trouble() {
@@ -165,7 +171,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
     onTrouble: (listener) => {
       noticed = listener;
     },
-    proveWritable: async () => check(),
+    proveWritable: async () => checkWrite(),
   };
   return store;
 }

@@ -1,0 +1,65 @@
+// A disk that fills up between a message and the record that it was sent: the same alert was in the channel every five seconds.
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { firing, sampleAlert, start } from '../alert/samples.ts';
+import { type Receiver, startReceiver, status } from '../notify/receiver.ts';
+import { hookTo, rigWith } from '../notify/rig.ts';
+
+const accountOf = ({ body }: Receiver['received'][number]) => JSON.parse(body).data.account;
+/** Without the alert that the store is failing, which stands in no outbox. */
+const accounts = ({ received }: Receiver) => received.map(accountOf).filter((account) => account.startsWith('acme'));
+
+test('what was sent while nothing could be recorded is sent once, and recorded as sent afterwards', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  receiver.answer = status(503);
+  for (let number = 1; number <= 3; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
+  await rig.clock.advance(31 * secondMs);
+  rig.store.full = new Error('database or disk is full');
+  receiver.received.length = 0;
+  receiver.answer = status(200);
+  await rig.clock.advance(hourMs);
+  // Each of them, however long the first one's outcome can't be recorded.
+  expect(accounts(receiver).sort()).toEqual(['acme1', 'acme2', 'acme3']);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['pending', 'pending', 'pending']);
+  rig.store.full = null;
+  await rig.clock.advance(10 * secondMs);
+  expect(rig.store.deliveries().slice(0, 3)).toMatchObject([{ state: 'sent' }, { state: 'sent' }, { state: 'sent' }]);
+  await rig.clock.advance(minuteMs);
+  expect(accounts(receiver)).toHaveLength(3);
+});
+
+test('a receiver that asks for an hour gets it, also while nothing can be recorded', async () => {
+  let now = () => start;
+  await using receiver = await startReceiver(() => now());
+  await using rig = rigWith(hookTo(receiver.url));
+  now = rig.clock.now;
+  receiver.answer = status(429, { 'retry-after': '3600' });
+  rig.commit(firing(sampleAlert(1, { account: 'acme1' })));
+  await rig.clock.advance(29 * secondMs);
+  rig.store.outbox.settleDelivery = async () => {
+    throw new Error('database or disk is full');
+  };
+  await rig.clock.advance(50 * minuteMs);
+  expect(accounts(receiver)).toHaveLength(1);
+  await rig.clock.advance(15 * minuteMs);
+  expect(accounts(receiver)).toHaveLength(2);
+});
+
+test('an outcome of a delivery that is gone from the store does not keep the others from being recorded', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url));
+  const { pendingDeliveries, settleDelivery } = rig.store.outbox;
+  let gone: string | null = null;
+  rig.store.outbox.pendingDeliveries = async (channel, limit) =>
+    (await pendingDeliveries(channel, limit)).filter(({ id }) => id !== gone);
+  rig.store.outbox.settleDelivery = async (id, settlement) => {
+    gone ??= id;
+    if (id === gone) throw new Error('no result');
+    return settleDelivery(id, settlement);
+  };
+  for (let number = 1; number <= 2; number += 1) rig.commit(firing(sampleAlert(number, { account: `acme${number}` })));
+  await rig.clock.advance(minuteMs);
+  expect(accounts(receiver)).toHaveLength(2);
+  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['pending', 'sent']);
+});
