@@ -296,7 +296,7 @@ export const configSchema = section({
       series_limit: keyed(
         whole(1_000, 100_000_000),
         5_000_000,
-        'The maximum number of mailbox series; a mailbox has up to 45.',
+        'The maximum number of mailbox series; a mailbox has up to 46.',
       ),
     }),
     {},

@@ -58,7 +58,7 @@ export const mailboxMetrics = Object.fromEntries(
 ) as Readonly<Record<MailboxMetric, Gauge>>;
 
 /** What a mailbox of which everything is known has. */
-export const maxSeriesOfMailbox = 45;
+export const maxSeriesOfMailbox = 46;
 
 export interface SeriesContext {
   readonly state: GuardState;

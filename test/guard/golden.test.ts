@@ -12,6 +12,8 @@ import { firstSight } from '../../src/guard/memory.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
 import { addDays, utcDate } from '../../src/model/time.ts';
+import { commandLine } from '../support/command-line.ts';
+import { inherited } from '../support/process.ts';
 import cases from './golden-cases.json' with { type: 'json' };
 import { row, situation } from './samples.ts';
 
@@ -40,9 +42,13 @@ const golden: readonly GoldenCase[] = cases;
 const bin = fileURLToPath(new URL('../../src/bin.js', import.meta.url));
 const goldenFile = fileURLToPath(new URL('./golden-cases.json', import.meta.url));
 
-/** Runs `warmwarden decide` to its end. */
+/** `warmwarden decide` to its end; in a process of its own where it reads standard input. */
 async function decide(flags: readonly string[], input = '') {
-  const child = spawn(process.execPath, [bin, 'decide', ...flags]);
+  if (input === '' && flags.some((flag) => ['--cases', '--stats'].includes(flag))) {
+    const { code, stdout: out, stderr: complaint } = await commandLine(['decide', ...flags]);
+    return { code, out, complaint };
+  }
+  const child = spawn(process.execPath, [bin, 'decide', ...flags], { env: inherited() });
   let out = '';
   let complaint = '';
   child.stdout.on('data', (chunk: Buffer) => {

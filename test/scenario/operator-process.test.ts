@@ -1,17 +1,16 @@
 // Operator commands on the command line, on a daemon in a process of its own: the emergency stop through kill -9, and a change of a mailbox.
 import { describe, expect, it } from 'vitest';
+import { commandLine } from '../support/command-line.ts';
 import { isInstalled } from '../support/debian.ts';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
-import { Running } from '../support/process.ts';
 import { Terminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
 /** A command on the stage's daemon, through to its end. */
 async function command(stage: Stage, ...args: readonly string[]) {
-  await using running = new Running([...args, '--config', stage.config]);
-  const { code } = await running.ended;
-  return { code, said: `${running.stdout}${running.stderr}`.trim() };
+  const { code, stdout, stderr } = await commandLine([...args, '--config', stage.config]);
+  return { code, said: `${stdout}${stderr}`.trim() };
 }
 
 /** The same on a terminal of its own, where a person types `answer`: what the screen shows. */

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
 import { week } from '../support/other-api.ts';
-import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const token = 'operator-token-of-this-test';
@@ -17,9 +17,8 @@ const docs = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 
 
 /** What a command prints. */
 async function printed(...args: readonly string[]): Promise<string> {
-  await using asking = new Running(args);
-  await asking.ended;
-  return asking.output;
+  const { stdout, stderr } = await commandLine(args);
+  return stdout + stderr;
 }
 
 /** An API that quotes the key in its refusals, and receivers that fail. */

@@ -98,7 +98,7 @@ describe('the supervisor', () => {
     scene.fail('new AccountWatch', 'throws', 8);
     scene.fail('poll/lane.ts', 'throws');
     await stage.until('the alert', () => stage.told('account_unguarded').length > 0, 5 * minuteMs);
-    await stage.run(15 * minuteMs);
+    await stage.run(10 * minuteMs);
     expect(stage.told('account_unguarded')).toEqual(['firing', 'resolved']);
     expect([scene.unguarded('agency'), scene.unguarded('second')]).toEqual([null, null]);
   });
@@ -134,8 +134,8 @@ describe('the supervisor', () => {
       'a loop that hangs was abandoned',
     );
     hangs = true;
-    await scene.stage.until('the alert', () => scene.stage.told('account_unguarded').length > 0, 15 * minuteMs);
-    await scene.stage.run(15 * minuteMs);
+    await scene.stage.until('both alerts', () => scene.stage.told('account_unguarded').length > 1, 15 * minuteMs);
+    await scene.stage.run(2 * minuteMs);
     expect(scene.stage.told('account_unguarded')).toEqual(['firing', 'firing']);
     expect([scene.unguarded('agency'), scene.unguarded('second')]).not.toContain(null);
     hangs = false;
@@ -144,7 +144,7 @@ describe('the supervisor', () => {
   it('takes waiting for turning: nothing due, a full budget, a Retry-After of a quarter of an hour', async () => {
     await using scene = await begin({ account: { plan: undefined, requests_per_minute: 1, headroom: '0%' } });
     const either = () => scene.unguarded('agency') ?? scene.unguarded('second');
-    scene.stage.expectErrors('there are too many requests');
+    scene.stage.expectErrors('the API reports too many requests');
     scene.stage.simulator.faults.add({ fault: 'retry-after-absurd', times: 3 });
     expect(await scene.stage.clock.advanceUntil(() => either() !== null, 60 * minuteMs)).toBe(false);
     expect(scene.stage.told('account_unguarded')).toEqual([]);
