@@ -6,6 +6,7 @@ import type { DaemonAddress } from '../operator/daemon-client.ts';
 import { userName } from '../operator/user-name.ts';
 import { CommandError } from './command-error.ts';
 import { type DaemonOptions, operatorsAddressOf, report, withDaemonOptions } from './send-command.ts';
+import { onScreen } from './terminal.ts';
 
 /** How a change is confirmed. */
 export interface ConfirmOptions {
@@ -68,7 +69,7 @@ async function confirmed(options: ConfirmOptions & { readonly reason: string }, 
   if (yes) return send({ ...carried, dry_run: false, plan: null });
   let outcome = await send({ ...carried, dry_run: true, plan: null });
   while (outcome.result === 'planned' || outcome.result === 'changed') {
-    if (!(await agrees(outcome.messages))) throw declined();
+    if (!(await agrees(onScreen(outcome.messages)))) throw declined();
     outcome = await send({ ...carried, dry_run: false, plan: outcome.plan ?? null });
   }
   return outcome;

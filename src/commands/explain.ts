@@ -10,6 +10,7 @@ import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { onScreen } from './terminal.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly at?: string;
@@ -31,7 +32,7 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   const answer = await answerOf(addressOf(options), query);
   if ('error' in answer) throw new UnknownNameError(answer.message);
   if (options.json) return void printJson('explain', answer);
-  process.stdout.write(`${story(answer).map(visibleText).join('\n')}\n`);
+  process.stdout.write(`${onScreen(story(answer).map(visibleText)).join('\n')}\n`);
 }
 
 /** Beside a store it is read there, whether or not a daemon runs. */

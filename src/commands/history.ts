@@ -10,6 +10,7 @@ import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { onScreen } from './terminal.ts';
 import { wholeNumber } from './whole-number.ts';
 
 interface HistoryOptions extends DaemonOptions {
@@ -36,7 +37,7 @@ async function history(options: HistoryOptions): Promise<void> {
   const answer = await answerOf(addressOf(options), queryOf(options));
   if ('error' in answer) throw new UnknownNameError(answer.message);
   if (options.json) printJson('history', answer);
-  else process.stdout.write(`${linesOf(answer).join('\n')}\n`);
+  else process.stdout.write(`${onScreen(linesOf(answer)).join('\n')}\n`);
 }
 
 function queryOf({ mailbox, since, guard = false, limit }: HistoryOptions): Readonly<Record<string, string>> {

@@ -7,6 +7,7 @@ import { CommandError } from './command-error.ts';
 import { exitDone } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { onScreen } from './terminal.ts';
 
 const tokenVariable = 'WARMWARDEN_TOKEN';
 
@@ -32,7 +33,7 @@ export function report(outcome: CommandOutcome, { json = false }: JsonOptions): 
   process.exitCode = exitDone;
   if (json) return void printJson('pause', { result, messages });
   const plan = result === 'planned' ? ['This was a dry run: nothing was done.'] : [];
-  for (const sentence of [...messages, ...plan]) process.stdout.write(`${sentence}\n`);
+  for (const line of onScreen([...messages, ...plan])) process.stdout.write(`${line}\n`);
 }
 
 /** Where the daemon of these options is asked. Throws a CommandError when they are wrong. */

@@ -1,5 +1,6 @@
 // Tables for the terminal: words to the left, numbers to the right, no wider than the screen where columns may be cut. Pure.
 import { visibleText } from '../wording/visible-text.ts';
+import { wrapped } from './wrapped.ts';
 
 export interface Column {
   readonly title: string;
@@ -11,11 +12,22 @@ export interface Column {
 
 const gap = '  ';
 
-/** The title's line, then one a row. `width`: the columns of the screen; infinite where nothing may be cut. */
+/**
+ * The title's line, then one a row. `width`: the columns of the screen; infinite where nothing may be cut. What fits no
+ * screen of that width is a record a row instead, with a line a cell.
+ */
 export function tableText(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string {
-  return tableCells(columns, rows, width)
-    .map((line) => `${lineOf(line)}\n`)
-    .join('');
+  const lines = tableCells(columns, rows, width).map(lineOf);
+  const fits = lines.every((line) => line.length <= width);
+  return fits ? lines.map((line) => `${line}\n`).join('') : recordsText(columns, rows, width);
+}
+
+function recordsText(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string {
+  const room = Math.max(...columns.map(({ title }) => title.length)) + gap.length;
+  const linesOf = (text: string, title: string) =>
+    wrapped(visibleText(text), width - room).map((line, index) => `${(index === 0 ? title : '').padEnd(room)}${line}`);
+  const records = rows.map((row) => columns.flatMap(({ title }, index) => linesOf(row[index] ?? '', title)));
+  return records.map((lines) => `${lines.map((line) => line.trimEnd()).join('\n')}\n`).join('\n');
 }
 
 /** The cells of a line as they stand side by side. */

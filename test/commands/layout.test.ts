@@ -37,14 +37,30 @@ describe('a table', () => {
     ]);
   });
 
-  test('keeps the least of each column on a screen that is narrower still', () => {
-    expect(tableText(columns, rows, 10).split('\n')[1]).toBe('a lon…      7  sho…  id-1');
+  test('is a record a row on a screen that is narrower still', () => {
+    expect(tableText(columns, rows, 20)).toBe(
+      [
+        'NAME   a long name',
+        '       of a thing',
+        'COUNT  7',
+        'NOTE   short',
+        'ID     id-1',
+        '',
+        'NAME   b',
+        'COUNT  1200',
+        'NOTE   a note that',
+        '       is rather',
+        '       long',
+        'ID     id-22',
+        '',
+      ].join('\n'),
+    );
   });
 });
 
 describe('text', () => {
   test('is broken between words, and keeps its indent', () => {
-    expect(wrapped('  one two three', 8)).toEqual(['  one', 'two', 'three']);
+    expect(wrapped('  one two three', 8)).toEqual(['  one', '  two', '  three']);
     expect(wrapped('one two three', Number.POSITIVE_INFINITY)).toEqual(['one two three']);
     expect(wrapped('', 8)).toEqual(['']);
   });

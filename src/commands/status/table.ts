@@ -113,6 +113,7 @@ function alertLines({ alerts, alerts_firing: firing }: StatusView, { columns, st
 
 function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
   const several = new Set(rows.map(({ account }) => account)).size > 1;
+  const alerts = rows.some((row) => row.alerts.length > 0);
   const lines = rows.map((row) => [
     lookOf(row).word,
     several ? `${row.account}/${row.email}` : row.email,
@@ -121,16 +122,17 @@ function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }
     row.verdict?.sent === 0 ? '-' : percent(row.verdict?.rate_percent),
     percent(row.verdict?.limit_percent),
     ageText(row.stats_at, at),
-    row.alerts.join(' '),
+    ...(alerts ? [row.alerts.join(' ')] : []),
   ]);
-  const [title = [], ...cells] = tableCells(fleetColumns(several), lines, columns);
+  const [title = [], ...cells] = tableCells(fleetColumns({ several, alerts }), lines, columns);
   const written = cells.map(([state = '', ...rest], index) =>
     lineOf([style(rows[index] ? lookOf(rows[index]).style : 'green', state), ...rest]),
   );
   return [style('bold', lineOf(title)), ...written];
 }
 
-function fleetColumns(several: boolean): readonly Column[] {
+/** `several` accounts; `alerts` on any mailbox: an empty column takes room from the names. */
+function fleetColumns({ several, alerts }: { several: boolean; alerts: boolean }): readonly Column[] {
   return [
     { title: 'STATE' },
     { title: several ? 'ACCOUNT/MAILBOX' : 'MAILBOX', least: minNameWidth },
@@ -139,7 +141,7 @@ function fleetColumns(several: boolean): readonly Column[] {
     { title: 'RATE', numbers: true },
     { title: 'LIMIT', numbers: true },
     { title: 'AGE', numbers: true },
-    { title: 'ALERTS', least: 'ALERTS'.length },
+    ...(alerts ? [{ title: 'ALERTS', least: 'ALERTS'.length }] : []),
   ];
 }
 
