@@ -27,6 +27,7 @@ import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answer
 import { addOperations, type OperationsRouteParts } from './operations-route.ts';
 import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
+import { localTimes } from './page/local-times.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
 import { noticePage } from './page/notice-page.ts';
 import { runbooksPage } from './page/runbooks-page.ts';
@@ -66,10 +67,10 @@ const decisionsShown = 50;
 const deliveriesShown = 50;
 const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
 
-/** No script at all, nothing from elsewhere, no frame around us. */
+/** No script but our own file, nothing from elsewhere, no frame around us. */
 const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
@@ -227,6 +228,7 @@ function addPages(app: Hono, parts: RouteParts): void {
   app.get('/runbooks', (c) => c.html(runbooksPage(world.command)));
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
   app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
+  app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
 }
 

@@ -74,7 +74,7 @@ function since({ rows, fleet, now }: FleetPageParts): Markup {
   const unread = rows.filter((row) => row.statsAt === null).length;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} never`;
   const date = new Date(first).toISOString();
-  return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
+  return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {

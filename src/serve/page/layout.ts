@@ -1,4 +1,4 @@
-// The frame of every page: head, header, footer. No script; the page asks for itself again.
+// The frame of every page: head, header, footer. The page asks for itself again; its one script only shows local times.
 import { html } from 'hono/html';
 import type { EpochMs } from '../../model/time.ts';
 import type { Markup } from './elements.ts';
@@ -25,6 +25,7 @@ ${refresh ? html`<meta http-equiv="refresh" content="${refreshSeconds}">` : ''}
 <title>${title}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
+<script src="/assets/local-times.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -43,5 +44,5 @@ function clock(live: { readonly now: EpochMs; readonly still: boolean; readonly 
   const toggle = live.still
     ? html`<a href="${live.path}">Resume live updates</a>`
     : html`<a href="${live.path}${live.path.includes('?') ? '&' : '?'}refresh=off">Pause live updates</a>`;
-  return html`<p class="clock"><time datetime="${iso}" title="${iso}">${iso.slice(11, 19)} UTC</time> ${toggle}</p>`;
+  return html`<p class="clock"><time datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time> ${toggle}</p>`;
 }

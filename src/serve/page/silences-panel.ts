@@ -1,4 +1,4 @@
-// The silences in force: what nobody is told at present, and who silenced it.
+// The silences in force: which alerts send no messages at present, and who silenced them.
 import { html } from 'hono/html';
 import { matchText, type Silence } from '../../model/alert.ts';
 import { type Markup, text } from './elements.ts';
@@ -6,7 +6,7 @@ import { type Markup, text } from './elements.ts';
 export function silencesPanel(silences: readonly Silence[], command: string): Markup {
   const items = silences.map(
     ({ id, match, by, reason, until }) => html`<li>
-<p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until <time datetime="${isoOf(until)}">${isoOf(until).slice(0, 16)} UTC</time></span></p>
+<p class="line"><strong>${text(matchText(match))}</strong> <span class="muted">until <time datetime="${isoOf(until)}" data-show="moment">${utcOf(until)}</time></span></p>
 <p class="muted">${text(by)}: ${text(reason)}. <code>${command} silence expire ${id}</code> ends it.</p>
 </li>`,
   );
@@ -17,4 +17,9 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 
 function isoOf(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** `2026-03-20 10:02 UTC`. */
+function utcOf(at: number): string {
+  return `${isoOf(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
