@@ -6,7 +6,7 @@ import type { Reason, Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import { causeSentences } from '../wording/causes.ts';
 import { dataAgeText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
-import { percentText } from '../wording/phrases.ts';
+import { allowedText, counted, datesText, percentText } from '../wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
 /** How long the guard may be unable to judge before people are told. */
@@ -177,6 +177,47 @@ function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext):
 function farTitle(verdict: Verdict | undefined, context: MailboxContext): string {
   if (verdict?.reason !== 'ok') return 'the warm-up is no longer running';
   return `bounces below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
+}
+
+/** bounce_burst: bounces of the newest days that the whole window still hides. A breach belongs to the other rules. */
+export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const burst = verdict?.burst ?? null;
+  return {
+    subject: subjectOf('bounce_burst', mailbox),
+    severity: 'warning',
+    active: burstActive(verdict),
+    ...atOnce,
+    facts: {
+      title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
+      sentences: verdict && burst ? burstSentences(verdict, burst) : sentencesOf(verdict),
+      numbers: {
+        ...numbersOf(mailbox, context),
+        burst_bounced: burst?.bounced ?? null,
+        burst_sent: burst?.sent ?? null,
+        burst_from: burst?.from ?? null,
+      },
+    },
+  };
+}
+
+function burstActive(verdict: Verdict | undefined): Condition['active'] {
+  if (!verdict) return 'unknown';
+  if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
+  const unjudged = blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason);
+  if (unjudged || wantsAction(verdict)) return 'unknown';
+  return Boolean(verdict.burst);
+}
+
+function burstSentences(verdict: Verdict, { sent, bounced, from }: NonNullable<Verdict['burst']>): readonly string[] {
+  const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'mail')} since ${datesText(from, from)}`;
+  const allowed = allowedText((verdict.limitPpm ?? 0) * sent);
+  return [
+    `${counts}; the limit allows ${allowed}.`,
+    `The whole window is not a breach: ${explainVerdict(verdict)}`,
+    dataAgeText(verdict),
+    'Check what it has sent since. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+  ];
 }
 
 function sentencesOf(verdict: Verdict | undefined): readonly string[] {

@@ -15,7 +15,7 @@ import {
   verdictNumbers,
 } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
-import { bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
+import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
 import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
@@ -35,6 +35,7 @@ export function conditionsAfter(
         guardBlind(mailbox, context),
         bounceOverLimit(mailbox, context),
         bounceNearLimit(mailbox, context),
+        bounceBurst(mailbox, context),
         staleData(mailbox, context),
         inboxRateLow(mailbox, context),
         healthScoreDrop(mailbox, context),

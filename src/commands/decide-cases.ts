@@ -25,6 +25,7 @@ export const caseSchema = z.object({
       min_bounces: number,
       on_breach: z.enum(['recovery', 'pause', 'alert']),
       on_recovery_breach: z.enum(['pause', 'alert']),
+      burst: z.enum(['alert', 'act']),
       emergency_min_bounces: number,
       emergency_rate_pct: number,
       emergency_days: number,
@@ -146,6 +147,7 @@ function policyOfCase(config: Case['config']): Policy {
     minBounces: config.min_bounces ?? defaultPolicy.minBounces,
     onBreach: config.on_breach ?? defaultPolicy.onBreach,
     onRecoveryBreach: config.on_recovery_breach ?? defaultPolicy.onRecoveryBreach,
+    burst: config.burst ?? defaultPolicy.burst,
     staleAfterDays: config.stale_after_days ?? defaultPolicy.staleAfterDays,
     emergency: {
       minBounces: config.emergency_min_bounces ?? emergency.minBounces,

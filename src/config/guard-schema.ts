@@ -34,6 +34,11 @@ const guardKeys = section({
     policy.onRecoveryBreach,
     'What a breach does to a mailbox that is already in recovery mode.',
   ),
+  burst: optional(
+    oneOf(['alert', 'act']),
+    policy.burst,
+    'At least 3 bounces more than the limit allows within 1 to 3 days: only an alert, or an action as on a breach.',
+  ),
   emergency: optional(
     section({
       min_bounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'Bounces, at least.'),
@@ -106,6 +111,7 @@ function toSettings(keys: z.output<typeof guardKeys>): GuardSettings {
     minBounces: keys.min_bounces,
     onBreach: keys.on_breach,
     onRecoveryBreach: keys.on_recovery_breach,
+    burst: keys.burst,
     emergency:
       emergency && written({ minBounces: emergency.min_bounces, ratePpm: emergency.rate, days: emergency.days }),
     maxInterventions: interventions && written({ count: interventions.count, days: interventions.days }),

@@ -11,6 +11,7 @@ import type {
   Verdict,
   VerdictAction,
 } from '../model/verdict.ts';
+import { type Burst, burstIn } from './burst.ts';
 import { isRestoreDue, restoreProgress } from './restore.ts';
 import { type Days, isInvalid, pool, readDays } from './rows.ts';
 import { type EvidenceWindow, evidenceWindow } from './window.ts';
@@ -43,8 +44,8 @@ interface Ruling {
   readonly action: VerdictAction;
   readonly reason: Reason;
   readonly wanted?: VerdictAction;
-  /** It rests on the counts with which the mailbox was found, not on the evidence. */
-  readonly found?: true;
+  /** It rests on the counts with which the mailbox was found, or on a burst, and not on the evidence window. */
+  readonly restsOn?: 'found' | 'burst';
 }
 
 type EmergencyCounts = NonNullable<Verdict['emergency']>;
@@ -62,10 +63,13 @@ export function judge(configured: Policy, situation: Situation): Verdict {
   const inRecovery = situation.mode === 'recovery' && situation.run === 'running';
   const restore = inRecovery ? restoreProgress(days, policy, { claim, evidenceFrom, now }) : null;
   const found = foundUntil === null ? null : foundWindow(days, policy);
-  const ruling = rule({ policy, situation, days, window, found, emergency, restore });
+  const burst = limitPpm === null ? null : burstIn(days, limitPpm, situation.evidence);
+  const ruling = rule({ policy, situation, days, window, found, burst, emergency, restore });
   const { action, reason, wanted = action } = withHolds(ruling, situation);
-  const isFoundSo = found !== null && ruling.found === true && reason === 'insufficient_evidence';
-  const shown = isFoundSo ? found : window;
+  const restsOn = reason === 'unknown_status' || reason === 'contested' ? undefined : ruling.restsOn;
+  const isFoundSo = restsOn === 'found';
+  const asBurst = burst && days.anchor !== null ? { ...burst, to: days.anchor } : null;
+  const shown = isFoundSo ? found : restsOn === 'burst' ? asBurst : window;
   const left = window && limitPpm !== null ? bouncesLeft(window, limitPpm, policy.minBounces) : null;
   return {
     action,
@@ -80,7 +84,8 @@ export function judge(configured: Policy, situation: Situation): Verdict {
     windowTo: shown && shown.days > 0 ? shown.to : null,
     windowDays: shown?.days ?? 0,
     emergency: reason === 'emergency' ? emergency : null,
-    bouncesUntilBreach: isFoundSo ? (left ?? 1) : left,
+    burst,
+    bouncesUntilBreach: restsOn === 'burst' ? 0 : isFoundSo ? (left ?? 1) : left,
     ...(isFoundSo ? { foundUntil } : {}),
     restore,
     dataAgeMs: Math.max(0, situation.now - situation.statsAt),
@@ -109,11 +114,12 @@ interface Findings {
   readonly window: EvidenceWindow | null;
   /** The last days of a mailbox that was found in recovery mode with a breach; null elsewhere. */
   readonly found: Omit<EvidenceWindow, 'base'> | null;
+  readonly burst: Burst | null;
   readonly emergency: EmergencyCounts | null;
   readonly restore: RestoreProgress | null;
 }
 
-function rule({ policy, situation, days, window, found, emergency, restore }: Findings): Ruling {
+function rule({ policy, situation, days, window, found, burst, emergency, restore }: Findings): Ruling {
   if (situation.run === 'paused') return { action: 'none', reason: 'already_paused' };
   if (situation.run === 'not_running') return { action: 'none', reason: 'not_running' };
   if (situation.rows === null) return { action: 'hold', reason: 'bad_payload' };
@@ -129,23 +135,32 @@ function rule({ policy, situation, days, window, found, emergency, restore }: Fi
   // Right after the mailbox was found a bounce may be all that is new: then the days before tell whether counts make sense.
   const isPlausible = [window, ...(found ? [found] : [])].some(({ sent, bounced }) => bounced <= sent);
   if (!isPlausible) return { action: 'hold', reason: 'implausible_counts' };
-  const onEvidence = ruleOnRate(policy, situation, window, situation.mode);
+  const onEvidence = ruleOnRate(policy, situation, { window, burst }, situation.mode);
   const isFoundSo = found !== null && found.bounced * 1e6 > policy.limitsPpm[situation.mode] * found.sent;
   const onRate: Ruling =
     onEvidence.reason === 'ok' && isFoundSo
-      ? { action: 'none', reason: 'insufficient_evidence', found: true }
+      ? { action: 'none', reason: 'insufficient_evidence', restsOn: 'found' }
       : onEvidence;
   // One old bounce in a window that recovery stretches to 30 days is no obstacle: the evidence restarts with the restore.
   const calm = onRate.reason === 'ok' || onRate.reason === 'insufficient_evidence';
   return calm && isRestoreDue(restore) ? { action: 'restore', reason: 'clean_volume' } : onRate;
 }
 
-function ruleOnRate(policy: Policy, situation: Situation, window: EvidenceWindow, mode: WarmupMode): Ruling {
-  if (window.bounced * 1e6 <= policy.limitsPpm[mode] * window.sent) return { action: 'none', reason: 'ok' };
-  if (window.bounced < policy.minBounces) return { action: 'none', reason: 'insufficient_evidence' };
-  const breach = breachRuling(policy, situation.recentInterventions, mode);
+function ruleOnRate(
+  policy: Policy,
+  situation: Situation,
+  { window, burst }: { readonly window: EvidenceWindow; readonly burst: Burst | null },
+  mode: WarmupMode,
+): Ruling {
+  const isOver = window.bounced * 1e6 > policy.limitsPpm[mode] * window.sent;
+  const isBreach = isOver && window.bounced >= policy.minBounces;
+  if (!isBreach && !(burst && policy.burst === 'act')) {
+    return { action: 'none', reason: isOver ? 'insufficient_evidence' : 'ok' };
+  }
+  const restsOn = isBreach ? {} : { restsOn: 'burst' as const };
+  const breach = { ...breachRuling(policy, situation.recentInterventions, mode), ...restsOn };
   if (breach.action === 'none' || !situation.firstSight) return breach;
-  return { action: 'hold', reason: 'first_sight', wanted: breach.action };
+  return { action: 'hold', reason: 'first_sight', wanted: breach.action, ...restsOn };
 }
 
 /** What a breach leads to. With `alert` nothing is done, but what would be done stays visible as `wanted`. */

@@ -21,6 +21,7 @@ export const alertRules = [
   'guard_blind',
   'bounce_over_limit',
   'bounce_near_limit',
+  'bounce_burst',
   'mailbox_disconnected',
   'mailbox_missing',
   'mailbox_list_short',

@@ -17,6 +17,8 @@ export interface Policy {
   readonly minBounces: number;
   readonly onBreach: 'recovery' | 'pause' | 'alert';
   readonly onRecoveryBreach: 'pause' | 'alert';
+  /** A burst of bounces within three days: only an alert, or as a breach. */
+  readonly burst: 'alert' | 'act';
   readonly emergency: { readonly minBounces: number; readonly ratePpm: Ppm; readonly days: number };
   readonly maxInterventions: { readonly count: number; readonly days: number };
   /** Back from recovery: so many clean days, and so many times 1/limit clean mails. */
@@ -42,6 +44,7 @@ export const defaultPolicy: Policy = {
   minBounces: 2,
   onBreach: 'recovery',
   onRecoveryBreach: 'pause',
+  burst: 'alert',
   emergency: { minBounces: 3, ratePpm: 100_000, days: 2 },
   maxInterventions: { count: 3, days: 60 },
   restore: { enabled: true, days: 7, cleanVolume: 1 },

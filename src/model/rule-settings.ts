@@ -51,6 +51,7 @@ export const defaultRuleSettings: RuleSettings = {
     guard_blind: setting('warning', hourMs),
     bounce_over_limit: setting('critical'),
     bounce_near_limit: setting('info'),
+    bounce_burst: setting('warning'),
     mailbox_disconnected: setting('critical'),
     mailbox_missing: setting('warning'),
     mailbox_list_short: setting('critical'),

@@ -51,6 +51,13 @@ export interface Verdict {
   readonly windowDays: number;
   /** The counts that the emergency rule compared, when it fired. */
   readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
+  /** The newest days, when they are a burst: at least three bounces more than the limit allows. Absent in what earlier versions stored. */
+  readonly burst?: {
+    readonly sent: number;
+    readonly bounced: number;
+    readonly from: IsoDate;
+    readonly days: number;
+  } | null;
   /** Further bounces that would breach the limit; 0 when it is breached. null when that can't be said. */
   readonly bouncesUntilBreach: number | null;
   /**

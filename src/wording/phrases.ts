@@ -119,3 +119,9 @@ export function listText(words: readonly string[]): string {
   if (last === undefined) return '';
   return words.length === 1 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }
+
+/** How many bounces a limit allows, `ppmMails` being the limit times the mails: `5.8`, `0.25`. */
+export function allowedText(ppmMails: number): string {
+  const bounces = ppmMails / 1e6;
+  return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));
+}

@@ -17,6 +17,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   guard_blind: 'bounces cannot be judged',
   bounce_over_limit: 'bounces over the limit, NOT ACTED',
   bounce_near_limit: 'bounces near the limit',
+  bounce_burst: 'bursts of bounces',
   dns_failing: 'DNS failing',
   blacklisted: 'blacklisted',
   mailbox_disconnected: 'mailbox disconnected',

@@ -94,6 +94,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Nothing yet.',
     todo: 'Check the list that the mailbox writes to before it reaches the limit.',
   },
+  bounce_burst: {
+    means:
+      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, while its whole window is not a breach. The alert ends when none of these days shows it any more.',
+    done: 'Nothing, unless guard.burst is act: then Warmwarden acts as on a breach.',
+    todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+  },
   mailbox_disconnected: {
     means:
       'Two answers in a row show that the mailbox app has lost its connection to the mailbox: it neither sends nor receives.',

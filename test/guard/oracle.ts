@@ -136,6 +136,15 @@ function isFoundLately({ windowDays }: Policy, { mode, foundBreachAt, now }: Sit
   return mode === 'recovery' && foundBreachAt !== null && (now - foundBreachAt) / 86_400_000 < windowDays;
 }
 
+/** The shortest of one to three newest days with at least three bounces more than the limit allows. */
+function burstLength(evidence: History, limitPpm: number): number | null {
+  const isBurst = (days: number) => {
+    const [sent, bounced] = total(evidence, days);
+    return (bounced - 3n) * million >= BigInt(limitPpm) * sent;
+  };
+  return [1, 2, 3].find(isBurst) ?? null;
+}
+
 /** The verdict, in the order of the policy; the breaker, its step 8, is not in it. */
 export function oracle(written: Policy, situation: Situation): OracleVerdict {
   const isFound = isFoundLately(written, situation);
@@ -164,20 +173,31 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   if (undated || illegibleWithin(history, policy.windowDays)) return hold('invalid_row');
   const [lastSent, lastBounced] = total(history, policy.windowDays);
   if (bounced > sent && !(isFound && lastBounced <= lastSent)) return hold('implausible_counts');
-  if (bounced * million <= BigInt(limitPpm) * sent) {
+  const breach = (): OracleVerdict => {
+    const inRecovery = situation.mode === 'recovery';
+    const repeated = situation.recentInterventions + 1 >= policy.maxInterventions.count;
+    const choice = inRecovery ? policy.onRecoveryBreach : policy.onBreach;
+    const reason = repeated ? 'repeat_offender' : 'bounce_rate_over_limit';
+    const wanted = inRecovery || repeated || choice === 'pause' ? 'pause' : 'recovery';
+    if (choice === 'alert') return say('none', reason, wanted);
+    return situation.firstSight ? hold('first_sight', wanted) : say(wanted, reason);
+  };
+  const over = bounced * million > BigInt(limitPpm) * sent;
+  const breaches = over && bounced >= BigInt(policy.minBounces);
+  const burst = burstLength(evidence, limitPpm);
+  if (!breaches && policy.burst === 'act' && burst !== null) {
+    const [burstSent, burstBounced] = total(evidence, burst);
+    const said = breach();
+    return said.reason === 'unknown_status'
+      ? said
+      : { ...said, sent: Number(burstSent), bounced: Number(burstBounced) };
+  }
+  if (!over) {
     if (!isFound || lastBounced * million <= BigInt(limitPpm) * lastSent) return say('none', 'ok');
     const asFound = { sent: Number(lastSent), bounced: Number(lastBounced), limitPpm };
     return { ...say('none', 'insufficient_evidence'), ...(situation.run === 'unknown' ? told : asFound) };
   }
-  if (bounced < BigInt(policy.minBounces)) return say('none', 'insufficient_evidence');
-
-  const inRecovery = situation.mode === 'recovery';
-  const repeated = situation.recentInterventions + 1 >= policy.maxInterventions.count;
-  const choice = inRecovery ? policy.onRecoveryBreach : policy.onBreach;
-  const reason = repeated ? 'repeat_offender' : 'bounce_rate_over_limit';
-  const wanted = inRecovery || repeated || choice === 'pause' ? 'pause' : 'recovery';
-  if (choice === 'alert') return say('none', reason, wanted);
-  return situation.firstSight ? hold('first_sight', wanted) : say(wanted, reason);
+  return breaches ? breach() : say('none', 'insufficient_evidence');
 }
 
 /** Step 8 as the page puts it: at least max(5, min(10 % of the running, 25)) mailboxes across at least 3 domains. */

@@ -25,6 +25,7 @@ export const anyPolicy: fc.Arbitrary<Policy> = fc
     minBounces: often(2, fc.integer({ min: 1, max: 4 })),
     onBreach: often<Policy['onBreach']>('recovery', fc.constantFrom('pause', 'alert')),
     onRecoveryBreach: often<Policy['onRecoveryBreach']>('pause', fc.constant('alert')),
+    burst: often<Policy['burst']>('alert', fc.constant('act')),
     emergency: fc.record({
       minBounces: often(3, fc.integer({ min: 1, max: 6 })),
       ratePpm: often(100_000, fc.constantFrom(1, 50_000, 250_000, 1_000_000)),

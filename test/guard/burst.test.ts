@@ -1,0 +1,74 @@
+// A burst of bounces that the whole window hides: seen in the newest days, and acted on where the configuration says so.
+import { describe, expect, test } from 'vitest';
+import { bounceBurst } from '../../src/alert/bounce-rules.ts';
+import { judge } from '../../src/guard/verdict.ts';
+import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
+import { addDays } from '../../src/model/time.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { judged, sampleContext } from '../alert/samples.ts';
+import { daysUpTo, situation, times, today } from './samples.ts';
+
+type DayCounts = readonly [sent: number, bounced: number];
+
+function verdictOn(
+  mode: WarmupMode,
+  days: readonly DayCounts[],
+  burst: 'alert' | 'act' = 'alert',
+  change = {},
+): Verdict {
+  return judge({ ...defaultPolicy, burst }, situation({ mode, rows: daysUpTo(today, ...days), ...change }));
+}
+
+describe('a burst', () => {
+  test.each<[string, WarmupMode, readonly DayCounts[], unknown]>([
+    ['three bounces over what 50 mails allow', 'aggressive', [...times(6, 80), [50, 4]], { bounced: 4, days: 1 }],
+    ['one mail more', 'aggressive', [...times(6, 80), [51, 4]], null],
+    ['one bounce fewer', 'aggressive', [...times(6, 80), [50, 3]], null],
+    ['on two days', 'aggressive', [...times(5, 80), [50, 3], [50, 2]], { bounced: 5, sent: 100, days: 2 }],
+    ['on three days', 'balanced', [...times(4, 100), [34, 2], [33, 1], [33, 1]], { bounced: 4, sent: 100, days: 3 }],
+    ['on four days', 'balanced', [...times(3, 100), [25, 1], [25, 1], [25, 1], [25, 1]], null],
+    ['of three bounces without a mail', 'slow', [...times(6, 100), [0, 3]], { bounced: 3, sent: 0, days: 1 }],
+    ['of two bounces without a mail', 'slow', [...times(6, 100), [0, 2]], null],
+  ])('%s', (_, mode, days, expected) => {
+    const { burst } = verdictOn(mode, days);
+    expect(burst ?? null).toEqual(expected === null ? null : expect.objectContaining(expected as object));
+  });
+
+  test('counts only what is evidence', () => {
+    const days: readonly DayCounts[] = [...times(5, 80), [50, 4], [50, 0]];
+    const from = (date: string) => ({ evidence: { from: date, before: null } });
+    expect(verdictOn('aggressive', days, 'alert', from(addDays(today, -1))).burst).toBeNull();
+    const both: readonly DayCounts[] = [...times(5, 80), [50, 4], [50, 1]];
+    expect(verdictOn('aggressive', both, 'alert', from(addDays(today, -1))).burst).toMatchObject({ days: 2 });
+    expect(verdictOn('aggressive', both, 'alert', from(today)).burst).toBeNull();
+  });
+});
+
+describe('what a burst leads to', () => {
+  const days: readonly DayCounts[] = [...times(6, 80), [50, 4]];
+
+  test('by default an alert only: the verdict is that of the window', () => {
+    expect(verdictOn('aggressive', days)).toMatchObject({ action: 'none', reason: 'ok', sent: 530, bounced: 4 });
+  });
+
+  test('with burst: act what a breach leads to, with the counts of its days', () => {
+    const acts = { action: 'recovery', reason: 'bounce_rate_over_limit', sent: 50, bounced: 4, windowDays: 1 };
+    expect(verdictOn('aggressive', days, 'act')).toMatchObject(acts);
+    const held = { action: 'hold', reason: 'first_sight', wanted: 'recovery', sent: 50 };
+    expect(verdictOn('aggressive', days, 'act', { firstSight: true })).toMatchObject(held);
+    expect(verdictOn('aggressive', days, 'act', { recentInterventions: 2 })).toMatchObject({ action: 'pause' });
+    expect(verdictOn('aggressive', days, 'act', { run: 'paused' })).toMatchObject({ reason: 'already_paused' });
+  });
+
+  test('the alert says since when, and what the limit allows; it leaves a breach to the other rules', () => {
+    const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
+    const fires = conditionOf(verdictOn('aggressive', days));
+    expect(fires).toMatchObject({ active: true, severity: 'warning', observations: 1 });
+    expect(fires.facts.sentences[0]).toBe('4 bounces in 50 mails since 20 March; the limit allows 1.');
+    expect(fires.facts.numbers).toMatchObject({ burst_bounced: 4, burst_sent: 50, burst_from: today });
+    expect(conditionOf(verdictOn('aggressive', days, 'act')).active).toBe('unknown');
+    expect(conditionOf(verdictOn('aggressive', times(7, 80))).active).toBe(false);
+    expect(conditionOf(verdictOn('aggressive', days, 'alert', { run: 'paused' })).active).toBe(false);
+    expect(conditionOf(verdictOn('aggressive', days, 'alert', { rows: null })).active).toBe('unknown');
+  });
+});
