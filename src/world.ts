@@ -181,6 +181,26 @@ export function createPacer(sliceMs: number): Pacer {
   };
 }
 
+/** Rows that are worked through in one turn of the event loop. */
+const rowsATurn = 1_000;
+
+/** Resolves in the event loop's next turn when the work before it was on a long list; at once for a short one. */
+export async function turnAfter(rows: readonly unknown[]): Promise<void> {
+  if (rows.length > rowsATurn) await turn();
+}
+
+/** Works through a list in pieces, with a turn of the event loop between two. Ends early when `signal` aborts. */
+export async function inTurns<Row>(
+  rows: readonly Row[],
+  work: (piece: readonly Row[]) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let from = 0; from < rows.length && !signal.aborted; from += rowsATurn) {
+    if (from > 0) await turn();
+    work(rows.slice(from, from + rowsATurn));
+  }
+}
+
 /** Lets a loop sleep until its time or until somebody rings. A ring while nobody sleeps is kept for the next sleep. */
 export interface Bell {
   ring(): void;

@@ -11,6 +11,7 @@ import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mailboxRoutes } from '../poll/poll.ts';
 import type { Others } from '../wording/causes.ts';
+import { turnAfter } from '../world.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
@@ -192,7 +193,9 @@ export class Recorder {
       const known = [...fleet.mailboxesOf(account)];
       const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
+      await turnAfter(list.answer.mailboxes);
       const arrived = await this.#remembering(changes);
+      await turnAfter(arrived);
       const breaker = this.#withoutLeft(left);
       const alerts = this.#alerts.listed(changes, breaker, list.at);
       const moves = alerts.changed.length + alerts.dropped.length;
@@ -202,6 +205,7 @@ export class Recorder {
         const moved = breaker && { api, state: breaker };
         await store.recordList({ account, present, absent, left, leftAt: list.at, alerts, breaker: moved });
         if (breaker) fleet.putBreaker(api, breaker);
+        await turnAfter(present);
       }
       for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
       for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);

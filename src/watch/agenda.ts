@@ -7,7 +7,7 @@ import type { PollQueue } from '../poll/queue.ts';
 import { riskOf } from '../poll/risk.ts';
 import type { GuardedAccount } from '../record/guarded-account.ts';
 import type { RosterChanges } from '../record/roster.ts';
-import type { World } from '../world.ts';
+import { inTurns, type World } from '../world.ts';
 import { isUnjudged, readAt } from './first-sweep.ts';
 import { HeldBreaches, wantsSecondLook } from './second-look.ts';
 
@@ -30,12 +30,16 @@ export class Agenda {
   }
 
   /** Mailboxes never judged are read first; what an earlier process read is due when the cadence says so. */
-  join(mailboxes: readonly MailboxState[]): void {
+  join(mailboxes: readonly MailboxState[], signal: AbortSignal): Promise<void> {
+    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
+    return inTurns([...unjudged, ...judged], (piece) => this.#join(piece), signal);
+  }
+
+  #join(mailboxes: readonly MailboxState[]): void {
     const { queue, world } = this.#parts;
     const now = world.clock.monotonic();
     const aheadMs = now - world.clock.now();
-    const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
-    for (const mailbox of [...unjudged, ...judged]) {
+    for (const mailbox of mailboxes) {
       const lastRead = mailboxRoutes.flatMap((route) => {
         const at = readAt(mailbox, route);
         return at === null ? [] : [[route, at + aheadMs] as const];

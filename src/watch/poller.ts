@@ -9,6 +9,7 @@ import type { AskedAt } from '../record/answer-order.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import type { Observation } from '../record/observe.ts';
 import type { Recorder } from '../record/recorder.ts';
+import { turnAfter } from '../world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
@@ -124,15 +125,17 @@ export class Poller {
 
   async #takeList(list: Observed<MailboxList>): Promise<void> {
     const { fleet, world } = this.#rooms;
-    const { account, agenda, firstSweep, health, recorder } = this.#parts;
+    const { account, agenda, firstSweep, health, recorder, signal } = this.#parts;
     const first = !health.listed;
     const changes = await recorder.listed(list);
     if (!changes) return;
     const { arrived, left, stirred } = changes;
     const mailboxes = [...fleet.mailboxesOf(account)];
-    agenda.join(first ? mailboxes : arrived);
+    await turnAfter(mailboxes);
+    // Before they are asked about: their answers are first looks.
     if (first) firstSweep.begin(mailboxes);
     else firstSweep.join(arrived);
+    await agenda.join(first ? mailboxes : arrived, signal);
     agenda.stir(stirred);
     agenda.leave(left);
     for (const mailbox of left) firstSweep.leave(mailbox);
