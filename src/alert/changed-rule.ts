@@ -45,7 +45,7 @@ export function changedByOthersEvent(
     sentences: [
       ...changes.map(({ change }) => changeSentence(change, rules.timeZone)),
       ...lost,
-      'If nobody on your team did this, find out which person or tool changes the mailbox.',
+      'If your team did not do this, find out which person or tool changes the mailbox.',
     ],
     numbers: { changed: changes.map(({ kind }) => kind).join(','), ...pageLink(pageUrl, account, id) },
   };
