@@ -4,8 +4,8 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
-import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
@@ -15,39 +15,11 @@ const tokens = [
 ];
 
 describe.concurrent('a running daemon', () => {
-  it('reloads on SIGHUP, and tells of a file that is broken', async () => {
-    await using stage = await Stage.open();
-    stage.start();
-    await stage.daemon.onDuty();
-    stage.daemon.kill('SIGHUP');
-    await stage.daemon.said('configuration reloaded');
-    stage.workplace.configure('accounts: []');
-    stage.daemon.kill('SIGHUP');
-    const line = await stage.daemon.said('configuration refused');
-    expect(line['problems']).toEqual([
-      expect.stringMatching(/config\.yaml:1:11 accounts: has no account: there is nothing to guard/),
-    ]);
-    await until('the alert', () => stage.receiver.alerts().some(({ rule }) => rule === 'config_reload_failed'));
-    expect((await stage.metrics()).text).toContain('warmwarden_config_last_reload_successful 0');
-  });
-
-  it('reloads for `warmwarden reload`, which needs none of the daemon’s variables', async () => {
-    await using stage = await Stage.open();
-    stage.start();
-    await stage.daemon.onDuty();
-    const unset = '$' + '{NO_SUCH_VARIABLE}';
-    stage.workplace.configure(`accounts: [{name: acme, base_url: "${stage.api.url}", api_key: "${unset}"}]\n`);
-    // The store of the file is the one that the daemon holds.
-    await using asking = new Running(['reload', '--config', stage.config]);
-    expect(await asking.ended).toMatchObject({ code: 2 });
-    expect(asking.stderr).toContain('the environment variable NO_SUCH_VARIABLE is not set');
-    expect(asking.stderr).toContain('stays in force');
-  });
-
-  it('without tokens a page of another origin may not reload, whatever a browser sends with it', async () => {
+  it('reloads over HTTP from its own page only, on SIGHUP, and for `warmwarden reload` without the daemon’s variables', async () => {
     await using stage = await Stage.open({ file: { server: { listen: '127.0.0.1:0', auth: 'none' } } });
     stage.start();
     const url = await stage.daemon.onDuty();
+    // Without tokens a page of another origin may not, whatever a browser sends with it.
     const statusFor = async (headers: Record<string, string>) => {
       const answer = await request(`${url}/-/reload`, { method: 'POST', headers });
       await answer.body.dump();
@@ -56,7 +28,29 @@ describe.concurrent('a running daemon', () => {
     expect(await statusFor({ origin: 'http://evil.example' })).toBe(403);
     expect(await statusFor({ origin: 'null', 'sec-fetch-site': 'cross-site' })).toBe(403);
     expect(await statusFor({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    const reloads = () => stage.daemon.log.filter(({ msg }) => msg.includes('configuration reloaded')).length;
+    expect(reloads()).toBe(0);
     expect(await statusFor({})).toBe(200);
+    await until('a first reload', () => reloads() === 1);
+
+    stage.daemon.kill('SIGHUP');
+    await until('a second reload', () => reloads() === 2);
+    stage.workplace.configure('accounts: []');
+    stage.daemon.kill('SIGHUP');
+    const line = await stage.daemon.said('configuration refused');
+    expect(line['problems']).toEqual([
+      expect.stringMatching(/config\.yaml:1:11 accounts: has no account: there is nothing to guard/),
+    ]);
+    await until('the alert', () => stage.receiver.alerts().some(({ rule }) => rule === 'config_reload_failed'));
+    expect((await stage.metrics()).text).toContain('warmwarden_config_last_reload_successful 0');
+
+    const unset = '$' + '{NO_SUCH_VARIABLE}';
+    // The store of the file is the one that the daemon holds.
+    stage.workplace.configure(`accounts: [{name: acme, base_url: "${stage.api.url}", api_key: "${unset}"}]\n`);
+    const { code, stderr } = await commandLine(['reload', '--config', stage.config]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('the environment variable NO_SUCH_VARIABLE is not set');
+    expect(stderr).toContain('stays in force');
   });
 
   it('reloads over HTTP for an operator, and for nobody else', async () => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { commandLine } from '../support/command-line.ts';
 import { type Json, serve } from './served.ts';
 
 const script = `
@@ -98,15 +99,15 @@ test.each([
   [['--speed', '0'], 'must be a number from 1'],
   [['--start', 'noon'], 'must be a time'],
 ])('%j is refused with a sentence', async (flags, sentence) => {
-  await using started = run(...flags);
-  expect(await started.ended).not.toBe(0);
-  expect(started.out()).toContain(sentence);
+  const { code, stderr } = await commandLine(['simulator', ...flags]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(sentence);
 });
 
 test('the help says which clock the rate limit follows', async () => {
-  await using started = run('--help');
-  expect(await started.ended).toBe(0);
-  expect(started.out()).toContain('rate limit stays on real time');
+  const { code, stdout } = await commandLine(['simulator', '--help']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('rate limit stays on real time');
 });
 
 test('a library user gets the error of an occupied port as a rejection', async () => {
