@@ -96,9 +96,12 @@ it('stands in every message: none has the name by heart', () => {
   expect([...new Set(named)]).toEqual(documents);
 });
 
+/** It begins with a clone and stays in its folder. */
+const inTheCheckout = ['getting-started.md'];
+
 it('is never npx in a document that people follow from elsewhere: npx would ask the registry for an unpublished name', () => {
   const docs = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'));
   const asking = docs.filter((file) => /npx warmwarden|"npx"/.test(readFileSync(join(root, 'docs', file), 'utf8')));
   expect(docs.length).toBeGreaterThan(5);
-  expect(asking).toEqual([]);
+  expect(asking).toEqual(inTheCheckout);
 });
