@@ -37,6 +37,17 @@ export function movedError(file: string): AtRiskError {
   );
 }
 
+/**
+ * The WAL or its index under the open handle is no longer at its path. Nothing opens it again by itself: who deletes these files
+ * is most often putting another store there, and a checkpoint into that would damage it. SQLite makes one at an orderly end.
+ */
+export function lostWalError(file: string): AtRiskError {
+  return new AtRiskError(
+    `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
+    'Restart Warmwarden with SIGTERM, as `systemctl restart` does, and not with kill -9: as it ends, it copies what the lost file held into the store.',
+  );
+}
+
 /** The WAL under the open handle lacks writes that it held. */
 export function cutShortError(wal: string): AtRiskError {
   return new AtRiskError(

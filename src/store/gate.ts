@@ -1,7 +1,7 @@
 // The only way to the tables: every read and every transaction of the store goes through here, and each failure is noticed.
 import { type Kysely, sql } from 'kysely';
 import type { StoreTrouble } from '../model/store-failure.ts';
-import { cutShortError, failureOf, isFull, isLocked, movedError } from './failure.ts';
+import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError } from './failure.ts';
 import type { Connection } from './file/connection.ts';
 import { identityOf, sizeOf } from './file/identity.ts';
 import type { StoreLock } from './file/lock.ts';
@@ -90,7 +90,9 @@ export class Gate {
 
   /** A write to a file that has no name any more would succeed, and be lost; without the lock it would not be the only one. */
   #refuseMoved(): void {
-    for (const [path, identity] of this.#opened) if (identityOf(path) !== identity) throw movedError(path);
+    for (const [path, identity] of this.#opened) {
+      if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
+    }
     this.#lock.hold();
   }
 

@@ -133,6 +133,24 @@ describe('another file in the place of the store', () => {
 });
 
 describe('the WAL of the store', () => {
+  test.each([[['-wal']], [['-shm']], [['-wal', '-shm']]])(
+    'that was deleted (%j) takes nothing with it when the process ends in order',
+    async (endings) => {
+      const folder = mkdtempSync(join(tmpdir(), 'warmwarden-regression-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const path = join(folder, 'warmwarden.db');
+      const store = await Store.open(path, now);
+      await store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] });
+      for (const ending of endings) rmSync(`${path}${ending}`);
+      await expect(store.proveWritable(now)).rejects.toThrow('was deleted or replaced');
+      expect(store.trouble.newest?.remedy).toMatch(/^Restart Warmwarden with SIGTERM/);
+      await store.close();
+      const next = await Store.open(path, now);
+      expect((await next.loadPicture()).alerts).toHaveLength(1);
+      await next.close();
+    },
+  );
+
   test('that is cut short is noticed before more writes damage the file', async () => {
     const { path, store, write } = await opened();
     await write();
