@@ -32,7 +32,8 @@ export class Apart<Order, Piece> {
   async carryOut(order: Order, body: Buffer, take: (piece: Piece) => void): Promise<string | null> {
     this.#orders += 1;
     this.#served += 1;
-    const done = this.#last.then(() => this.#next(order, body, take));
+    // A thread that can't be started (the system has no more of them, say) fails this order, and none after it.
+    const done = this.#last.then(() => this.#next(order, body, take)).catch((error: unknown) => saidBy(error));
     this.#last = done;
     const failure = await done;
     this.#orders -= 1;
@@ -83,6 +84,10 @@ export class Apart<Order, Piece> {
     void this.#worker?.terminate();
     this.#worker = null;
   }
+}
+
+function saidBy(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A module beside the caller, by its name without an ending: in the sources as in dist. */
