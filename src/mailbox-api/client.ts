@@ -96,12 +96,14 @@ export class MailboxApi {
     return this.#ask('stats', id, `&days=${this.#options.statsDays}`);
   }
 
-  dns(id: string): Answered<DnsAnswer> {
-    return this.#ask('dns', id);
+  /** `fresh`: the API is to look up the records now, not to answer from its cache. */
+  dns(id: string, fresh = false): Answered<DnsAnswer> {
+    return this.#ask('dns', id, fresh ? '&refresh=true' : '');
   }
 
-  blacklist(id: string): Answered<BlacklistAnswer> {
-    return this.#ask('blacklist', id);
+  /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
+  blacklist(id: string, fresh = false): Answered<BlacklistAnswer> {
+    return this.#ask('blacklist', id, fresh ? '&refresh=true' : '');
   }
 
   /** Asks for a warm-up mode. ok only means that the API said yes: read it back. */

@@ -48,6 +48,8 @@ const helps = {
   blacklist_listed: `1 when the sending address or domain is on a blacklist, 0 when not; absent when inconclusive. ${cached}`,
   blacklists_found: `Number of blacklists it is on. ${cached}`,
   blacklists_checked: `Number of blacklists that were checked. ${cached}`,
+  measurement_timestamp_seconds:
+    'When the API measured the answer of the route (checked_at), seconds since the Unix epoch.',
   observation_timestamp_seconds: 'When the route was last read successfully, seconds since the Unix epoch.',
 } as const;
 export type MailboxMetric = keyof typeof helps;
@@ -58,7 +60,7 @@ export const mailboxMetrics = Object.fromEntries(
 ) as Readonly<Record<MailboxMetric, Gauge>>;
 
 /** What a mailbox of which everything is known has. */
-export const maxSeriesOfMailbox = 46;
+export const maxSeriesOfMailbox = 48;
 
 export interface SeriesContext {
   readonly state: GuardState;
@@ -160,6 +162,10 @@ function addChecks(mailbox: MailboxState, add: Add): void {
   const read = { stats: mailbox.stats, warmup: mailbox.warmup, mailbox: mailbox.detail };
   for (const [route, observed] of Object.entries({ ...read, dns: mailbox.dns, blacklist: mailbox.blacklist })) {
     if (observed) add('observation_timestamp_seconds', observed.at / 1_000, { route });
+  }
+  for (const [route, observed] of Object.entries({ dns: mailbox.dns, blacklist: mailbox.blacklist })) {
+    const at = Date.parse(observed?.answer.checkedAt ?? '');
+    if (!Number.isNaN(at)) add('measurement_timestamp_seconds', at / 1_000, { route });
   }
 }
 

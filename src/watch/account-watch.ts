@@ -19,6 +19,7 @@ import { AccountHealth } from './account-health.ts';
 import { Agenda } from './agenda.ts';
 import { Cadence } from './cadence.ts';
 import { FirstSweep } from './first-sweep.ts';
+import { FreshMeasurements } from './fresh-measurements.ts';
 import { Poller, type WatchRooms } from './poller.ts';
 import { Pulse } from './pulse.ts';
 import { Retries } from './retries.ts';
@@ -48,6 +49,7 @@ export class AccountWatch {
   readonly #health: AccountHealth;
   readonly #lane: Lane;
   readonly #poller: Poller;
+  readonly #fresh: FreshMeasurements;
   readonly #recorder: Recorder;
   readonly #actor: Actor;
   readonly #cadence: Cadence;
@@ -107,6 +109,7 @@ export class AccountWatch {
         onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
       },
     );
+    this.#fresh = new FreshMeasurements(account, fleet);
     this.#poller = new Poller(rooms, {
       account,
       agenda: this.#agenda,
@@ -116,6 +119,7 @@ export class AccountWatch {
       recorder: this.#recorder,
       lane: this.#lane,
       actor: this.#actor,
+      fresh: this.#fresh,
       signal: this.#stop.signal,
     });
   }
@@ -189,6 +193,7 @@ export class AccountWatch {
 
   /** Everything about a mailbox is asked for as soon as the budget allows. */
   refresh(mailboxId: string): void {
+    this.#fresh.want(mailboxId);
     this.#ask(mailboxId, mailboxRoutes);
   }
 

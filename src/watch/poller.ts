@@ -13,6 +13,7 @@ import { turnAfter } from '../world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
+import type { FreshMeasurements } from './fresh-measurements.ts';
 import type { Retries } from './retries.ts';
 
 export interface WatchRooms extends RecorderRooms {
@@ -28,6 +29,7 @@ export interface PollerParts {
   readonly recorder: Recorder;
   readonly lane: Lane;
   readonly actor: Actor;
+  readonly fresh: FreshMeasurements;
   /** Aborted when the account's loops end. */
   readonly signal: AbortSignal;
 }
@@ -98,10 +100,17 @@ export class Poller {
       case 'mailbox':
         return this.#take(asked, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
       case 'dns':
-        return this.#take(asked, await api.dns(id), (observed) => ({ route: 'dns', observed }));
+        return this.#take(asked, await api.dns(id, this.#isFresh(poll)), (observed) => ({ route: 'dns', observed }));
       case 'blacklist':
-        return this.#take(asked, await api.blacklist(id), (observed) => ({ route: 'blacklist', observed }));
+        return this.#take(asked, await api.blacklist(id, this.#isFresh(poll)), (observed) => ({
+          route: 'blacklist',
+          observed,
+        }));
     }
+  }
+
+  #isFresh(poll: Poll): boolean {
+    return this.#parts.fresh.take(poll, this.#rooms.world.clock.monotonic());
   }
 
   async #take<Answer>(
@@ -138,7 +147,10 @@ export class Poller {
     await agenda.join(first ? mailboxes : arrived, signal);
     agenda.stir(stirred);
     agenda.leave(left);
-    for (const mailbox of left) firstSweep.leave(mailbox);
+    for (const mailbox of left) {
+      firstSweep.leave(mailbox);
+      this.#parts.fresh.leave(mailbox.id);
+    }
     if (first || arrived.length + left.length > 0) {
       const counts = { mailboxes: mailboxes.length, arrived: arrived.length, left: left.length };
       world.log.info({ account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');

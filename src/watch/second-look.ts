@@ -12,12 +12,26 @@ const ruleSeenTwice: Partial<Record<Route, AlertRule>> = {
 
 /** Whether one of the alerts waits for another answer of that route about the mailbox, its domain or its ip. */
 export function wantsSecondLook(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
+  const waits = ({ status, firesAt }: Alert) => status === 'pending' && firesAt === null;
+  return isConcerned(mailbox, route, alerts, waits);
+}
+
+/** Whether the next answer of that route may fire or resolve one of the alerts: it should be a measurement of now. */
+export function mayDecide(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
+  return isConcerned(mailbox, route, alerts, ({ status }) => status !== 'resolved');
+}
+
+function isConcerned(
+  mailbox: MailboxState,
+  route: Route,
+  alerts: Iterable<Alert>,
+  counts: (alert: Alert) => boolean,
+): boolean {
   const rule = ruleSeenTwice[route];
   if (!rule) return false;
   const objects = [mailbox.dns?.answer.domain, domainOf(mailbox.email), mailbox.blacklist?.answer.ip];
   for (const alert of alerts) {
-    const waits = alert.rule === rule && alert.status === 'pending' && alert.firesAt === null;
-    if (!waits || alert.account !== mailbox.account) continue;
+    if (alert.rule !== rule || !counts(alert) || alert.account !== mailbox.account) continue;
     if (alert.mailboxId === null ? objects.includes(alert.object) : alert.mailboxId === mailbox.id) return true;
   }
   return false;

@@ -125,14 +125,18 @@ export function mailbox(id: string, email: string, changes: Partial<MailboxState
     detail: { at, answer: { status: 'active', ...common, connection: 'connected', connectionError: null } },
     dns: {
       at: now - 2 * hourMs,
-      answer: { domain: 'acme.example', checkedAt: null, records: { spf: pass, dkim: pass, dmarc: pass } },
+      answer: {
+        domain: 'acme.example',
+        checkedAt: '2026-03-20T09:00:00.000Z',
+        records: { spf: pass, dkim: pass, dmarc: pass },
+      },
     },
     blacklist: {
       at: now - 2 * hourMs,
       answer: {
         domain: 'acme.example',
         ip: '192.0.2.1',
-        checkedAt: null,
+        checkedAt: '2026-03-20T09:00:00.000Z',
         listed: false,
         lists: [],
         found: 0,

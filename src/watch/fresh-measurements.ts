@@ -1,0 +1,48 @@
+// When the API is asked to measure DNS and blacklists now instead of answering from its cache (refresh=true).
+import type { Fleet } from '../fleet/fleet.ts';
+import { hourMs } from '../model/time.ts';
+import { type Poll, pollKey } from '../poll/poll.ts';
+import { mayDecide } from './second-look.ts';
+
+/** Of one mailbox and kind at most one fresh measurement in this time: it costs the API lookups. */
+const atMostEveryMs = hourMs;
+
+export class FreshMeasurements {
+  readonly #account: string;
+  readonly #fleet: Fleet;
+  /** By pollKey: a person wants it. */
+  readonly #wanted = new Set<string>();
+  /** By pollKey: when it was asked for, on the monotonic clock. */
+  readonly #askedAt = new Map<string, number>();
+
+  constructor(account: string, fleet: Fleet) {
+    this.#account = account;
+    this.#fleet = fleet;
+  }
+
+  /** A person asked for all data of the mailbox again. */
+  want(mailboxId: string): void {
+    for (const route of ['dns', 'blacklist'] as const) this.#wanted.add(pollKey({ route, mailboxId }));
+  }
+
+  leave(mailboxId: string): void {
+    for (const route of ['dns', 'blacklist'] as const) {
+      this.#wanted.delete(pollKey({ route, mailboxId }));
+      this.#askedAt.delete(pollKey({ route, mailboxId }));
+    }
+  }
+
+  /**
+   * Whether the poll that is about to be made asks for a fresh measurement: a person wants it, or its answer may fire or
+   * resolve an alert. It then counts as asked for. `now`: of the monotonic clock.
+   */
+  take(poll: Poll, now: number): boolean {
+    const key = pollKey(poll);
+    const wanted = this.#wanted.delete(key);
+    const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
+    if (!mailbox || now - (this.#askedAt.get(key) ?? Number.NEGATIVE_INFINITY) < atMostEveryMs) return false;
+    if (!wanted && !mayDecide(mailbox, poll.route, this.#fleet.alerts())) return false;
+    this.#askedAt.set(key, now);
+    return true;
+  }
+}
