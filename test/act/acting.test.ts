@@ -1,7 +1,7 @@
 // One account from the bounce to the confirmed change, over HTTP, with a store on disk. The promises of the README.
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+import { amelia, calmPoll, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 import type { Meddling } from '../watch/go-between.ts';
 
 const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
@@ -21,7 +21,7 @@ function withPosts(duty: Duty, meddle: (count: number) => Meddling): void {
 const settled = (duty: Duty) => duty.until(() => duty.action()?.state === 'confirmed');
 
 test('a breach is answered with one switch to recovery mode, read back, within a stats poll', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await settled(duty);
   expect(duty.posts()).toMatchObject([{ mailbox_id: duty.mailbox()?.id, ...switched }]);
   const posted = duty.between.requests.findIndex(isPost);
@@ -71,7 +71,7 @@ test('an emergency found at first sight acts at once', async () => {
 });
 
 test('with enforce: false nothing is written, and the breach is told as NOT ACTED', async () => {
-  await using duty = await goOnDuty({ policy: { enforce: false } });
+  await using duty = await goOnDuty({ policy: { enforce: false }, poll: calmPoll });
   await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
   await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()]).toEqual([[], null]);
@@ -79,17 +79,18 @@ test('with enforce: false nothing is written, and the breach is told as NOT ACTE
 });
 
 test('a person who pauses between verdict and POST is not overruled', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
   expect(duty.action()?.state).toBe('planned');
   duty.simulator.fleet.pause(amelia);
   await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()?.state, duty.reason()]).toEqual([[], 'dropped', 'already_paused']);
-  expect(await duty.told()).toEqual([]);
+  // Their change is announced; nothing of ours is.
+  expect(await duty.told()).toEqual(['event changed_by_others undefined']);
 });
 
 test('a person who switches to recovery between verdict and POST is not doubled, nor is the switch claimed', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.reason() === 'bounce_rate_over_limit');
   duty.simulator.fleet.setMode(amelia, 'recovery');
   await duty.run(4 * hourMs);
@@ -106,7 +107,7 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
 });
 
 test('a change that is promised and never made is tried after 1, 5, 15 and 60 minutes, then it has failed', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, () => 'swallow');
   await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
   const times = duty.between.requests.filter(isPost).map(({ at }) => at);
@@ -119,7 +120,7 @@ test('a change that is promised and never made is tried after 1, 5, 15 and 60 mi
 });
 
 test('before each further try it looks, so a person who helped meanwhile is not doubled', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, () => 'swallow');
   await duty.until(() => duty.action()?.state === 'unconfirmed');
   duty.simulator.fleet.setMode(amelia, 'recovery');
@@ -128,7 +129,7 @@ test('before each further try it looks, so a person who helped meanwhile is not 
 });
 
 test('a failed action that the mailbox shows after all is confirmed, and the alarm ends', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, () => 'swallow');
   await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
   duty.simulator.fleet.setMode(amelia, 'recovery');
@@ -140,7 +141,7 @@ test('a failed action that the mailbox shows after all is confirmed, and the ala
 test.each(['applied-500', 'applied-cut'] as const)(
   'a POST that was applied but answered with %s is read back, not repeated',
   async (meddling) => {
-    await using duty = await goOnDuty();
+    await using duty = await goOnDuty({ poll: calmPoll });
     withPosts(duty, () => meddling);
     await settled(duty);
     await duty.run(2 * hourMs);
@@ -150,7 +151,7 @@ test.each(['applied-500', 'applied-cut'] as const)(
 );
 
 test('a POST that never arrived is repeated after a look, and counts as one intervention', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, (count) => (count === 1 ? 'cut' : 'pass'));
   await settled(duty);
   await duty.run(2 * hourMs);
@@ -159,7 +160,7 @@ test('a POST that never arrived is repeated after a look, and counts as one inte
 });
 
 test('a POST that meets a 429 is sent again after Retry-After, and nothing else is asked meanwhile', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, (count) =>
     count === 1 ? { status: 429, body: { error: 'slow' }, headers: { 'retry-after': '90' } } : 'pass',
   );
@@ -172,7 +173,7 @@ test('a POST that meets a 429 is sent again after Retry-After, and nothing else 
 });
 
 test('a key that may not write is tried hourly, not hammered, and the failure is told once', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   withPosts(duty, () => ({ status: 403, body: { error: 'the API key lacks the write permission' } }));
   await duty.until(() => duty.action()?.state === 'refused');
   await duty.run(4 * hourMs + 10 * minuteMs);

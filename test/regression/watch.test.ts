@@ -6,7 +6,7 @@ import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import { movedClock } from '../../src/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { amelia, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
+import { amelia, calmPoll, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
 
 const [marco, claire] = ['marco.rossi@cedarlane.example', 'claire.dubois@harborlight.example'];
 const five = stormOf(amelia, oliver, jonas, marco, claire);
@@ -17,7 +17,7 @@ describe('the configuration has the last word', () => {
     ['unconfirmed', 'swallow' as const],
     ['refused', { status: 403, body: { error: 'no' } }],
   ])('enforce switched off at a restart ends the tries of an action that was %s', async (state, fate) => {
-    await using duty = await goOnDuty();
+    await using duty = await goOnDuty({ poll: calmPoll });
     duty.between.meddle = (request) => (isPost(request) ? fate : 'pass');
     await duty.until(() => duty.action()?.state === state);
     await duty.restart({ policy: { enforce: false } });
@@ -80,7 +80,7 @@ test('a breach at first sight is read again after a minute, also when the warm-u
 });
 
 test('the emergency stop between an intent and its turn in the budget: nothing is sent', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'open');
   expect(duty.posts()).toEqual([]);
   const off = { scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
@@ -113,7 +113,7 @@ test('a person is answered while the API says to wait for an hour, and nothing i
 });
 
 test('the alert of a failed action ends when a person asks for what is so already', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   const refused = { status: 403, body: { error: 'no' } };
   duty.between.meddle = (request) => (isPost(request) ? refused : 'pass');
   await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
@@ -129,7 +129,7 @@ test('the alert of a failed action ends when a person asks for what is so alread
 });
 
 test('a wall clock that is set back by hours does not blind the guard', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.run(10 * minuteMs);
   duty.behind.ms = 3 * hourMs;
   await duty.run(2.5 * hourMs);
@@ -137,7 +137,7 @@ test('a wall clock that is set back by hours does not blind the guard', async ()
 });
 
 test('the stored picture is the shown one right after a confirmed action', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'confirmed');
   expect((await duty.store().loadPicture()).mailboxes[0]).toEqual(duty.mailbox());
 });

@@ -50,6 +50,9 @@ const usualPoll: Readonly<Record<Route, string>> = {
   blacklist: '41 */6 * * *',
 };
 
+/** Where nothing happens by the minute. */
+export const calmPoll = { ...usualPoll, health: '*/10 * * * *', mailboxes: '*/10 * * * *' };
+
 /** Enough for tests of days. */
 export const rarePoll = { ...usualPoll, health: '0 */6 * * *', mailboxes: '*/30 * * * *', stats: '*/30 * * * *' };
 

@@ -1,7 +1,7 @@
 // Kill -9 between any two steps: the next process finds the disk as it was, looks first, and acts once.
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, type Duty, goOnDuty } from './duty.ts';
+import { amelia, calmPoll, type Duty, goOnDuty } from './duty.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
 
@@ -18,7 +18,7 @@ async function untilKilled(duty: Duty, applied: boolean): Promise<string> {
 }
 
 test('killed after a POST that was applied: the next process looks, confirms, and sends nothing', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   const image = await untilKilled(duty, true);
   const sent = duty.posts().length;
   duty.between.meddle = () => 'pass';
@@ -31,7 +31,7 @@ test('killed after a POST that was applied: the next process looks, confirms, an
 });
 
 test('killed after a POST that was lost: the next process looks, and sends it exactly once', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   const image = await untilKilled(duty, false);
   // The dying process may try again while it stops; the image does not know of that.
   const sent = duty.posts().length;
@@ -49,7 +49,7 @@ test('killed after a POST that was lost: the next process looks, and sends it ex
 });
 
 test('killed while an action was planned: it is judged anew, and acted upon once', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'planned');
   const image = duty.image();
   const [planned, killedAt] = [duty.action()?.id, duty.clock.now()];
@@ -65,7 +65,7 @@ test('killed while an action was planned: it is judged anew, and acted upon once
 });
 
 test('a planned action whose mailbox a person paused while the daemon was down is not sent', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'planned');
   const image = duty.image();
   duty.between.meddle = (request) => (isPost(request) ? 'cut' : 'pass');
@@ -78,7 +78,7 @@ test('a planned action whose mailbox a person paused while the daemon was down i
 });
 
 test('a quiet restart after a confirmed action neither acts nor tells again', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'confirmed');
   await duty.restart({ pauseMs: 20 * minuteMs });
   await duty.run(2 * hourMs);
@@ -87,7 +87,7 @@ test('a quiet restart after a confirmed action neither acts nor tells again', as
 });
 
 test('waits between tries go on after a restart: the second try is not made early', async () => {
-  await using duty = await goOnDuty();
+  await using duty = await goOnDuty({ poll: calmPoll });
   duty.between.meddle = (request) => (isPost(request) ? 'swallow' : 'pass');
   await duty.until(() => duty.action()?.attempts === 3 && duty.action()?.state === 'unconfirmed');
   const nextTryAt = duty.action()?.nextTryAt ?? 0;
