@@ -29,6 +29,11 @@ const stopped: readonly Stopped[] = [
   { word: /\b(opens? the way|way back)\b/i, write: 'allow; restore' },
   { word: /\b(burns any more|stepped in)\b/i, write: 'say what Warmwarden did' },
   { word: /\bnot whole\b/i, write: 'incomplete' },
+  { word: /\bgiven up\b/i, write: 'undelivered' },
+  { word: /\b(goes|went|carries|carried) on\b/i, write: 'continues' },
+  { word: /\b(takes?|took|taken) back\b/i, write: 'undo, reverse' },
+  { word: /\bunder way\b/i, write: 'in progress' },
+  { word: /\b(besides|begun|whoever)\b/i, write: 'too, as well; started; who' },
   { word: /\bat hand\b/i, write: 'available, recent' },
   { word: /(?<!\bthere )\b(is|are|was) no (?!longer\b|more\b|other\b|change\b)[a-z]/i, write: 'is not a ...' },
   {

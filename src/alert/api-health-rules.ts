@@ -23,7 +23,7 @@ export function apiUnwell({ name, health, apiHealth: { status } }: AccountState)
       sentences: unwell
         ? [
             `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
-            'Warmwarden goes on as usual: it judges and acts on what the API answers.',
+            'Warmwarden continues as usual: it judges and acts on what the API answers.',
             "Check the provider's status page. If the figures of the API look wrong, switch writes off until it is well again.",
           ]
         : [`The health check of the mailbox API of account ${name} reports "ok".`],

@@ -61,7 +61,7 @@ export async function serve(
 
 function readinessOf(fleet: Fleet, { commands }: Startup): Readiness {
   const reasons = [
-    ...(commands ? [] : ['the first sweep has not begun']),
+    ...(commands ? [] : ['the first sweep has not started']),
     ...(fleet.storeFailure ? ['the store is failing'] : []),
     ...fleet.guarding().flatMap(({ account, unguarded }) => {
       if (unguarded === null) return [];

@@ -165,13 +165,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   api_unwell: {
     means: 'For five minutes the health check of the mailbox API has reported a status other than "ok".',
-    done: 'Warmwarden goes on as usual: it judges and acts on what the API answers.',
+    done: 'Warmwarden continues as usual: it judges and acts on what the API answers.',
     todo: "Check the provider's status page. If the figures of the API look wrong, run `warmwarden writes off` until they are right.",
   },
   clock_off: {
     means:
       'For five minutes the clock of this machine has differed from the clock of the mailbox API by more than a minute.',
-    done: 'Warmwarden goes on as usual. Near midnight UTC, it may take the wrong day for today.',
+    done: 'Warmwarden continues as usual. Near midnight UTC, it may take the wrong day for today.',
     todo: 'Synchronize the clock of this machine: `timedatectl` shows whether it is. If it is right, the clock of the API is wrong: tell the provider.',
   },
   config_reload_failed: {

@@ -83,7 +83,7 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
     channel.pending === 0 ? 'No message waits' : `${counted(channel.pending, 'message waits', 'messages wait')}`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
-${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message was', 'messages were')} given up. <code>${command} channels resend ${text(channel.name)}</code> sends again.</p>`}
+${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
