@@ -89,7 +89,7 @@ function inWords(loaded: ValidConfig, { config: file, show, mailbox }: CheckOpti
     return settingsOf(mailbox, loaded)
       .map(({ account, guarded, settings: own }) =>
         guarded
-          ? `# ${mailbox}, when it stands on account ${account}\n${settingsText(own)}`
+          ? `# ${mailbox}, on account ${account}\n${settingsText(own)}`
           : `# ${mailbox} is not selected by account ${account}\n`,
       )
       .join('\n');

@@ -5,12 +5,12 @@ import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 
 export function contestCommand(): Command {
   const release = withChangeOptions(new Command('release'))
-    .description('let Warmwarden act again on a mailbox where others took back its changes')
+    .description('let Warmwarden act again on a mailbox where others reversed its changes')
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
     .action((mailbox: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'contest-release', { ...carried, mailbox })),
     );
   return new Command('contest')
-    .description('release mailboxes where others took back what Warmwarden changed')
+    .description('release mailboxes where others reversed what Warmwarden changed')
     .addCommand(release);
 }

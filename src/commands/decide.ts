@@ -66,7 +66,7 @@ function verdictOf({ mode, stats, config }: DecideOptions) {
   if (mode === undefined) throw wrong(`--mode is needed: one of ${warmupModes.join(', ')}`);
   const policy = config === undefined ? policyOf({}) : policyFrom(config);
   const answer = readStats(readJson(stats));
-  if (!answer) throw wrong('the stats answer is no JSON object');
+  if (!answer) throw wrong('the stats answer is not a JSON object');
   const now = systemClock().now();
   const look = { mode, run: 'running', weekdaysOnly: false, rows: answer.rows, now, statsAt: now } as const;
   const unknown = firstSight(policy, look);

@@ -15,7 +15,7 @@ export function pauseCommand(): Command {
 }
 
 export function resumeCommand(): Command {
-  return onMailbox('resume', 'resume the warm-up of a mailbox, whoever paused it').action(
+  return onMailbox('resume', 'resume the warm-up of a mailbox, no matter who paused it').action(
     (mailbox: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'resume', { ...carried, mailbox })),
   );

@@ -38,7 +38,7 @@ export function silenceCommand(): Command {
 
 function addCommand(): Command {
   return withConfirmOptions(withDaemonOptions(new Command('add')))
-    .description('mute the alerts that match all of these options; * stands for any text, ? for one character')
+    .description('mute the alerts that match all of these options; * matches any text, ? one character')
     .option('--rule <glob...>', 'alert rules, for example "dns_*"')
     .option('--account <glob...>', 'accounts')
     .option('--mailbox <glob...>', 'addresses, or exact ids')

@@ -84,7 +84,7 @@ async function readPast(api: MailboxApi, world: World, id: string): Promise<Mail
   const stats = await ask(api, world, () => api.stats(id));
   if (!stats.ok) return { failure: stats.failure.detail };
   const { rows } = stats.value.answer;
-  if (rows === null) return { failure: 'its statistics are no list of days' };
+  if (rows === null) return { failure: 'its statistics are not a list of days' };
   const { mode, config } = warmup.value.answer;
   return { mode, weekdaysOnly: config.weekdaysOnly === true, rows, now: stats.value.at };
 }

@@ -39,7 +39,7 @@ export const assumptions: readonly string[] = [
   'a day is judged when it is over, and what is done counts from the next day on: the daemon acts within the day',
   `in recovery at most ${recoveryMailsPerDay} mails a day are sent, of which the same share bounces; after a pause none, until the end, for only a person resumes; after a restore what was really sent`,
   'every bounce belongs to a mail of its day',
-  'enforce is true, nobody else changes anything, and the breaker, which looks at the whole fleet, holds nothing',
+  'enforce is true, only the guard changes anything, and the circuit breaker, which looks at the whole fleet, holds nothing',
 ];
 
 /** The sums of one guard over the fleet. */

@@ -77,7 +77,7 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
       account: account.name,
       health: said,
       failure: truncated
-        ? 'the list of mailboxes is not whole: it says that there are more, or entries cannot be read'
+        ? 'the list of mailboxes is incomplete: it says that there are more, or entries cannot be read'
         : null,
       listed: mailboxes.length,
       selected: selected.length,

@@ -45,7 +45,7 @@ const forecast = z.strictObject({
   mend: z
     .strictObject({ requests_per_minute: number, stats_seconds: number, warmup_seconds: number })
     .nullable()
-    .describe('What would hold the cadence.'),
+    .describe('What would make the cadence fit.'),
 });
 
 const online = z.strictObject({
