@@ -85,7 +85,10 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
       expect(change).toBe('recovery');
     }
     for (const email of emails(recovering)) {
-      expect(stage.mailbox(email).verdict?.answer).toMatchObject({ action: 'none', reason: 'ok' });
+      expect(stage.mailbox(email).verdict?.answer).toMatchObject({
+        action: 'none',
+        reason: 'insufficient_evidence',
+      });
       expect(stage.mailbox(email).memory).toMatchObject({ claim: null, interventions: [] });
     }
     expect(stage.breaker()).toMatchObject({ atFirstSight: true });
