@@ -1,9 +1,10 @@
 // O11: standard output that can't be written, that nobody reads, or whose reader dies, once ended or froze the whole guard.
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
+import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../support/process.ts';
-import { Fifo, guardsAndTells, linesOf, openStage, Unheard } from '../support/unheard.ts';
+import { Fifo, freePort, guardsAndTells, linesOf, openStage, Unheard } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
 describe.concurrent('O11: the guard starts and goes on, and every action is told, when standard output', () => {
@@ -47,5 +48,19 @@ describe.concurrent('O11: the guard starts and goes on, and every action is told
       return read.includes('configuration reloaded');
     });
     expect(JSON.parse(linesOf(read)[0] ?? '{}').dropped).toBeGreaterThanOrEqual(dropped);
+  });
+});
+
+describe('a full disk', () => {
+  test('does not end the demo', async () => {
+    const port = await freePort();
+    const full = openSync('/dev/full', 'w');
+    await using demo = new Unheard(['demo', '--port', String(port)], ['ignore', full, full]);
+    closeSync(full);
+    // The page is there before the daemon is, and until then a signal simply ends the process.
+    const ready = async () => (await request(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.statusCode === 200;
+    await until('the daemon', ready);
+    demo.child.kill('SIGTERM');
+    expect(await once(demo.child, 'exit')).toEqual([0, null]);
   });
 });

@@ -2,10 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
-import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../support/process.ts';
-import { Fifo, freePort, guardsAndTells, linesOf, openStage, Unheard, uselessRoutes } from '../support/unheard.ts';
+import { Fifo, guardsAndTells, linesOf, openStage, Unheard, uselessRoutes } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
 describe.concurrent('O11: the guard starts and goes on, and every action is told, when standard output', () => {
@@ -46,19 +45,7 @@ describe.concurrent('O11: the guard starts and goes on, and every action is told
   });
 });
 
-describe.concurrent('a full disk', () => {
-  test('does not end the demo', async () => {
-    const port = await freePort();
-    const full = openSync('/dev/full', 'w');
-    await using demo = new Unheard(['demo', '--port', String(port)], ['ignore', full, full]);
-    closeSync(full);
-    // The page is there before the daemon is, and until then a signal simply ends the process.
-    const ready = async () => (await request(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.statusCode === 200;
-    await until('the daemon', ready);
-    demo.child.kill('SIGTERM');
-    expect(await once(demo.child, 'exit')).toEqual([0, null]);
-  });
-
+describe('a full disk', () => {
   test('ends a command that has nothing else to do with one sentence', async () => {
     const full = openSync('/dev/full', 'w');
     const said = spawnSync(process.execPath, [bin, 'completion', 'bash'], { stdio: ['ignore', full, 'pipe'] });

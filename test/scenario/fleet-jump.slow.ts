@@ -98,4 +98,18 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
     expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
     expect(stage.told('guard_held')).toEqual(['firing', 'reminder', 'resolved']);
   });
+
+  it('holds nothing any more when the held mailbox leaves the account', async () => {
+    const often = { ...poll, mailboxes: '*/5 * * * *' };
+    await using stage = await startMovedDaemon({ scenario: troubled, poll: often });
+    await stage.until('the hold', () => stage.breaker().openSince !== null, 30 * minuteMs);
+    await stage.run(10 * minuteMs);
+    const [held, ...others] = stage.breaker().entries.filter((entry) => entry.held);
+    expect(others).toEqual([]);
+    stage.simulator.fleet.remove(held?.email ?? '');
+    await stage.run(30 * minuteMs);
+    expect(stage.breaker()).toMatchObject({ openSince: null });
+    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.posts).toHaveLength(5);
+  });
 });

@@ -1,6 +1,6 @@
 // A fleet of 60 in three domains: what the whole daemon does when all of it jumps over the limit at once.
 import { describe, expect, it } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';
@@ -74,36 +74,5 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(stage.posts).toHaveLength(60);
     expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
     expect(stage.breaker()).toMatchObject({ openSince: null });
-  });
-});
-
-describe.concurrent('a daemon that begins on a fleet in trouble', () => {
-  const before = (mailbox: string): Incident => ({
-    kind: 'bounce',
-    mailbox,
-    rate: 0.2,
-    from: -5 * dayMs,
-    until: -4 * dayMs,
-  });
-  const over = [0, 1, 2, 3, 4, 5].map((number) => settled(number));
-  const recovering = [6, 7, 8, 9].map((number) => settled(number, 'recovery'));
-  const calm = Array.from({ length: 50 }, (_, number) => settled(number + 10));
-  const troubled = scenarioOf(
-    [...over, ...recovering, ...calm],
-    [...over, ...recovering].map(({ email }) => before(email)),
-  );
-
-  it('holds nothing any more when the held mailbox leaves the account', async () => {
-    const often = { ...poll, mailboxes: '*/5 * * * *' };
-    await using stage = await startMovedDaemon({ scenario: troubled, poll: often });
-    await stage.until('the hold', () => stage.breaker().openSince !== null, 30 * minuteMs);
-    await stage.run(10 * minuteMs);
-    const [held, ...others] = stage.breaker().entries.filter((entry) => entry.held);
-    expect(others).toEqual([]);
-    stage.simulator.fleet.remove(held?.email ?? '');
-    await stage.run(30 * minuteMs);
-    expect(stage.breaker()).toMatchObject({ openSince: null });
-    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
-    expect(stage.posts).toHaveLength(5);
   });
 });

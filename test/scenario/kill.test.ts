@@ -18,8 +18,8 @@ const momentWithinMs = 5_000;
 const settledWithinMs = 150_000;
 const roundWithinMs = 240_000;
 const slow = Boolean(process.env['WARMWARDEN_SLOW']);
-/** One for each moment; in the slow rounds two come twice. */
-const boxes = slow ? 8 : moments.length;
+/** In the slow rounds every moment comes, and two come twice. */
+const boxes = slow ? 8 : 3;
 
 /** What chance decided for a round. */
 interface Round {
@@ -39,13 +39,11 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** Every moment at least once, in a random order, and some of them twice. */
+/** In a random order; none comes again before every other one came. */
 function momentsFor(count: number, random: () => number): Moment[] {
-  const drawn = Array.from({ length: count }, (_, index) => {
-    return moments[index] ?? moments[Math.floor(random() * moments.length)] ?? 'clock';
-  });
-  const order = drawn.map((moment) => ({ moment, place: random() }));
-  return order.sort((a, b) => a.place - b.place).map(({ moment }) => moment);
+  const drawn = moments.map((moment) => ({ moment, place: random() }));
+  const order = drawn.sort((a, b) => a.place - b.place);
+  return Array.from({ length: count }, (_, index) => order[index % order.length]?.moment ?? 'clock');
 }
 
 /** Kills the daemon at the moment, from within the request that is the moment: before it is answered. */
