@@ -36,7 +36,7 @@ export function channelsCommand(): Command {
     .action(tryOut);
   const resend = withChangeOptions(new Command('resend'))
     .description('send undelivered messages again, unchanged, through the running daemon')
-    .argument('[name]', 'only of this channel')
+    .argument('[name]', 'only the messages of this channel')
     .option('--delivery <id>', 'only this message, by its id on the page and in /api/deliveries')
     .action((channel: string | undefined, options: ResendOptions) => {
       const which = { channel: channel ?? null, delivery: options.delivery ?? null };

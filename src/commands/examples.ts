@@ -4,13 +4,10 @@ import { commandName } from '../command-name.ts';
 
 /** By the words of the command. People see them with the words that start this program. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
-  run: [
-    'warmwarden run --config config.yaml',
-    'kill -HUP PID                          # loads the configuration again',
-  ],
+  run: ['warmwarden run --config config.yaml', 'kill -HUP PID                          # reloads the configuration'],
   check: [
     'warmwarden check --config config.yaml',
-    'warmwarden check --show                # what is in force, and where each value came from',
+    'warmwarden check --show                # the settings in force, and where each value came from',
     'warmwarden check --mailbox a@b.example # the guard settings of one mailbox, overrides resolved',
   ],
   channels: ['warmwarden channels test ops', 'warmwarden channels resend ops --reason "the receiver is back"'],
@@ -18,13 +15,13 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   simulator: [
     'warmwarden simulator',
     'warmwarden simulator --port 7031 --scenario provider-block',
-    'warmwarden simulator breach amelia.ward@northbeam.example   # in one that runs',
+    'warmwarden simulator breach amelia.ward@northbeam.example   # in a running simulator',
     'warmwarden simulator emergency a@b.example',
     'warmwarden simulator dns-failure b.example',
     'warmwarden simulator disconnect a@b.example',
     'warmwarden simulator repair b.example',
   ],
-  decide: ['warmwarden decide --mode slow --stats answer.json', 'curl ... | warmwarden decide --mode balanced'],
+  decide: ['warmwarden decide --mode slow --stats answer.json', 'cat answer.json | warmwarden decide --mode balanced'],
   backtest: [
     'warmwarden backtest --config config.yaml',
     'warmwarden backtest --config config.yaml --days 30 --guard stricter.yaml',
@@ -41,7 +38,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   pause: [
     'warmwarden pause a@b.example --reason "list is being cleaned"',
-    'warmwarden pause a@b.example --dry-run  # only what it would do',
+    'warmwarden pause a@b.example --dry-run  # only show what it would do',
   ],
   resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],

@@ -55,7 +55,7 @@ export function recipesCommand(): Command {
     .addOption(
       new Option('--param <name=value>', 'a parameter; may be repeated').argParser(readParameter).default({}, 'none'),
     )
-    .option('--apply', 'carry out what the recipe says, after showing it; without --apply it is only planned')
+    .option('--apply', 'carry out the actions of the recipe after showing them; without --apply they are only planned')
     .addOption(configOption())
     .option(...url)
     .addOption(jsonOption())

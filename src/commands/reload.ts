@@ -10,7 +10,7 @@ interface ReloadOptions extends ChangeOptions {
 export function reloadCommand(): Command {
   return withChangeOptions(new Command('reload'))
     .description('reload the configuration of the running daemon; a file with problems changes nothing')
-    .option('--force', 'also when it removes more than 20 % of the guarded mailboxes; asks first')
+    .option('--force', 'accept a file that removes more than 20 % of the guarded mailboxes; asks first')
     .action((options: ReloadOptions) => {
       const { force = false } = options;
       // The file was written by who reloads it, and a drop is refused: only to force one takes a second thought.

@@ -12,7 +12,7 @@ import { goOnWithoutOutputs } from './outputs.ts';
 
 export function runCommand(): Command {
   return new Command('run')
-    .description('guard the configured mailboxes until SIGTERM or SIGINT; a second signal ends at once')
+    .description('guard the configured mailboxes until SIGTERM or SIGINT; a second signal stops it at once')
     .addOption(configOption('the configuration file'))
     .action(({ config }: { config: string }) => run(config));
 }

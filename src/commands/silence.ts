@@ -55,7 +55,7 @@ function addCommand(): Command {
 
 function listCommand(): Command {
   return withDaemonOptions(new Command('list'))
-    .description('list the active silences, the next to expire first; also when no daemon runs')
+    .description('list the active silences, the next to expire first; works without a daemon too')
     .action(list);
 }
 

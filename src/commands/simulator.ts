@@ -37,7 +37,7 @@ const notes = `
 With --speed above 1 the fleet's time runs ahead of real time, while the rate limit stays on real time
 (100 requests in 60 real seconds). A client that judges dates by its own clock will find days in the future.
 
-Faults (docs/faults.md) come from --file, or are put in while it runs:
+Faults (docs/faults.md) come from --file, or are added while it runs:
   curl -X POST -d '{"fault": "bad-gateway", "route": "stats", "times": 3}' URL/admin/faults
 
 Scenarios are written for a start at 08:30 UTC on a Tuesday: --start 2026-03-10T08:30:00Z
@@ -49,13 +49,18 @@ ${Object.values(scenarios)
 export function simulatorCommand(): Command {
   const names = Object.keys(scenarios);
   const command = new Command('simulator')
-    .description('serve the mailbox API, simulated, over a fleet that lives on a clock; let something go wrong in it')
+    .description('serve a simulated mailbox API over a simulated fleet; let something go wrong in it')
     .option('--port <port>', 'port to listen on, 0 for any', wholeNumber(0, 65_535), 7030)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(new Option('--scenario <name>', 'what happens to the fleet').choices(names).default('calm'))
     .option('--file <path>', 'a scenario of your own, YAML or JSON: fleet, incidents, faults', scenarioFile)
     .option('--seed <number>', 'the same seed gives the same fleet', wholeNumber(0, 2 ** 31 - 1), 1)
-    .option('--speed <factor>', 'how fast the fleet lives: 60 makes a minute of a second', speedFactor, 1)
+    .option(
+      '--speed <factor>',
+      'how many times as fast as real time the fleet runs: with 60, a minute passes each second',
+      speedFactor,
+      1,
+    )
     .option('--start <time>', "the fleet's time at the start, ISO 8601 (default: now)", instant)
     .option('--mailboxes <number>', 'size of the fleet (default: 12)', wholeNumber(1, maxMailboxes))
     .option('--domains <number>', 'domains of the mailboxes beyond the first 12', wholeNumber(1, maxMailboxes))

@@ -41,16 +41,20 @@ const guardKeys = section({
   ),
   emergency: optional(
     section({
-      min_bounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'Bounces, at least.'),
-      rate: optional(share(1, all), percent(policy.emergency.ratePpm), 'Bounce rate, at least.'),
-      days: optional(whole(1, 7), policy.emergency.days, 'Days pooled, today included.'),
+      min_bounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum number of bounces.'),
+      rate: optional(share(1, all), percent(policy.emergency.ratePpm), 'The minimum bounce rate.'),
+      days: optional(whole(1, 7), policy.emergency.days, 'Days that are counted together, today included.'),
     }),
     undefined,
     'A burst that pauses at once, in any mode.',
   ),
   max_interventions: optional(
     section({
-      count: optional(whole(1, 100), policy.maxInterventions.count, 'The intervention that pauses.'),
+      count: optional(
+        whole(1, 100),
+        policy.maxInterventions.count,
+        'Which intervention within these days pauses the mailbox: with 3, the third one.',
+      ),
       days: optional(whole(1, 366), policy.maxInterventions.days, 'Days over which interventions count.'),
     }),
     undefined,
@@ -72,10 +76,14 @@ const guardKeys = section({
   stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'The guard does not act on older statistics.'),
   breaker: optional(
     section({
-      share: optional(share(1, all), percent(policy.breaker.sharePpm), 'Of the running mailboxes.'),
-      min_mailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'Never trips below this.'),
-      max_mailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'Always trips at this number.'),
-      min_domains: optional(whole(1, 1_000), policy.breaker.minDomains, 'Sending domains, at least.'),
+      share: optional(
+        share(1, all),
+        percent(policy.breaker.sharePpm),
+        'The share of the running mailboxes at which it trips.',
+      ),
+      min_mailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'It never trips below this number.'),
+      max_mailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'It always trips at this number.'),
+      min_domains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum number of sending domains.'),
       window: optional(duration(60_000), '60m', 'The time within which actions count together.'),
     }),
     undefined,

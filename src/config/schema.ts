@@ -163,7 +163,7 @@ const alerts = section({
   routes: keyed(
     z.array(route),
     [],
-    'Which alerts go to which channels. Without routes, every channel gets warning and critical.',
+    'Which alerts go to which channels. Without routes, every channel but those of type recipe gets warning and critical.',
   ),
   group_wait: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
   group_interval: keyed(duration(1_000), '5m', 'How long until the next message about a group that changed.'),
@@ -296,7 +296,7 @@ export const configSchema = section({
       series_limit: keyed(
         whole(1_000, 100_000_000),
         5_000_000,
-        'The maximum number of mailbox series; a mailbox has up to 46.',
+        'The maximum number of mailbox series; a mailbox has up to 48.',
       ),
     }),
     {},

@@ -232,7 +232,7 @@ const alerts: View = {
     column('account', 'the account that it is about; empty when it belongs to none', 'a.account'),
     column(
       'accounts',
-      'all accounts that it is about, joined by commas: those with mailboxes that guard_held is about',
+      'all accounts that it is about, joined by commas; for guard_held, the accounts of the held mailboxes',
       "coalesce(a.alert ->> '$.facts.numbers.accounts', a.account)",
     ),
     column('mailbox_id', 'the mailbox that it is about, if it is about one', 'a.mailbox_id'),

@@ -13,7 +13,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   api_down: {
     means:
       'No request of the account has succeeded for three minutes: the API does not answer, or Warmwarden cannot read its answers.',
-    done: 'Warmwarden decides and changes nothing on old data. It retries with growing pauses. It sends no separate alerts about stale statistics and missing mailboxes of the account.',
+    done: 'Warmwarden decides nothing and changes nothing on old data. It retries at growing intervals. It sends no separate alerts about stale statistics and missing mailboxes of the account.',
     todo: "Read the last failure in the message. Check base_url, and whether the provider reports an outage of its API. While it is down, watch the account's bounces in the mailbox app: Warmwarden cannot guard them.",
   },
   account_unguarded: {
@@ -45,18 +45,18 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_held: {
     means: 'So many mailboxes breached at once that the cause is probably a fault of the provider or bad data.',
-    done: 'The circuit breaker holds all further actions under this API. After an hour Warmwarden acts on the worst, a tenth of the fleet every 15 minutes, if fresh data still shows the breach. Mailboxes that it sees for the first time wait for you.',
+    done: 'The circuit breaker holds all further actions under this API. After an hour, if fresh data still shows the breach, Warmwarden acts on the worst mailboxes first, on a tenth of the fleet every 15 minutes. Mailboxes that it sees for the first time wait for your release.',
     todo: 'Look at the held mailboxes on the page. If the data is wrong, do nothing. If the bounces are real, carry out the held actions: `warmwarden breaker release`.',
   },
   writes_off: {
     means:
-      'The emergency stop is on: a person ran `warmwarden writes off` for all accounts, for one account or for one mailbox. The message says who, why and until when. It ends when writes are on again or its time has passed.',
+      'The emergency stop is on: a person ran `warmwarden writes off` for all accounts, for one account or for one mailbox. The message says who, why and until when. The alert ends when writes are on again or the time of the stop has passed.',
     done: 'Warmwarden changes no mailbox that the stop covers, neither by itself nor for a person. It keeps polling, and notifies you of breaches there as `bounce_over_limit`. The stop survives restarts.',
     todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
   },
   contested: {
-    means: 'Somebody else reversed twice within a day what the guard changed on a mailbox.',
-    done: 'The guard does not act on the mailbox again for now.',
+    means: 'Within a day, somebody else reversed twice what the guard had changed on a mailbox.',
+    done: 'The guard does not act on the mailbox for up to a day.',
     todo: 'Find the person or the tool that changes it. Then let the guard act again: `warmwarden contest release MAILBOX`.',
   },
   recovery_without_effect: {
@@ -84,13 +84,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   bounce_over_limit: {
     means:
-      'A mailbox is over its limit, and Warmwarden does not act. Critical: it may not, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. Info, or a warning in recovery mode: the bounces are fewer than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts.',
-    done: 'Nothing. The message says NOT ACTED when Warmwarden may not act, and how many more bounces it takes when there are too few.',
+      'A mailbox is over its limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts.',
+    done: 'Nothing. The message says NOT ACTED when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
     todo: 'If Warmwarden may not act: switch the mailbox to recovery mode or pause it in the mailbox app, or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write. If the bounces are too few: check the list that the mailbox writes to. To act on one bounce, set `guard: {profile: literal}`.',
   },
   bounce_near_limit: {
     means:
-      'The bounce rate is at 80 % of the limit or more (guard.near_limit), with at least min_bounces bounces. It ends below 70 %.',
+      'The bounce rate is at 80 % of the limit or more (guard.near_limit), with at least min_bounces bounces. The alert ends below 70 %.',
     done: 'Nothing yet.',
     todo: 'Check the list that the mailbox writes to before it reaches the limit.',
   },
@@ -108,7 +108,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   mailbox_missing: {
     means:
-      'Two lists of the account in a row lacked the mailbox, so Warmwarden no longer watches it. The alert ends when the mailbox is back, or after a week.',
+      'The mailbox was missing from two lists of the account in a row, so Warmwarden no longer watches it. The alert ends when the mailbox is back, or after a week.',
     done: 'Warmwarden keeps its history and its claim.',
     todo: 'If somebody removed it, do nothing. Otherwise look for it in the mailbox app.',
   },
@@ -131,7 +131,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three polls, end days ago, or have not changed through two whole days on which it sends.',
+      'The statistics of a mailbox are older than three polls, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`.',
   },
@@ -159,7 +159,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   changed_by_others: {
     means:
-      'Between two looks, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if a raised mode makes the bounces of a mailbox near its limit count no more.',
+      'Between two looks, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if, because of a raised mode, the bounces of a mailbox near its limit no longer count.',
     done: 'Warmwarden leaves the change as it is. It judges the mailbox by the new mode, and counts bounces from the next full day on.',
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },
@@ -171,7 +171,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   clock_off: {
     means:
       'For five minutes the clock of this machine has differed from the clock of the mailbox API by more than a minute.',
-    done: 'Warmwarden continues as usual. Near midnight UTC, it may take the wrong day for today.',
+    done: 'Warmwarden continues as usual. Near midnight UTC, it may treat the wrong day as today.',
     todo: 'Synchronize the clock of this machine: `timedatectl` shows whether it is. If it is right, the clock of the API is wrong: tell the provider.',
   },
   config_reload_failed: {
@@ -189,12 +189,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   channel_failing: {
     means:
       'A channel has accepted no message for 15 minutes while there was something to send. The other channels get this alert.',
-    done: 'Its messages wait in the outbox, in order. Warmwarden retries them with growing pauses for a day.',
+    done: 'Its messages wait in the outbox, in order. Warmwarden retries them at growing intervals for a day.',
     todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`.',
   },
   store_failing: {
     means:
-      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. It ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
+      'A read or a write of the store failed: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. The alert ends when nothing has failed for a minute (longer after a relapse); a damaged file counts as damaged until you restart Warmwarden. After a restart, the new process sends the resolved message once nothing has failed for a minute.',
     done: 'Warmwarden took no action that it could not record, and retries every few seconds. It sends this alert without the store, to each channel until the channel accepts it. `/readyz` fails. It sends other alerts when the store works again.',
     todo: 'Follow the advice in the message, which depends on the cause. The log has it too. If the `-wal` or `-shm` file beside the store was deleted, Warmwarden needs a restart: end it with SIGTERM, not with kill -9, and nothing is lost.',
   },

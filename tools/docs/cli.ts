@@ -16,14 +16,14 @@ const intro = `# Command line
 - **Configuration**: \`--config FILE\`, else the file that \`WARMWARDEN_CONFIG\` names, else \`./config.yaml\`, else
   \`/etc/warmwarden/config.yaml\`.
 - **A mailbox** is named by its address, by its id, or as \`ACCOUNT/ADDRESS\` where several accounts have the address.
-- **The daemon** is asked over the socket beside its store, or with \`--url\` over HTTP. The token is read from
-  \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. Commands that read use the store
-  when no daemon runs.
+- **The daemon** gets commands over the socket beside its store, or over HTTP with \`--url\`. The token is read from
+  \`WARMWARDEN_TOKEN\`: the role viewer is enough to read, and changes need the role operator. When no daemon runs,
+  commands that only read use the store.
 - **Changes** show their effect first. On a terminal the command asks; without a terminal it needs \`--yes\`. \`--dry-run\` only
   shows the effect. \`--reason\` is kept in the audit log (\`warmwarden history\`).
 - **\`--json\`** prints one JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null.
-  The shapes below are stable: a key is not removed and keeps its meaning within a major version. Keys may be added.
-- **Tables** fit the terminal. What is piped is never cut.
+  The shapes below are stable: within a major version no key is removed, and each key keeps its meaning. Keys may be added.
+- **Tables** fit the terminal. Piped output is never cut.
 - **Times for people** are in the time zone of your system (\`TZ\`), which is named beside them.
 
 ## Exit codes

@@ -5,49 +5,51 @@ const head = `# Configuration
 
 <!-- Written by \`npm run docs\` from src/config/schema.ts: change it there. -->
 
-One YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default in its place; on this page you look one
-up. \`warmwarden check\` names every problem of a file. \`check --show\` prints the settings in use and where each value
-came from, \`check --mailbox ADDRESS\` the guard settings of one mailbox with its overrides. Every command takes \`--config FILE\`. Without it
-the file is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.yaml\`.
+The configuration is one YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default, in
+its place; on this page you can look up each key. \`warmwarden check\` lists every problem in a file. \`check --show\`
+prints the settings in force and where each value came from. \`check --mailbox ADDRESS\` prints the guard settings of
+one mailbox, with its overrides. Every command that uses the configuration takes \`--config FILE\`. Without it the file
+is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.yaml\`.
 
-- Unknown keys are errors. A key without a value counts as missing. Leaving a key out means its default.
+- Unknown keys are errors. A key without a value counts as missing. A missing key has its default.
 - \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
 - \`api_key\`, \`url\` and \`secret\` can be written as \`api_key_file\`, \`url_file\`, \`secret_file\`: the path of a file, relative to
-  the folder of the configuration. Its folder is watched: Warmwarden notices a secret that is replaced there, and uses it.
-- Configuration, secrets and recipes are read from regular files, also behind symbolic links: never from a FIFO, a socket or a device.
-  A configuration may be as large as 1 MiB, a secret or a recipe 64 KiB.
+  the folder of the configuration. Warmwarden watches the folder of that file: when a secret is replaced there, it uses the new one.
+- Configuration, secrets and recipes must be regular files, or symbolic links to them: never a FIFO, a socket or a
+  device. A configuration may be up to 1 MiB, and a secret or a recipe up to 64 KiB.
 - Shares are written with % (\`10%\`, \`0.5%\`), durations with a unit (\`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`), cron in UTC, with
   an optional leading field for seconds.
-- Editors complete and check the file with [config.schema.json](../config.schema.json); the first line of the example names it.
+- Editors complete and check the file with [config.schema.json](../config.schema.json), which the first line of the
+  example names.
 
 ## Changing it while the daemon runs
 
-\`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` with an operator's token (\`?dry_run=true\`, \`?force=true\`). \`reload --dry-run\`
-says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden reads and checks the file
-first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
+Use \`warmwarden reload\`, SIGHUP, or \`POST /-/reload\` with an operator's token (\`?dry_run=true\`, \`?force=true\`).
+\`reload --dry-run\` says what would change: settings, accounts, mailboxes, alerts that end, verdicts that change. Warmwarden
+reads and checks the file first. A file with a mistake changes nothing: the log says so, \`config_reload_failed\` fires, and
 \`warmwarden_config_last_reload_successful\` is 0 until the next valid file. A file that removes more than 20 % of the guarded
 mailboxes needs \`--force\`, which shows the effect and asks first (\`--yes\` without a terminal).
 
 | changed | what happens |
 | --- | --- |
-| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; mailboxes whose settings differ are judged again on what is known |
+| \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; mailboxes whose settings differ are judged again on the data that is known |
 | address, key, limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
 | \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |
 
-Environment variables are those of the start: a running process cannot get new ones.
+Environment variables keep their values from the start: a running process cannot get new ones.
 
 ## Tokens
 
-With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/openapi.json\` needs a token, as a Bearer token or as
-the password of Basic authentication with any user name. \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
-configuration, which has only its SHA-256. A digest of an empty text is an error.
+With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/openapi.json\` needs a token, as a Bearer token or as the
+password of Basic authentication with any user name. \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
+configuration, which has only its SHA-256. The digest of an empty text is an error.
 
-After 10 wrong tokens from one address (IPv6: one /64), further wrong ones are answered up to 0.5 s late with status 429 and
-Retry-After, from 6 s up to 5 minutes; one wrong token is forgotten every 6 s. A correct token is accepted at any time, from the
-same address too. The log has one line per address and minute with the number of wrong tokens. The keys of the recipe API
-(\`recipes.api_keys\`) are guarded in the same way.
+After 10 wrong tokens from one address (IPv6: one /64), Warmwarden answers further wrong ones up to 0.5 s late, with
+status 429 and a Retry-After of 6 s to 5 minutes. It forgets one wrong token every 6 s. A correct token is always
+accepted, even from the same address. The log has one line per address and minute with the number of wrong tokens. The
+keys of the recipe API (\`recipes.api_keys\`) are guarded in the same way.
 
 ## Keys
 `;

@@ -47,11 +47,12 @@ only a person resumes: \`warmwarden resume\`.
 
 ## Your own
 
-A YAML file in \`recipes.directory\` is available at once, without a restart. One with the id of a built-in recipe replaces
-it. A file with a mistake hides no other recipe: \`recipes list\` names every mistake with line and column.
+A YAML file in \`recipes.directory\` is available at once, without a restart. A recipe with the id of a built-in recipe
+replaces it. A file with a mistake does not affect other recipes: \`recipes list\` lists every mistake with its line and
+column.
 
 \`\`\`yaml
-id: quiet-google                 # small letters, digits, single dashes
+id: quiet-google                 # lowercase letters, digits, single dashes
 title: Google mailboxes that hardly send
 description: For Monday mornings.
 parameters:
@@ -70,10 +71,10 @@ schedule:                        # optional; never with resume
   apply: false                   # true: scheduled runs do it
 \`\`\`
 
-Schedules are checked once a minute; a run that fell into a downtime is made up for once. Types are string (with \`one_of\`), integer and
-number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\` and \`mailbox_id\`, and adds \`operation\`, \`outcome\`
-(planned, done, failed, skipped) and \`message\`. It works as every other operator command: within the rate limit, subject to the emergency
-stop, read back, and recorded in the audit log with the name of the caller.
+Warmwarden checks the schedules once a minute. After a downtime it starts the runs that it missed, each recipe once. The types of parameters
+are string (with \`one_of\`), integer and number (with \`minimum\`, \`maximum\`) and boolean. \`do:\` needs the columns \`account\` and
+\`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`message\`. It works like every other operator
+command: within the rate limit, subject to the emergency stop, read back, and recorded in the audit log with the name of the caller.
 
 A SELECT runs in a process of its own that can read the views and nothing else. It is stopped after
 ${usualLimits.selectMs / 1_000} s. A run keeps at most ${usualLimits.rows.toLocaleString('en')} rows and ${usualLimits.bytes / 1024 / 1024} MiB, and says \`truncated\` when there were more. With \`do:\`,
@@ -91,10 +92,10 @@ curl -H "Authorization: Bearer $KEY" http://127.0.0.1:7025/v1/runs/ID           
 curl -H "Authorization: Bearer $KEY" -H "Accept: text/csv" http://127.0.0.1:7025/v1/runs/ID
 \`\`\`
 
-The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute a key; then 429 with Retry-After.
-Wrong keys are slowed down, as [wrong tokens](configuration.md#tokens) are. \`apply: true\`
-needs a key with the role operator. Rows contain text that strangers wrote: treat it as data. In CSV, texts that begin like a
-formula get an apostrophe, and control characters are made visible.
+The plans pro, cloud and agency allow 60, 600 and 6,000 requests a minute per key. Further requests get 429 with Retry-After.
+Wrong keys are slowed down in the same way as [wrong tokens](configuration.md#tokens). \`apply: true\` needs a key with the
+role operator. Rows contain text that strangers wrote: treat it as data. In CSV, texts that begin like a formula get an
+apostrophe, and control characters are made visible.
 
 ## The views
 

@@ -42,8 +42,8 @@ export const datedVerdict = z.strictObject({ at: moment, ...verdictFields });
 export const decision = z
   .strictObject({
     since: moment.describe('When it was first decided.'),
-    until: moment.describe('When it was decided last.'),
-    count: count.describe('How many answers were judged so.'),
+    until: moment.describe('When it was last decided.'),
+    count: count.describe('How many answers got this verdict.'),
     ...verdictFields,
   })
   .meta({ id: 'decision', description: 'The same verdict on consecutive answers.' });
@@ -199,7 +199,7 @@ export const fleet = z.strictObject({
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
   alerts: listOf(
     z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
-  ).describe('The gravest that fire; `alerts list` has all.'),
+  ).describe('The most severe that fire; `alerts list` has all.'),
   alerts_firing: count,
   accounts: listOf(account),
   channels: listOf(channel),

@@ -72,7 +72,7 @@ const check = z.strictObject({
     .nullable()
     .describe('With --mailbox.'),
   recipe_warnings: texts,
-  online: listOf(online).nullable().describe('With --online: one entry an account.'),
+  online: listOf(online).nullable().describe('With --online: one entry per account.'),
 });
 
 const outcome = z
@@ -80,7 +80,7 @@ const outcome = z
     result: z.enum(['planned', 'done', 'no_change']).describe('planned: a dry run, nothing was done.'),
     messages: texts,
   })
-  .meta({ id: 'outcome', description: 'What a command did, in sentences. What failed is an error instead.' });
+  .meta({ id: 'outcome', description: 'What a command did, in sentences. A failure is an error instead.' });
 
 const channelTest = z.strictObject({
   channel: text,
@@ -113,7 +113,9 @@ const verdicts = z.union([
         'The verdict on a mailbox that Warmwarden sees for the first time; the fields beside it are of one that it knows.',
       ),
   }),
-  listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe('With --cases: one entry a case.'),
+  listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe(
+    'With --cases: one entry per case.',
+  ),
 ]);
 
 const totals = {
@@ -155,7 +157,7 @@ const backtest = z.strictObject({
 const alerts = z.strictObject({
   guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
   at: moment,
-  total: count.describe('How many there are; `alerts` has the gravest and newest 1,000 of them.'),
+  total: count.describe('How many there are; `alerts` has the most severe and newest 1,000 of them.'),
   alerts: listOf(alert),
   silences: listOf(silence),
 });
@@ -179,7 +181,7 @@ const explanation = z.strictObject({
       what: text,
       from: text.nullable(),
       to: text.nullable(),
-      since: moment.describe('The look before.'),
+      since: moment.describe('When Warmwarden last read the old value.'),
       seen_at: moment,
       text,
     }),

@@ -24,25 +24,26 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'breach',
     target: 'mailbox',
-    description: "bounce enough of a mailbox's mails to exceed its mode's limit",
+    description: "make enough of a mailbox's mails bounce to exceed the limit of its mode",
     seen: [nextStats, onceADay],
   },
   {
     kind: 'emergency',
     target: 'mailbox',
-    description: "bounce a third of a mailbox's mails of today and yesterday",
+    description: 'make a third of the mails bounce that a mailbox sent today and yesterday',
     seen: [nextStats],
   },
   {
     kind: 'dns-failure',
     target: 'domain',
-    description: 'remove the SPF and DKIM records of a domain, which may be named by a mailbox of it',
+    description:
+      'remove the SPF and DKIM records of a domain; to name the domain, you can also give one of its mailboxes',
     seen: ['A daemon sees it when it next reads the DNS check, and asks for a second check before it sends an alert.'],
   },
   {
     kind: 'disconnect',
     target: 'mailbox',
-    description: 'let the login of a mailbox fail',
+    description: 'make the login of a mailbox fail',
     seen: [
       'A daemon sees it when it next reads the mailbox list, and reads the mailbox twice before it sends an alert.',
     ],
@@ -50,7 +51,7 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'repair',
     target: 'domain',
-    description: 'put DNS, listings and logins of a mailbox, or of all mailboxes of a domain, in order again',
+    description: 'repair DNS, listings and logins of a mailbox, or of all mailboxes of a domain',
     seen: ['A daemon that sent an alert reports that it is resolved, once it has read that.'],
   },
 ];
