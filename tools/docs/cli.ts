@@ -109,7 +109,7 @@ function optionRow(option: Option): string {
   const usual = defaultValueDescription ?? (plain ? `\`${String(defaultValue)}\`` : null);
   const notes = [
     ...(argChoices ? [`one of ${argChoices.map((one) => `\`${one}\``).join(', ')}`] : []),
-    ...(mandatory ? ['must be given'] : []),
+    ...(mandatory ? ['required'] : []),
     ...(usual === null ? [] : [`default: ${usual}`]),
   ];
   return `| \`${flags}\` | ${cell([description, ...notes].join('; '))} |`;

@@ -70,7 +70,7 @@ function sectionText(key: string, shape: Shape): string {
   const rows = rowsOf(shape, key);
   const lines = rows.map(({ key: path, shape: inner, required }) => {
     const written = inner.default === undefined || inner.properties ? '' : `\`${JSON.stringify(inner.default)}\``;
-    return `| \`${path}\` | ${kindOf(inner)} | ${required ? 'must be written' : written} | ${inner.description ?? ''} |`;
+    return `| \`${path}\` | ${kindOf(inner)} | ${required ? 'required' : written} | ${inner.description ?? ''} |`;
   });
   return [
     `### ${key}`,
