@@ -124,7 +124,9 @@ function ofDigest(digest: Mapping, channels: readonly Mapping[]): Finding[] {
     if (!channel) return [finding(path, unknownChannel(name, namesOf(channels)))];
     const takes =
       channel['type'] === 'slack' || (channel['type'] === 'webhook' && channel['format'] !== 'alertmanager');
-    return takes ? [] : [finding(path, `${name} takes no digest: only slack, and webhook with format standard, do`)];
+    return takes
+      ? []
+      : [finding(path, `${name} can't receive the digest: only slack, and webhook with format standard, can`)];
   });
 }
 
@@ -151,7 +153,7 @@ function sharedKeys(accounts: readonly Mapping[]): Finding[] {
     const other = accounts[first]?.['name'];
     const whose = typeof other === 'string' ? `account ${other}` : `accounts[${first}]`;
     return [
-      finding(['accounts', index, 'api_key'], `is the key of ${whose} too: together they would exceed its rate limit`),
+      finding(['accounts', index, 'api_key'], `is also the key of ${whose}: together they would exceed its rate limit`),
     ];
   });
 }
@@ -166,7 +168,7 @@ function repeats(holders: readonly Mapping[], path: Path): Finding[] {
     const first = holders.findIndex((other) => other['name'] === holder['name']);
     if (typeof holder['name'] !== 'string' || first === index) return [];
     return [
-      finding([...path, index, 'name'], `"${holder['name']}" is the name of ${formatPath([...path, first])} too`),
+      finding([...path, index, 'name'], `"${holder['name']}" is also the name of ${formatPath([...path, first])}`),
     ];
   });
 }
@@ -236,7 +238,12 @@ function ofStatusWords(written: Mapping): Finding[] {
       owner.set(word, key);
       if (other === undefined || other === key) return [];
       const blamed = written[key] === undefined ? other : key;
-      return [finding(['api', 'status_words', blamed], `"${word}" is in both ${other} and ${key}: write both lists`)];
+      return [
+        finding(
+          ['api', 'status_words', blamed],
+          `"${word}" is in both ${other} and ${key}: write both lists, with each word in only one of them`,
+        ),
+      ];
     }),
   );
 }
@@ -257,7 +264,7 @@ function fitsNothing(patterns: unknown, names: readonly string[], path: Path): F
       : [
           finding(
             typeof patterns === 'string' ? path : [...path, index],
-            `"${glob}" fits none${didYouMean(glob, names)}`,
+            `"${glob}" matches none${didYouMean(glob, names)}`,
           ),
         ],
   );

@@ -35,7 +35,7 @@ export function readDocument(text: string): SourceDocument | readonly Problem[] 
     const node = target(written);
     if (node === undefined) findings.push({ path, at: 'value', message: 'names an anchor that does not exist' });
     if (path.length > maxDepth || ++nodes > maxNodes) {
-      if (nodes <= maxNodes + 1) findings.push({ path, at: 'value', message: 'is nested too deep, or too large' });
+      if (nodes <= maxNodes + 1) findings.push({ path, at: 'value', message: 'is nested too deeply, or is too large' });
       return null;
     }
     if (isSeq(node)) return node.items.map((item, index) => read(item, [...path, index]));

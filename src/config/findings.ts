@@ -28,7 +28,7 @@ function toFindings(issue: Issue, parent: Path): Finding[] {
     if (meant) return meant.flatMap((inner) => toFindings(inner, path));
     const said = issue.errors.flat().find((inner) => inner.code === 'invalid_value');
     return [
-      { path, at: 'value', message: issue.message === '' ? (said?.message ?? 'has the wrong form') : issue.message },
+      { path, at: 'value', message: issue.message === '' ? (said?.message ?? 'has the wrong format') : issue.message },
     ];
   }
   return [{ path, at: 'value', message: issue.message }];
@@ -44,11 +44,13 @@ function plainWords(issue: z.core.$ZodRawIssue): string {
       if (issue.origin === 'array') return 'is an empty list; it needs at least one entry';
       return issue.origin === 'string' ? 'is empty' : `must be at least ${issue.minimum}`;
     case 'too_big':
-      return issue.origin === 'string' ? `is longer than ${issue.maximum} letters` : `must be at most ${issue.maximum}`;
+      return issue.origin === 'string'
+        ? `is longer than ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
     case 'invalid_union':
       return '';
     default:
-      return 'has the wrong form';
+      return 'has the wrong format';
   }
 }
 

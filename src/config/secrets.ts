@@ -10,15 +10,15 @@ export const secretHint =
 export function apiKey() {
   return z.string().superRefine((key, context) => {
     if (!key.startsWith(keyPrefix))
-      refuse(context, `every key of the mailbox API begins with ${keyPrefix}; this does not`);
+      refuse(context, `every key of the mailbox API begins with ${keyPrefix}; this one does not`);
     else if (!/^[\x21-\x7e]{9,512}$/.test(key))
-      refuse(context, `must be ${keyPrefix} and more, without spaces, line breaks and letters beyond ASCII`);
+      refuse(context, `must be ${keyPrefix} and more, without spaces, line breaks or non-ASCII characters`);
   });
 }
 
 /** A key of a recipe service; what it looks like is not documented. */
 export function recipeKey() {
-  return z.string().regex(/^[\x21-\x7e]{1,512}$/, 'must have no spaces, line breaks and letters beyond ASCII');
+  return z.string().regex(/^[\x21-\x7e]{1,512}$/, 'must have no spaces, line breaks or non-ASCII characters');
 }
 
 /** The secret that signs a webhook. */
@@ -50,7 +50,9 @@ export function recipeBaseUrl() {
     if (wrong) return refuse(context, wrong);
     if (/[?#]/.test(value)) return refuse(context, 'must have no ? and no #: paths are added to it');
     const trimmed = value.replace(/\/+$/, '');
-    return /[^/]\/v1$/.test(trimmed) ? trimmed : refuse(context, 'must end in /v1: a recipe service has it there');
+    return /[^/]\/v1$/.test(trimmed)
+      ? trimmed
+      : refuse(context, 'must end in /v1, as the address of every recipe service does');
   });
 }
 
@@ -66,7 +68,7 @@ function urlComplaint(value: string): string | null {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return 'is not an address: it must begin with https://';
   if (/\s/.test(value)) return 'must have no spaces or line breaks';
   const { username, password } = new URL(value);
-  return username || password ? 'must have no name and password in it: they would not be sent' : null;
+  return username || password ? 'must have no user name or password in it: they would not be sent' : null;
 }
 
 /** Whether the address is plain http to another machine. False for what is no address at all. */

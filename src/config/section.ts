@@ -17,7 +17,7 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape, later: readon
 }
 
 function unknownKey(key: string, known: readonly string[], later: readonly string[]): string {
-  if (later.includes(key)) return 'is not in this version yet: take it out';
+  if (later.includes(key)) return 'is not in this version yet: remove it';
   const guess = didYouMean(key, known);
   return guess === '' ? `unknown key; known here: ${known.join(', ')}` : `unknown key${guess}`;
 }

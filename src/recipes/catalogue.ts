@@ -60,7 +60,7 @@ export class RecipeCatalogue {
     if (files.length > maxFiles) {
       broken.push({
         file: folder,
-        problems: [`${folder}: holds ${files.length} recipes; ${maxFiles} are read`],
+        problems: [`${folder}: holds ${files.length} recipes, but only ${maxFiles} are read`],
       });
     }
     return { definitions, broken };

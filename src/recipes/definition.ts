@@ -108,7 +108,7 @@ function parameterFindings(name: string, written: WrittenParameter): readonly Fi
   const path = ['parameters', name];
   const found: Finding[] = [];
   if (!/^[a-z][a-z0-9_]{0,39}$/.test(name)) {
-    found.push(finding(path, 'must be lowercase letters, digits and underscores, at most 40', 'key'));
+    found.push(finding(path, 'must be lowercase letters, digits and underscores, at most 40 of them', 'key'));
   }
   if (reservedNames.includes(name)) found.push(finding(path, 'this name is reserved: choose another', 'key'));
   if (written.default !== undefined && written.optional) {

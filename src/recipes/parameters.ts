@@ -54,7 +54,7 @@ export function readValue(
   if (typeof value === 'string') {
     if (oneOf && !oneOf.includes(value))
       return { wrong: `must be one of ${oneOf.join(', ')}${didYouMean(value, oneOf)}` };
-    return value.length > maxTextLength ? { wrong: `is longer than ${maxTextLength} letters` } : { value };
+    return value.length > maxTextLength ? { wrong: `is longer than ${maxTextLength} characters` } : { value };
   }
   if (typeof value === 'number') {
     if (minimum !== null && value < minimum) return { wrong: `must be at least ${minimum}` };

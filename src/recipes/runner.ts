@@ -203,12 +203,12 @@ export class RecipeRunner implements RecipeService {
     if (operation === null)
       return apply ? refuse('bad_parameters', `${id} only reads: it has no actions to apply.`) : null;
     if (apply && role !== 'operator') {
-      return refuse('not_allowed', `To apply ${id} needs the role operator; this key is a viewer.`);
+      return refuse('not_allowed', `Applying ${id} needs the role operator; this key has the role viewer.`);
     }
     if (this.#parts.commandAccess()) return null;
     return refuse(
       'not_allowed',
-      `${id} changes mailboxes, which needs a running daemon; no daemon answers on this store.`,
+      `${id} changes mailboxes, which needs a running daemon, but no daemon answers on this store.`,
     );
   }
 
@@ -221,7 +221,10 @@ export class RecipeRunner implements RecipeService {
     }
     const own = waiting.filter(({ run }) => run.by === by).length;
     if (scheduled || own < maxWaitingOfOne) return null;
-    return refuse('share_used', `${own} runs of ${by} wait already, its share: try again when some have ended.`);
+    return refuse(
+      'share_used',
+      `${own} runs of ${by} are already waiting, which is its share: try again when some have ended.`,
+    );
   }
 
   /** The mailboxes of the dry run that the request names. null: it names none. */

@@ -211,8 +211,8 @@ describe('warnings', () => {
     const two = slack.replace('}]', '}, {name: idle, type: slack, url: "https://hooks.slack.com/services/b"}]');
     expect(warnings(account + reachable + two + routes)).toEqual([
       'alerts.channels[1]: no route leads to idle: it gets no alerts',
-      'alerts.routes[0].match.rule: "bounce_over_limt" fits none (did you mean bounce_over_limit?)',
-      'alerts.routes[0].match.account: "b*" fits none',
+      'alerts.routes[0].match.rule: "bounce_over_limt" matches none (did you mean bounce_over_limit?)',
+      'alerts.routes[0].match.account: "b*" matches none',
     ]);
   });
 
