@@ -144,7 +144,7 @@ export class Actor {
   }
 
   async #lookFor(open: OpenAction, signal: AbortSignal): Promise<void> {
-    const detail = 'found open after a restart, and the API does not show the change';
+    const detail = 'it was in progress when Warmwarden restarted, and the API does not show the change';
     const settlement = await this.#post.readBack(open, detail, signal);
     if (!settlement) return;
     const unseen = settlement.kind === 'unconfirmed';

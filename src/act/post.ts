@@ -11,7 +11,7 @@ import type { ActorOptions, ActorRooms } from './rooms.ts';
 /** Waits between the looks after a POST; the change may show only seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
 /** What is said of an intent whose POST did not leave. */
-const notSent = 'nothing was sent: when it was its turn, it was too late or no longer needed';
+const notSent = 'nothing was sent: when its turn came, it was too late or no longer needed';
 
 export class Post {
   readonly #rooms: ActorRooms;

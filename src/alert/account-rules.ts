@@ -38,10 +38,10 @@ function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
     ? [
         `No request of account ${name} has succeeded since ${momentText(failingSince, zone)}.`,
         ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
-        'Warmwarden decides and changes nothing on its mailboxes until it answers again.',
+        'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
         'Check the address and the key of the account, and whether the API is up.',
       ]
-    : [`Account ${name} answers again.`];
+    : [`The mailbox API answers requests for account ${name} again.`];
   return {
     subject: accountSubject('api_down', name),
     severity: 'critical',
@@ -96,9 +96,9 @@ function keyReadOnly({ name, keyWrites }: AccountState): Condition {
       title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
       sentences: readOnly
         ? [
-            `The API refused a change on account ${name}: its key reads, but may not write.`,
+            `The API refused a change on account ${name}: its key may read, but not write.`,
             'Warmwarden notifies you of breaches there, but does NOT ACT on them. It tries to write again every hour.',
-            'Give the key write permission in the mailbox app, or put another key into the configuration.',
+            'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
           ]
         : [`The API accepted a change on account ${name}.`],
       numbers: {},
@@ -166,15 +166,15 @@ function shortageSentences(account: string, { listed, missing, truncated }: List
   if (truncated) {
     return [
       `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
-      'Mailboxes that it lacks are not guarded. No mailbox is treated as removed because of this list.',
+      'Mailboxes that Warmwarden cannot read from the list are not guarded. No mailbox is treated as removed because of this list.',
     ];
   }
   const names = missing.slice(0, namesShown).map(({ email }) => email);
   const more = missing.length - names.length;
   return [
-    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that were in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
-    'Warmwarden keeps watching them. If the list stays short for an hour, it treats them as removed.',
-    'Check in the mailbox app whether they are there and whether the key can still see them.',
+    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
+    'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
   ];
 }
 
@@ -192,7 +192,7 @@ export function mailboxMissing(
       title: missing ? `${email}: no longer in the mailbox list` : `${email}: back in the mailbox list`,
       sentences: missing
         ? [
-            `${email} is missing from the last mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
+            `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
             'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
           ]
         : [`Warmwarden watches ${email} again.`],

@@ -24,7 +24,7 @@ export function apiUnwell({ name, health, apiHealth: { status } }: AccountState)
         ? [
             `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
             'Warmwarden continues as usual: it judges and acts on what the API answers.',
-            "Check the provider's status page. If the figures of the API look wrong, switch writes off until it is well again.",
+            "Check the provider's status page. If the figures of the API look wrong, switch writes off until they are right.",
           ]
         : [`The health check of the mailbox API of account ${name} reports "ok".`],
       numbers: { status },
@@ -46,11 +46,11 @@ export function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): C
       sentences: off
         ? [
             `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the mailbox API of account ${name}.`,
-            'Near midnight UTC, Warmwarden may take a day of the statistics for today that is not. Times in its messages may be wrong.',
+            'Near midnight UTC, Warmwarden may take the wrong day of the statistics for today. Times in its messages may be wrong.',
             'Synchronize the clock of this machine (`timedatectl` shows whether it is). If it is right, the clock of the API is wrong.',
           ]
         : [
-            `The clock of this machine agrees with the clock of the mailbox API of account ${name}, as far as the API tells the time.`,
+            `The clock of this machine agrees with the clock of the mailbox API of account ${name}, or the API no longer tells the time.`,
           ],
       numbers: { clock_ahead_seconds: typeof clockAheadMs === 'number' ? Math.round(clockAheadMs / secondMs) : null },
     },

@@ -53,7 +53,7 @@ function blindSentences(verdict: Verdict): readonly string[] {
       : 'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.';
   return [
     explainVerdict(verdict),
-    'Until then the mailbox is not guarded: Warmwarden would not act on its bounces.',
+    'Until then, the mailbox is not guarded: Warmwarden does not act on its bounces.',
     todo,
   ];
 }
@@ -122,7 +122,7 @@ function wantsAction(verdict: Verdict): boolean {
 function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
   // What the breaker holds and what is contested have rules of their own.
   if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
-  if (verdict.reason === 'unknown_status') return "the warm-up's status says neither running nor paused.";
+  if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
   if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
   if (context.writesOff) return writesAreOff(context.writesOff, context.command);
   if (!context.mayWrite) return 'the API key may not write.';
@@ -141,7 +141,7 @@ function overLimitTitle(verdict: Verdict | undefined): string {
   if (verdict && isTooFew(verdict)) return 'bounces over the limit, too few to act on';
   if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
     return 'the warm-up is no longer running';
-  return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces back under the limit';
+  return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces are under the limit again';
 }
 
 /** bounce_near_limit, with its hysteresis. A breach belongs to the other rules. */
@@ -176,7 +176,7 @@ function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext):
 
 function farTitle(verdict: Verdict | undefined, context: MailboxContext): string {
   if (verdict?.reason !== 'ok') return 'the warm-up is no longer running';
-  return `bounces below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
+  return `bounce rate below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
 }
 
 /** bounce_burst: bounces of the newest days that the whole window still hides. A breach belongs to the other rules. */
@@ -216,7 +216,7 @@ function burstSentences(verdict: Verdict, { sent, bounced, from }: NonNullable<V
     `${counts}; the limit allows ${allowed}.`,
     `The whole window is not a breach: ${explainVerdict(verdict)}`,
     dataAgeText(verdict),
-    'Check what it has sent since. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+    'Check what the mailbox has sent since then. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   ];
 }
 

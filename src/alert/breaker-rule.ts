@@ -35,8 +35,8 @@ export function guardHeld(
   const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
   const more = held.length > named.length ? ` and ${held.length - named.length} more` : '';
   const onward = breaker.atFirstSight
-    ? 'Warmwarden sees these mailboxes for the first time, so it does nothing until you release the circuit breaker.'
-    : `After ${spanText(about.windowMs)} Warmwarden acts on the worst, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
+    ? 'Warmwarden has just seen these mailboxes for the first time, so it does not act until you release the held actions.'
+    : `After ${spanText(about.windowMs)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
   return {
     subject: heldSubject(about.api),
     severity: 'critical',
@@ -45,16 +45,16 @@ export function guardHeld(
     ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
     facts: {
       title: open
-        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held: too many breach at once`
+        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held, because too many breached at once`
         : `${name}: the circuit breaker is closed again`,
       sentences: open
         ? [
-            `Since ${momentText(breaker.openSince ?? about.now, about.zone)} ${counted(held.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} have breached their limits at the same time, which points to a fault of the provider or bad data.`,
+            `Since ${momentText(breaker.openSince ?? about.now, about.zone)}, the circuit breaker has held actions on ${counted(held.length, 'mailbox', 'mailboxes')} of ${counted(domains, 'domain')}. Many breaches at the same time point to a fault of the provider or bad data.`,
             `NOT ACTED on: ${named.join(', ')}${more}.`,
             onward,
             `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. If not, do nothing.`,
           ]
-        : ['The circuit breaker holds no action any more.'],
+        : ['The circuit breaker is no longer holding any action.'],
       numbers: {
         held: held.length,
         domains,

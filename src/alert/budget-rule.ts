@@ -20,7 +20,9 @@ export function budgetTooSmall({ name, forecast }: AccountState): Condition {
     observations: 1,
     clearObservations: 1,
     facts: {
-      title: small ? `${name}: too few requests for the cadence` : `${name}: the cadence fits the budget`,
+      title: small
+        ? `${name}: the request budget is too small for the cadence`
+        : `${name}: the cadence fits the budget`,
       sentences: small
         ? [
             `${sumText(forecast)}.`,
@@ -28,7 +30,7 @@ export function budgetTooSmall({ name, forecast }: AccountState): Condition {
             'Warmwarden acts on a breach later than the cadence promises. It still reads every mailbox, the riskiest first.',
             mendText(forecast),
           ]
-        : [`Warmwarden polls account ${name} as often as the configuration asks for.`],
+        : [`Warmwarden polls account ${name} as often as configured.`],
       numbers: {
         mailboxes: forecast?.mailboxes ?? null,
         requests_per_minute: forecast?.allowedPerMinute ?? null,

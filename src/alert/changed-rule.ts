@@ -37,7 +37,7 @@ export function changedByOthersEvent(
     forgets && verdict
       ? [
           rateText(verdict.answer),
-          'After a change of the mode these bounces no longer count: the count starts again on the next full day.',
+          'After a change of the mode, these bounces no longer count: the count starts again on the next full day.',
         ]
       : [];
   const facts = {

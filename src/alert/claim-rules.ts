@@ -48,10 +48,13 @@ function contested(mailbox: MailboxState, context: MailboxContext): Condition {
   const active = verdict === undefined ? 'unknown' : verdict.reason === 'contested';
   return condition('contested', mailbox, context, {
     active,
-    title: active === true ? 'somebody reverses what Warmwarden changes' : 'no longer contested',
+    title: active === true ? "somebody reversed Warmwarden's changes" : 'no longer contested',
     sentences:
       active === true && verdict
-        ? [explainVerdict(verdict), 'Find out which person or tool changes it. Warmwarden judges it again after a day.']
+        ? [
+            explainVerdict(verdict),
+            'Find out which person or tool changes it. Warmwarden judges the mailbox again after a day.',
+          ]
         : [],
   });
 }
@@ -67,7 +70,7 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
     sentences:
       active === true && claim
         ? [
-            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit}, over ${recoveryMaxPerDay}.`,
+            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} mails, over the ${recoveryMaxPerDay} that recovery mode should allow.`,
             'Lower the target daily limit in the mailbox app, or pause the warm-up.',
           ]
         : [],
@@ -86,7 +89,7 @@ function overdue(mailbox: MailboxState, context: MailboxContext): Condition {
         ? [
             `Warmwarden switched it to recovery mode on ${momentText(claim.since, context.rules.timeZone)}, and it has not been clean enough to go back.`,
             ...(verdict ? [explainVerdict(verdict)] : []),
-            'Look for the cause: the list it writes to, its DNS, its reputation. Or set the mode yourself.',
+            'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself.',
           ]
         : [],
   });

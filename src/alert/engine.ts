@@ -47,7 +47,7 @@ export function elapse(alerts: Iterable<Alert>, now: EpochMs): AlertChanges {
   return out;
 }
 
-const mailboxLeft = 'The mailbox is no longer on the account, so Warmwarden does not watch it any more.';
+const mailboxLeft = 'The mailbox is no longer on the account, so Warmwarden no longer watches it.';
 
 /** Ends alerts whose subject is gone: what was announced is resolved, with the reason in front. */
 export function leave(alerts: Iterable<Alert>, now: EpochMs, why = mailboxLeft): AlertChanges {

@@ -41,7 +41,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   const others = context
     .neighbours()
     .filter((other) => domainObject(other) === domain && failingRecords(other).length > 0);
-  const affected = others.length > 0 ? `, and with ${counted(others.length, 'other mailbox', 'other mailboxes')}` : '';
+  const affected = others.length > 0 ? ` and ${counted(others.length, 'other mailbox', 'other mailboxes')}` : '';
   return {
     subject: objectSubject('dns_failing', mailbox, domain),
     severity: 'critical',
@@ -55,7 +55,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
         dns && found
           ? [
               ...failing.map((name) => recordText(name, dns)),
-              `Seen with ${mailbox.email}${affected}. Mail of this domain risks the spam folder until its DNS is repaired.`,
+              `This affects ${mailbox.email}${affected}. Mails from this domain may land in spam until its DNS is repaired.`,
               `Compare the DNS records of ${domain} with what the mail provider asks for.`,
             ]
           : [`All three records of ${domain} pass.`],
@@ -71,7 +71,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
 
 function recordText(name: DnsRecordName, dns: DnsAnswer): string {
   const { status, record } = dns.records[name];
-  return `${name} says ${status ?? 'not passing'}${record ? `, the record is: ${record}` : ', and the API shows no record'}.`;
+  return `The API says ${status ?? 'not passing'} for ${name}${record ? `; the record is: ${record}` : ' and shows no record'}.`;
 }
 
 interface Listing {
@@ -118,9 +118,9 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
             ...(major.length > 0
               ? [`The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`]
               : []),
-            `Seen with ${mailbox.email}. Find out why it was listed before you ask the lists to remove it.`,
+            `${mailbox.email} sends from it. Find out why it was listed before you ask the lists to remove it.`,
           ]
-        : [`Two checks in a row found ${object} on no blacklist that counts.`],
+        : [`Two checks in a row did not find ${object} on any blacklist that counts.`],
       numbers: {
         lists_found: mailbox.blacklist?.answer.found ?? null,
         lists_checked: checked,

@@ -1,5 +1,6 @@
 // config_reload_failed: the newest configuration was refused, and the one before stays in force.
 import { noAccount } from '../model/alert.ts';
+import { counted } from '../wording/phrases.ts';
 import { accountSubject, atOnce, type Condition } from './condition.ts';
 
 /** More problems than this stand in the log only. */
@@ -19,7 +20,7 @@ export function configReloadFailed(problems: readonly string[], command: string)
         problems.length > 0
           ? [
               ...problems.slice(0, problemsShown),
-              ...(more > 0 ? [`${more} more problems: \`${command} check\` lists them all.`] : []),
+              ...(more > 0 ? [`${counted(more, 'more problem')}: \`${command} check\` lists them all.`] : []),
               `The previous configuration stays in force. Correct the file, then run \`${command} reload\`.`,
             ]
           : [],

@@ -4,7 +4,7 @@ import { dailyRows, inboxRatio, lastDays, sumOf } from '../model/daily-counts.ts
 import type { MailboxState } from '../model/mailbox.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
 import { addDays, utcDate } from '../model/time.ts';
-import { counted, datesText, percentText } from '../wording/phrases.ts';
+import { counted, onDatesText, percentText } from '../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
 /** Both look at so many calendar days. */
@@ -22,20 +22,20 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
   const ppm = ratio === null || delivered < minMails ? null : Math.round(ratio * 1e6);
   const share = ppm === null ? '' : percentText(ppm, belowPpm);
   const [from, to] = [rows[0]?.date, rows.at(-1)?.date];
-  const when = from && to ? ` of ${datesText(from, to)}` : '';
+  const when = from && to ? ` ${onDatesText(from, to)}` : '';
   const low = ppm !== null && ppm < belowPpm;
   return condition('inbox_rate_low', mailbox, {
     active:
       ppm === null ? 'unknown' : low ? true : ppm >= belowPpm + hysteresisPoints * onePointPpm ? false : 'unknown',
     facts: {
       title: low
-        ? `${mailbox.email}: only ${share} reach the inbox`
-        : `${mailbox.email}: ${share} reach the inbox again`,
+        ? `${mailbox.email}: only ${share} of mails reach the inbox`
+        : `${mailbox.email}: ${share} of mails reach the inbox again`,
       sentences: [
-        `Of ${counted(delivered, 'delivered mail')}${when} ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
+        `Of ${counted(delivered, 'delivered mail')}${when}, ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
         ...(low
           ? [
-              'Warmwarden changed nothing because of this. Check what the mailbox writes, to whom, and the DNS of its domain.',
+              'Warmwarden changed nothing because of this. Check what the mailbox sends and to whom, and check the DNS of its domain.',
             ]
           : []),
       ],

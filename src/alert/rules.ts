@@ -101,14 +101,14 @@ function actionSubject(rule: AlertRule, action: Action, object: string | null): 
 const actionWords = {
   recovery: { done: 'switched to recovery mode', wanted: 'the switch to recovery mode' },
   pause: { done: 'warm-up paused', wanted: 'the pause of the warm-up' },
-  restore: { done: 'restored from recovery', wanted: 'the restore from recovery' },
+  restore: { done: 'restored from recovery', wanted: 'the switch back from recovery' },
   resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
   mode: { done: 'mode set', wanted: 'the change of the mode' },
 } as const;
 
 function actionTitle(action: Action): string {
   const words = actionWords[action.kind];
-  if (action.state === 'refused') return `${action.email}: ${words.wanted} was refused`;
+  if (action.state === 'refused') return `${action.email}: the API refused ${words.wanted}`;
   if (action.state === 'unconfirmed') return `${action.email}: ${words.wanted} is not confirmed`;
   return `${action.email}: ${words.done}`;
 }
@@ -121,7 +121,7 @@ function actionFacts(
   const next =
     action.nextTryAt === null
       ? ''
-      : `Warmwarden tries again at ${momentText(action.nextTryAt, context.rules.timeZone)}.`;
+      : `Warmwarden tries again on ${momentText(action.nextTryAt, context.rules.timeZone)}.`;
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
   const advice = `Look at the mailbox in the mailbox app and ${change} yourself.`;
   const sentences = [
@@ -149,11 +149,12 @@ function actionFacts(
 function repeatText(action: Action, policy: Policy): string {
   const { count, days } = policy.maxInterventions;
   if (action.verdict.reason === 'repeat_offender') {
-    return `Warmwarden acted on this mailbox at least ${count - 1} times in the ${days} days before, so it paused the warm-up now.`;
+    if (count === 1) return 'max_interventions.count is 1, so Warmwarden paused the warm-up at the first breach.';
+    return `Warmwarden acted on this mailbox at least ${count === 2 ? 'once' : `${count - 1} times`} in the ${days} days before, so this time it paused the warm-up.`;
   }
-  if (action.verdict.reason === 'emergency') return 'In an emergency Warmwarden pauses at once.';
+  if (action.verdict.reason === 'emergency') return 'In an emergency, Warmwarden pauses the warm-up at once.';
   const already = action.kind === 'pause' && action.verdict.mode === 'recovery';
-  return already ? 'It is already in recovery mode, so the next step is the pause.' : '';
+  return already ? 'The mailbox was already in recovery mode, so the next step is to pause its warm-up.' : '';
 }
 
 function actionNumbers(action: Action): AlertFacts['numbers'] {
@@ -172,7 +173,7 @@ function endedFacts(action: Action, context: Pick<ActionContext, 'now' | 'pageUr
   return {
     title: confirmed
       ? `${action.email}: ${actionWords[action.kind].done} after all`
-      : `${action.email}: no action is needed any more`,
+      : `${action.email}: no action is needed now`,
     sentences: confirmed
       ? [actionText(action, context.now, context.rules.timeZone), undoText(action, context.command)]
       : ['The mailbox was changed in the meantime, so Warmwarden has nothing left to do.'],

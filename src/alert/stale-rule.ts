@@ -50,10 +50,10 @@ function staleSentences(
   const verdict = mailbox.verdict?.answer;
   const first =
     mailbox.stats === null
-      ? `Warmwarden has not read any statistics since it first saw the mailbox at ${momentText(mailbox.firstSeenAt, zone)}.`
-      : `Warmwarden last read the statistics at ${momentText(mailbox.stats.at, zone)}. Three polls since then have failed.`;
+      ? `Warmwarden has not read any statistics since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
+      : `Warmwarden last read the statistics on ${momentText(mailbox.stats.at, zone)}. Three polls since then have failed.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
-  const third = `The counts do not change: the warm-up runs, but the API has counted no mail since ${still}, through two whole days on which it sends.`;
+  const third = `The counts do not change: the warm-up runs, but the API has counted no mail since ${still}, for two whole days on which the mailbox sends.`;
   return [
     ...(tooOld ? [first] : []),
     ...second,
@@ -64,7 +64,7 @@ function staleSentences(
 }
 
 function freshSentences(readAt: number | null, zone: string): readonly string[] {
-  return readAt === null ? [] : [`Warmwarden read the statistics at ${momentText(readAt, zone)}.`];
+  return readAt === null ? [] : [`Warmwarden read the statistics on ${momentText(readAt, zone)}.`];
 }
 
 /**

@@ -27,7 +27,7 @@ export function storeFailing(failure: StoreFailure | null): Condition {
           ? ['Warmwarden records its decisions again and acts on them.']
           : [
               sentence(failure.said),
-              'Warmwarden takes no action that it cannot record, and other alerts may not be sent until the store works again.',
+              'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.',
               failure.remedy,
             ],
       numbers: {},

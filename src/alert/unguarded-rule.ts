@@ -31,7 +31,7 @@ function accountUnguarded({ account, unguarded, turned }: SupervisedAccount, zon
   const { since, why } = unguarded;
   const sentences = [
     `Warmwarden has not polled account ${account} since ${momentText(since, zone)}: ${why}.`,
-    'Until then Warmwarden neither checks the bounce rates of its mailboxes nor changes them.',
+    'Until it polls the account again, Warmwarden neither checks the bounce rates of the mailboxes nor changes them.',
     'Warmwarden restarts the polling of the account by itself. The log has the cause. If this alert is still firing after five minutes, restart Warmwarden.',
   ];
   return conditionOf(account, true, `${account}: NOT GUARDED: Warmwarden does not poll it`, { since, sentences });

@@ -46,9 +46,9 @@ function onSentences(off: WritesOff, command: string, zone: string): readonly st
   const end =
     until === null
       ? 'They stay off until a person allows them again.'
-      : `They will be on again at ${momentText(until, zone)}.`;
+      : `They will be on again on ${momentText(until, zone)}.`;
   return [
-    sentence(`Switched off by ${by} at ${momentText(since, zone)}: ${reason}`),
+    sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
     `Warmwarden changes no mailbox there. It keeps polling and notifies you of what it would have done. ${end}`,
     `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
   ];

@@ -30,7 +30,7 @@ export interface ToolServer {
 }
 
 const instructions = `Each tool is a saved recipe: a question about a fleet of email mailboxes that are being warmed up. \
-A tool with the parameter apply can act; without apply: true it only shows what it would do. An answer holds one page of \
+A tool with the parameter apply can act; without apply: true, it only shows what it would do. An answer holds one page of \
 rows; ${followTool} with next_cursor gives the next, and follows a run that has not ended. ${dataNote}`;
 
 /** What was asked before the input ended is still answered, for this long. */

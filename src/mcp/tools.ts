@@ -68,11 +68,11 @@ const hintsOf: Readonly<Record<Operation | 'unknown' | 'none', Hints>> = {
 };
 
 const operationWords: Readonly<Record<Operation, string>> = {
-  pause: 'pauses the warm-up of each row',
-  resume: 'resumes the warm-up of each row that Warmwarden paused',
-  mode: 'changes the warm-up mode of each row',
-  refresh: 'reads all data of each row from the API again',
-  silence: 'mutes the alerts of each row',
+  pause: 'pauses the warm-up of the mailbox in each row',
+  resume: 'resumes the warm-up of the mailbox in each row, if Warmwarden paused it',
+  mode: 'changes the warm-up mode of the mailbox in each row',
+  refresh: 'reads all data of the mailbox in each row from the API again',
+  silence: 'mutes the alerts of the mailbox in each row',
 };
 
 /** `foreign`: the recipe's texts were written by somebody else, and are marked as such. */
@@ -83,7 +83,7 @@ export function recipeTool(recipe: ToolRecipe, foreign: boolean): Tool {
   const does =
     operation === null || operation === 'unknown'
       ? ''
-      : ` With apply: true it ${operationWords[operation]}; without, it only shows what it would do.`;
+      : ` With apply: true it ${operationWords[operation]}; without it, the tool only shows what it would do.`;
   const schema = inputSchemaOf(recipe.parameters);
   const apply = {
     type: 'boolean' as const,

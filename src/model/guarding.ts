@@ -10,7 +10,7 @@ export const unguardedAfterMs = minuteMs;
 export interface Unguarded {
   /** When its loops turned last. */
   readonly since: EpochMs;
-  /** A part of a sentence: `its request loop has stopped turning`. */
+  /** A part of a sentence: `its request loop is stuck`. */
   readonly why: string;
 }
 

@@ -88,7 +88,7 @@ function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery,
 }
 
 function waitingText({ name, pending }: { readonly name: string; readonly pending: number }): string {
-  return `${name}: ${counted(pending, 'message waits', 'messages wait')}`;
+  return `${name}: ${counted(pending, 'message is', 'messages are')} waiting`;
 }
 
 function shortened(lines: readonly string[], none: string): readonly string[] {

@@ -80,7 +80,7 @@ export function resultOf(answer: Answer, who = 'the receiver'): SendResult {
   if (answer.kind === 'failed') return { kind: 'failed', detail: answer.detail, retryAfterMs: null, final: false };
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent', answer };
-  const redirect = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
+  const redirect = status >= 300 && status < 400 ? ', a redirect, which Warmwarden does not follow' : '';
   return { ...failureOf(answer, `${who} answered ${status}${redirect}`), answer };
 }
 

@@ -28,7 +28,7 @@ const nothingToKeepUpMs = 5_000;
 
 /** Of a channel that sends once: what is not known to have failed is not repeated. */
 function lost(because: string): SendOutcome {
-  const detail = `${because}; it may have been carried out, so Warmwarden does not retry it`;
+  const detail = `${because}; it may have arrived, so Warmwarden does not send it again`;
   return { kind: 'failed', detail, retryAfterMs: null, final: true };
 }
 

@@ -97,6 +97,6 @@ async function answerKnown<Name extends OperationName>(name: Name, body: unknown
   if (read.success) return carry[name](read.data as Read<Name>, to);
   const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
   return invalid(
-    `The request for ${name} cannot be read (${problems.join('; ')}). Are the command and the daemon of the same version?`,
+    `The request for ${name} cannot be read (${problems.join('; ')}). Check that the command and the daemon have the same version.`,
   );
 }

@@ -7,7 +7,7 @@ import type { CommandOutcome } from '../model/operator-command.ts';
 import type { OperationBody, OperationName } from './command-requests.ts';
 import { socketPathOf } from './socket.ts';
 
-const startIt = `Start it with \`${commandName} run --config FILE\`, or name the configuration of the running one with --config.`;
+const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
 /** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP, with a token if it has any. */
 export type DaemonAddress = string | { readonly url: string; readonly token: string | null };
@@ -43,7 +43,7 @@ export async function askDaemon<Name extends OperationName>(
   const { at, status, answer } =
     typeof address === 'string' ? await askSocket(address, name, body) : await askUrl(address, name, body);
   if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
-  if (!isOutcome(answer)) throw new Error(`${at} answered ${status}, and not as a daemon does.`);
+  if (!isOutcome(answer)) throw new Error(`${at} answered ${status}, but not like a Warmwarden daemon.`);
   return answer;
 }
 
@@ -109,8 +109,8 @@ export async function askFor(
   if (status === 200 && answer !== null) return answer;
   if (status === 404 && messageOf(answer) !== null) throw new UnknownNameError(messageOf(answer) ?? '');
   if (status === 401 || status === 403)
-    throw new UnauthorizedError(`${at} answered ${status}: is the token that of a viewer or an operator?`);
-  throw new Error(messageOf(answer) ?? `${at} answered ${status}, and not as a daemon does.`);
+    throw new UnauthorizedError(`${at} answered ${status}: use a token with the role viewer or operator.`);
+  throw new Error(messageOf(answer) ?? `${at} answered ${status}, but not like a Warmwarden daemon.`);
 }
 
 /** The request names a mailbox, say, that does not exist. */

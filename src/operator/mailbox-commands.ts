@@ -64,7 +64,10 @@ export function mailboxCommands(
       if ('wrong' in found) return invalid(found.wrong);
       watchOf(found.mailbox.account)?.refresh(found.mailbox.id);
       const { email } = found.mailbox;
-      return { result: 'done', messages: [`${email}: Warmwarden reads all its data again as the rate limit allows.`] };
+      return {
+        result: 'done',
+        messages: [`${email}: Warmwarden will read all its data again as soon as the rate limit allows.`],
+      };
     },
   };
 }

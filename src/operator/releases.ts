@@ -75,7 +75,7 @@ async function releaseAll(
     // What was agreed to is released, and nothing that came to it since.
     const keys = await watch.releaseBreaker(plan ? (held.get(api) ?? []) : null);
     if (keys) released.push(...keys);
-    else changed.push(`Not released: the circuit breaker of ${api} holds other actions by now. Run the command again.`);
+    else changed.push(`Not released: the circuit breaker of ${api} now holds other actions. Run the command again.`);
   }
   await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.includes(mailboxKey(account, id))));
   if (released.length + changed.length === 0) return noChange(nothingHeld);
@@ -110,7 +110,7 @@ function planOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): Pla
   const named = emails.length === 0 ? '' : `: ${emails.slice(0, heldNamed).join(', ')}${more}`;
   const count = counted(emails.length, 'mailbox', 'mailboxes');
   return {
-    effect: [`Warmwarden will at once act on ${count} that the circuit breaker is holding${named}.`],
+    effect: [`Warmwarden will immediately act on ${count} that the circuit breaker is holding${named}.`],
     about: [...held].map(([api, keys]) => [api, [...keys].sort()]),
   };
 }

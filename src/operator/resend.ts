@@ -20,7 +20,7 @@ export function resendCommand(undelivered: Undelivered, audited: Audited) {
     const { channel, delivery } = request;
     const names = undelivered.channels();
     if (channel !== null && !names.includes(channel)) {
-      return invalid(`No channel is called ${channel}; there are ${names.join(', ') || 'none'}.`);
+      return invalid(`No channel is called ${channel}. The channels are: ${names.join(', ') || 'none'}.`);
     }
     const found = await undelivered.find({ channel, delivery });
     if (found.length === 0 && delivery !== null) return invalid(`No undelivered message has the id ${delivery}.`);

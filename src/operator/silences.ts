@@ -41,7 +41,7 @@ export function silenceCommands(
       const now = world.clock.now();
       const silence = fleet.silences(now).find((one) => one.id === id);
       if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
-      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. Warmwarden notifies you of what still fires within a minute.`;
+      const effect = `Silence ${id} (${matchText(silence.match)}) will expire now instead of on ${momentText(silence.until)}. Within a minute, Warmwarden notifies you of the alerts that are still firing.`;
       const stopped = stopsAt({ effect: [effect], about: [id, silence.until] }, request);
       if (stopped) return stopped;
       const ended = { ...silence, until: now };
@@ -51,7 +51,9 @@ export function silenceCommands(
         fleet.putSilence(ended);
         return {
           result: 'done',
-          messages: [`Silence ${id} has expired. Warmwarden notifies you of what still fires within a minute.`],
+          messages: [
+            `Silence ${id} has expired. Within a minute, Warmwarden notifies you of the alerts that are still firing.`,
+          ],
         };
       });
     },
@@ -65,7 +67,7 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
   const unknown = (globs: readonly string[] | undefined, names: readonly string[]) =>
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
-  if (rule !== undefined) return `No alert rule is called ${rule}; there are ${alertRules.join(', ')}.`;
+  if (rule !== undefined) return `No alert rule is called ${rule}. The rules are: ${alertRules.join(', ')}.`;
   const account = unknown(match.account, accounts);
   return account === undefined ? null : `No account is called ${account}.`;
 }
@@ -74,10 +76,12 @@ function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readon
   const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && matches(alert, match)).length;
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
-    `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'fires' : 'fire'} now.`,
-    'It mutes messages only: the guard keeps working, the page shows everything, and Warmwarden still notifies you of the end of an announced alert.',
+    `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
+    'It mutes messages only: the guard keeps working, the page shows everything, and Warmwarden still notifies you when an alert that it announced ends.',
     ...(mutesActions
-      ? ['It also mutes messages about what the guard does there. Use --rule to name the rules if you want those.']
+      ? [
+          'It also mutes messages about what the guard does there. To keep those messages, name only the rules to mute with --rule.',
+        ]
       : []),
   ];
 }

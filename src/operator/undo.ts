@@ -71,7 +71,9 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
     const ended = (await store.confirmedSince(since)).filter(
       ({ kind, account, mailboxId }) => kind !== 'restore' && !stand.has(mailboxKey(account, mailboxId)),
     );
-    return [...new Set(ended.map(({ email }) => `${email}: not changed, because it was changed or reversed since.`))];
+    return [
+      ...new Set(ended.map(({ email }) => `${email}: not changed, because it has been changed or reversed since.`)),
+    ];
   };
 
   return async (request: UndoRequest) => {
@@ -142,5 +144,5 @@ function noWayBack(mailbox: MailboxState, command: string): string {
 }
 
 function actedSince({ email }: MailboxState, { kind, since }: Claim): string {
-  return `${email}: Warmwarden acted on it again at ${momentText(since)} (${kind}). That was not part of this undo, so it stays.`;
+  return `${email}: Warmwarden acted on it again on ${momentText(since)} (${kind}). That was not part of this undo, so it stays.`;
 }

@@ -14,6 +14,7 @@ import {
   type WritesOff,
   writesOnCommand,
 } from '../model/write-scope.ts';
+import { sentence } from '../wording/explain.ts';
 import { listText, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
@@ -162,7 +163,9 @@ function nameOf(scope: WriteScope, off: WritesOff | null): CommandName {
 
 function effectOf(scope: WriteScope, off: WritesOff | null, current: WritesOff | null): readonly string[] {
   if (!off) return [`Warmwarden will change mailboxes again: writes will be on for ${scopeText(scope)}.`];
-  const replaced = current ? [`This replaces what ${current.by} set: ${current.reason}`] : [];
+  const replaced = current
+    ? [sentence(`This replaces the emergency stop that ${current.by} set: ${current.reason}`)]
+    : [];
   return [
     `Warmwarden will change nothing: writes will be off for ${scopeText(scope)}${untilText(off)}.`,
     'It keeps polling and notifies you of what it would have done.',

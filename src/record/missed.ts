@@ -7,7 +7,7 @@ import { dayMs, type EpochMs } from '../model/time.ts';
 const missedForMs = 7 * dayMs;
 
 export const noLongerMissed =
-  'Warmwarden no longer expects it: it was missing for a week, or the configuration excludes it.';
+  'Warmwarden no longer expects the mailbox: it was missing for a week, or the configuration excludes it.';
 
 type Named = Pick<MailboxState, 'account' | 'id' | 'email'>;
 

@@ -11,7 +11,7 @@ import { actionId, isActive, plannedAction, type WantedChange } from './plan.ts'
 export type PersonsChange = WantedChange & { readonly by: Person };
 
 /** Why a change is dropped that would take back what is no longer ours. */
-export const changedByOthers = 'not changed: others have changed it since';
+export const changedByOthers = 'not changed, because somebody else has changed it since';
 
 /** Whether we still claim what an action of ours changed, on what was seen last. */
 export function isClaimed(actionId: string, { memory, warmup }: MailboxState): boolean {

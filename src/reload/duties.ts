@@ -172,7 +172,7 @@ export class Duties {
 
 type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
 
-const notGuarded = 'Its account is no longer in the configuration, so Warmwarden does not watch it any more.';
+const notGuarded = 'Its account is no longer in the configuration, so Warmwarden no longer watches it.';
 
 /** Ends the alerts of accounts that left the configuration while no daemon ran. */
 export async function endForgotten(

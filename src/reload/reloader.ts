@@ -100,7 +100,7 @@ export class Reloader {
   }
 
   async #take(request: ReloadRequest): Promise<CommandOutcome> {
-    if (this.#stopped) return failed('The daemon is stopping, so it reloads nothing.');
+    if (this.#stopped) return failed('The daemon is stopping, so it does not reload the configuration.');
     const { force, by } = request;
     const { source, live, taken } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
@@ -153,7 +153,7 @@ export class Reloader {
       ...accountText('is now guarded', impact.added),
       ...accountText('is no longer guarded', impact.removed),
       ...accountText('restarts its polling', impact.restarted),
-      ...accountText('continues with other settings', impact.reruled),
+      ...accountText('continues with new settings', impact.reruled),
     ];
   }
 

@@ -42,5 +42,5 @@ export function ailmentOf({ pulse, loops, turnedAt }: Turning, now: number): str
   if (pulse.broken !== null) return `its ${pulse.broken} loop ended with an error`;
   if (now - turnedAt < unguardedAfterMs) return null;
   const [slowest = 'request'] = loopNames.toSorted((one, other) => loops[one].since - loops[other].since);
-  return `its ${slowest} loop has stopped turning`;
+  return `its ${slowest} loop is stuck`;
 }

@@ -59,7 +59,8 @@ function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
   return {
     tone: 'alarm',
     sentence: `NOT GUARDED: ${names} not been polled for ${duration(now - since)}.`,
-    advice: 'Warmwarden restarts the polling by itself. If this is still here after five minutes, restart Warmwarden.',
+    advice:
+      'Warmwarden restarts the polling by itself. If this message is still here after five minutes, restart Warmwarden.',
   };
 }
 
@@ -85,14 +86,14 @@ function unknownHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Head
       sentence: `API down: no request ${who} has succeeded for ${duration(now - since)}.`,
       advice: failing.some((account) => account.keyRejected)
         ? 'The API rejects the key. Put a valid key into the configuration and reload it.'
-        : `The page shows what Warmwarden knew last.${cause ? ` The last failure: ${cause}` : ''}`,
+        : `This page shows the last known data.${cause ? ` The last failure: ${cause}` : ''}`,
     };
   }
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total > 0 && counts.not_judged === total && judgingOf(sweeps).length === 0) {
     return {
       tone: 'unknown',
-      sentence: total === 1 ? 'The one mailbox is not judged.' : `None of ${mailboxes(total)} is judged.`,
+      sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
       advice:
         'This is normal right after a start, until Warmwarden has read stats and warm-up once. The pages of the mailboxes say why.',
     };
@@ -126,7 +127,7 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
 
 /** `By bob: a look first. On again at 22 November 10:02 UTC, or now with ...`. */
 function stopText({ scope, by, reason, until }: WritesOff, command: string): string {
-  const end = until === null ? 'To allow writes' : `On again at ${momentText(until)}; to allow writes now`;
+  const end = until === null ? 'To allow writes' : `Until ${momentText(until)}; to allow writes now`;
   return `${sentenceOf(`By ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
 }
 
@@ -179,15 +180,15 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
     return `The key of ${join(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
   const failing = accounts.filter((account) => account.failingSince !== null).map((account) => account.name);
   if (failing.length > 0)
-    return `No request of ${join(failing)} succeeds, so its mailboxes are not guarded. Look at the account below.`;
+    return `No request of ${join(failing)} succeeds, so Warmwarden cannot guard the mailboxes there. See “Accounts” below.`;
   const stuck = stuckActions(facts).length;
   if (stuck > 0)
     return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect. Look at “What was done”.`;
-  if (counts.held > 0) return 'Look at the held mailboxes: the guard decided, but has not acted yet.';
+  if (counts.held > 0) return 'Look at the held mailboxes: the guard has decided to act, but has not acted yet.';
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
   if (counts.paused_by_guard > 0)
-    return 'No mailbox is over its limit any more. Clean the paused mailbox’s list, then resume it: Warmwarden never resumes it by itself.';
+    return 'No mailbox is over its limit any more. Clean the recipient list of each paused mailbox, then resume its warm-up: Warmwarden never does that by itself.';
   if (counts.recovering > 0) return 'Nothing to do now: the guard has acted and keeps watching.';
   if (judgingOf(sweeps).length > 0)
     return 'Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.';

@@ -65,7 +65,7 @@ export class Fleet {
   /** Adds a mailbox; its history reaches back to its start. Throws when the address is taken. */
   add(spec: MailboxSpec, createdBy: string | null = null): Mailbox {
     const address = spec.email.toLowerCase();
-    if (this.#idByAddress.has(address)) throw new Error(`the fleet has ${spec.email} already`);
+    if (this.#idByAddress.has(address)) throw new Error(`the fleet already has ${spec.email}`);
     const { seed, startAt, clock } = this.#options;
     const started = Math.floor(startAt / dayMs) * dayMs - spec.startedDaysAgo * dayMs + warmupHourMs;
     const warmupStartedAt = spec.startedDaysAgo === 0 ? clock.now() : started;

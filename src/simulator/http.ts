@@ -140,7 +140,7 @@ async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answe
   if (!route) throw new Refusal(404, 'there is nothing at this path');
   const handler = method === 'GET' || method === 'POST' ? route.methods[method] : undefined;
   if (!handler) {
-    throw new Refusal(405, 'this path does not know the method', { allow: Object.keys(route.methods).join(', ') });
+    throw new Refusal(405, 'this path does not support the method', { allow: Object.keys(route.methods).join(', ') });
   }
   if (exchange.unreadable) throw exchange.unreadable;
   return handler({ caller, query, id: route.id, body: exchange.body ?? {} });

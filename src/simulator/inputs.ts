@@ -51,7 +51,7 @@ export function readConfigChange(value: unknown, current: WarmupConfig): ConfigC
   if (Object.keys(value).length === 0) throw new Refusal(400, 'config must have at least one field');
   for (const field of Object.keys(value)) {
     if (field !== 'warmup_mode' && !Object.hasOwn(bounds, field))
-      throw new Refusal(400, `config.${field} can not be updated`);
+      throw new Refusal(400, `config.${field} cannot be updated`);
   }
   const change: { -readonly [Field in keyof ConfigChange]: ConfigChange[Field] } = {};
   if ('warmup_mode' in value) change.mode = readMode(value['warmup_mode']);

@@ -73,7 +73,7 @@ function mailboxRoutes(fleet: Fleet, clock: Clock): Methods {
     },
     POST: ({ caller, body }) => {
       const { email, provider } = readNewMailbox(body);
-      if (fleet.find(email)) throw new Refusal(400, 'a mailbox with this email exists already');
+      if (fleet.find(email)) throw new Refusal(400, 'a mailbox with this email already exists');
       const spec = { email, provider, mode: 'balanced', startedDaysAgo: 0 } as const;
       const mailbox = fleet.add(spec, caller.hash);
       const message = 'The mailbox was connected and its warm-up has started.';
@@ -105,9 +105,9 @@ function warmupRoutes(fleet: Fleet): Methods {
 function act(mailbox: Mailbox, action: string, config: unknown): string {
   switch (action) {
     case 'pause':
-      return mailbox.pause() ? 'The warm-up was paused.' : 'The warm-up was paused already.';
+      return mailbox.pause() ? 'The warm-up was paused.' : 'The warm-up was already paused.';
     case 'resume':
-      return mailbox.resume() ? 'The warm-up was resumed.' : 'The warm-up was running already.';
+      return mailbox.resume() ? 'The warm-up was resumed.' : 'The warm-up was already running.';
     case 'update_config':
       mailbox.configure(readConfigChange(config, mailbox.config));
       return 'The warm-up configuration was updated.';

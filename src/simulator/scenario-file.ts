@@ -82,7 +82,7 @@ const mailbox = z.strictObject({
 
 const scenario = z.strictObject({
   name: z.string().default('file'),
-  summary: z.string().default('As the file says.'),
+  summary: z.string().default('Defined in the scenario file.'),
   /** Mailboxes by name, or how many; the agency's twelve without it. */
   fleet: z.union([z.int().min(1).max(maxMailboxes), z.array(mailbox).min(1)]).optional(),
   incidents: z.array(incident).default([]),

@@ -25,7 +25,8 @@ const calm: Scenario = {
  */
 const bounceStorm: Scenario = {
   name: 'bounce-storm',
-  summary: 'One mailbox drifts over its limit at 9, another burns at 12, then a listing, a DNS break and a lost login.',
+  summary:
+    'One mailbox drifts over its limit at 9, another bounces heavily at 12, then come DNS failures, a listing and a lost login.',
   fleet: agencyFleet,
   incidents: [
     { kind: 'bounce', mailbox: 'amelia.ward@northbeam.example', rate: 1 / 6, from: at(9), until: at(10.5) },
@@ -44,7 +45,7 @@ const bounceStorm: Scenario = {
 
 const providerBlock: Scenario = {
   name: 'provider-block',
-  summary: 'From noon every mail of every Google mailbox is refused, until the next morning.',
+  summary: 'From noon until the next morning, every mail from every Google mailbox is refused.',
   fleet: agencyFleet,
   incidents: [{ kind: 'block', mailbox: '*', provider: 'google', from: at(12), until: at(32) }],
 };
@@ -78,7 +79,7 @@ const listingWave: Scenario = {
 
 const disconnections: Scenario = {
   name: 'disconnections',
-  summary: 'From 10 every Google login fails for two hours, and one mailbox stays disconnected until the next day.',
+  summary: 'From 10, every Google login fails for two hours, and one mailbox stays disconnected until the next day.',
   fleet: agencyFleet,
   incidents: [
     { kind: 'disconnect', mailbox: '*', provider: 'google', error: 'OAuth token expired', from: at(10), until: at(12) },
@@ -106,7 +107,7 @@ const vendorPause: Scenario = {
 
 const year: Scenario = {
   name: 'year',
-  summary: 'Every fourth week something goes wrong with another mailbox, and in between nothing does.',
+  summary: 'Every fourth week, something goes wrong with another mailbox; in between, nothing does.',
   fleet: agencyFleet,
   incidents: agencyFleet.flatMap(({ email }, index) => {
     const day = 28 * index + 6;

@@ -54,7 +54,7 @@ const happen: Readonly<Record<TroubleKind, Happen>> = {
   emergency: (_fleet, mailbox) => bounced(mailbox, emergency(sending(mailbox))),
   'dns-failure': (fleet, { domain }, all) => {
     befallEach(fleet, all, { kind: 'dns', records: brokenRecords });
-    return `The SPF and DKIM records of ${domain} are gone. That concerns ${counted(all.length)}.`;
+    return `The SPF and DKIM records of ${domain} are gone. That affects ${counted(all.length)}.`;
   },
   disconnect: (fleet, { email }, all) => {
     befallEach(fleet, all, { kind: 'disconnect', error: loginError });
@@ -86,7 +86,7 @@ function sending(mailbox: Mailbox): Mailbox {
 function bounced({ email, config }: Mailbox, { days, sent, bounced }: Counts): string {
   const when = days === 2 ? 'today and yesterday' : `in the last ${days} days`;
   const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]} %.`;
-  return `${bounced} of the ${sent} mails that ${email} sent ${when} have bounced (${percent(bounced, sent)} %). ${limit}`;
+  return `${email} sent ${sent} mails ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
 }
 
 function named(fleet: Fleet, name: string): Mailbox | undefined {

@@ -14,7 +14,7 @@ export class HeldStoreError extends StoreError {
   readonly holder: string;
 
   constructor(file: string, holder: string) {
-    super(`The store ${file} is in use by ${holder}: only one Warmwarden may guard it at a time.`);
+    super(`The store ${file} is in use by ${holder}: only one Warmwarden may use it at a time.`);
     this.holder = holder;
   }
 }
@@ -33,7 +33,7 @@ export class AtRiskError extends StoreError {
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(
     `${file} was deleted or replaced while Warmwarden was running: what Warmwarden writes now would be lost`,
-    `Put the original ${file} back, and Warmwarden continues. A restart uses what is there then: an empty store has no earlier actions, silences or emergency stop.`,
+    `Put the original ${file} back, and Warmwarden continues. After a restart, Warmwarden uses the file that is there then: a new, empty store has no earlier actions, silences or emergency stop.`,
   );
 }
 

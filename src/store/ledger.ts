@@ -30,7 +30,9 @@ export class Ledger {
   /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
   static open(path: string): Ledger {
     if (!existsSync(path))
-      throw new StoreError(`There is no store at ${path}: has the daemon ever run with this configuration?`);
+      throw new StoreError(
+        `There is no store at ${path}: check the configuration, or start the daemon with it once to create the store.`,
+      );
     return new Ledger(path, connectReadOnly(path));
   }
 

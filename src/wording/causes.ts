@@ -40,7 +40,7 @@ export function causeSentences(
   const names = watched.filter((name) => name !== null && name !== undefined);
   if (names.length === 0) return [];
   return [
-    `Nothing that Warmwarden watches (${listText(names)}) changed around that time: check the list that the mailbox writes to.`,
+    `Nothing that Warmwarden watches (${listText(names)}) changed around that time: check the recipient list of the mailbox.`,
   ];
 }
 
@@ -77,9 +77,11 @@ function standing({ dns, blacklist, detail }: MailboxState, near: readonly Chang
   const broken = detail?.answer.connection === 'error' && !mentioned.has('connection');
   return [
     failing.length > 0
-      ? `${listText(failing.map((name) => name.toUpperCase()))} did not pass before that time either.`
+      ? `${listText(failing.map((name) => name.toUpperCase()))} ${failing.length === 1 ? 'was' : 'were'} already failing before that time.`
       : '',
-    lists ? `Its sending address is on ${lists.length > 0 ? listText(lists) : 'a blacklist'}, as it was before.` : '',
+    lists
+      ? `Its sending address was already on ${lists.length > 0 ? listText(lists) : 'a blacklist'} before that time.`
+      : '',
     broken ? 'Its connection has been failing since before that time.' : '',
   ].filter((sentence) => sentence !== '');
 }
@@ -97,9 +99,9 @@ function bounceKinds(bounces: readonly RecentBounce[]): readonly string[] {
   if (bounces.length === 1) return [`The last bounce was ${kind}.`];
   if (others.length === 0) return [`The last ${bounces.length} bounces were ${kind}.`];
   const rest = others.map(([other, times]) => `, ${times} ${other}`).join('');
-  return [`Of the last ${bounces.length} bounces ${count} ${count === 1 ? 'was' : 'were'} ${kind}${rest}.`];
+  return [`Of the last ${bounces.length} bounces, ${count} ${count === 1 ? 'was' : 'were'} ${kind}${rest}.`];
 }
 
 function othersSentence({ called, running, over }: Others): string {
-  return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} over the limit too.`;
+  return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} also over the limit.`;
 }

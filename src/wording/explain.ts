@@ -6,7 +6,7 @@ import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import { type EpochMs, secondMs, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { counted, datesText, percentText, spanText, timeText } from './phrases.ts';
+import { counted, datesText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
 
 /** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
@@ -26,19 +26,19 @@ function reasonText(verdict: Verdict): string {
     case 'not_running':
       return 'The warm-up is not running, so there is nothing to decide.';
     case 'no_data':
-      return 'The statistics have no day yet, so the bounce rate is unknown.';
+      return 'The API has no daily statistics yet, so the bounce rate is unknown.';
     case 'bad_payload':
       return 'Warmwarden cannot read the statistics that the API sent, so it decides nothing until a readable answer arrives.';
     case 'stale_data':
       return staleText(verdict);
     case 'emergency':
-      return `${emergencyText(verdict)} This is an emergency, whatever the mode.`;
+      return `${emergencyText(verdict)} This is an emergency in any mode.`;
     case 'unknown_mode':
-      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so it has no limit to compare the bounce rate with.`;
+      return `The warm-up mode ${quoted(verdict.mode)} is unknown, so there is no limit to compare the bounce rate with.`;
     case 'unknown_status':
       return unknownStatusText(verdict);
     case 'invalid_row':
-      return 'A day of the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
+      return 'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
     case 'implausible_counts':
       return `${countsText(verdict)} More mails bounced than were sent, so the counts cannot be trusted.`;
     case 'bounce_rate_over_limit':
@@ -46,29 +46,29 @@ function reasonText(verdict: Verdict): string {
     case 'repeat_offender':
       return `${rateText(verdict)} Warmwarden has acted on this mailbox before, and it breached again.`;
     case 'first_sight':
-      return `${rateText(verdict)} Warmwarden sees this mailbox for the first time: it acts when the next fresh answer shows the same.`;
+      return `${rateText(verdict)} Warmwarden has just seen this mailbox for the first time, so it acts only when the next fresh answer shows the breach again.`;
     case 'circuit_breaker':
-      return `${rateText(verdict)} Too many mailboxes breach at once, so the circuit breaker holds the action: look at the whole fleet before you change anything.`;
+      return `${rateText(verdict)} Too many mailboxes breached their limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.`;
     case 'contested':
-      return `${rateText(verdict)} Somebody reversed what Warmwarden changed twice within a day, so it does not act again.`;
+      return `${rateText(verdict)} Somebody reversed Warmwarden's changes twice within a day, so Warmwarden does not act on this mailbox for now.`;
     case 'clean_volume':
       return cleanText(verdict);
   }
 }
 
-/** `4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.` For an emergency, its own counts. */
+/** `4 bounces in 260 mails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` For an emergency, its own counts. */
 export function rateText(verdict: Verdict): string {
   if (verdict.emergency) return emergencyText(verdict);
   const rate = ratePpm(verdict);
   if (rate === null || verdict.limitPpm === null) return countsText(verdict);
   const side = rate > verdict.limitPpm ? 'over' : 'within';
   const share = percentText(rate, verdict.limitPpm);
-  return `${countsPhrase(verdict)} ${verdict.bounced === 1 ? 'is' : 'are'} ${share}, ${side} ${limitText(verdict)}.`;
+  return `${countsPhrase(verdict)}: ${share}, ${side} ${limitText(verdict)}.`;
 }
 
 function countsPhrase(verdict: Verdict): string {
   const { windowFrom, windowTo } = verdict;
-  const when = windowFrom && windowTo ? ` of ${datesText(windowFrom, windowTo)}` : '';
+  const when = windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : '';
   return capital(`${counted(verdict.bounced, 'bounce')} in ${counted(verdict.sent, 'mail')}${when}`);
 }
 
@@ -78,7 +78,7 @@ function countsText(verdict: Verdict): string {
 
 function limitText(verdict: Verdict): string {
   const limit = percentText(verdict.limitPpm ?? 0);
-  return isWarmupMode(verdict.mode) ? `${verdict.mode}'s limit of ${limit}` : `the limit of ${limit}`;
+  return isWarmupMode(verdict.mode) ? `the ${verdict.mode} limit of ${limit}` : `the limit of ${limit}`;
 }
 
 function withinLimitText(verdict: Verdict): string {
@@ -95,22 +95,23 @@ function progressText({ restore }: Verdict): string {
   if (!restore) return '';
   const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
   const days = Math.max(0, neededDays - cleanDays);
-  const when = days === 0 ? '' : ` in ${counted(days, 'day')} at the earliest,`;
-  return ` Back to ${mode}${when} after ${counted(neededMails, 'clean mail')} (${cleanMails} so far).`;
+  const when = days === 0 ? '' : `, in ${counted(days, 'day')} at the earliest`;
+  return ` The mailbox goes back to ${mode} after ${counted(neededMails, 'clean mail')} (${cleanMails} so far)${when}.`;
 }
 
 /** Why a mailbox goes back from recovery. */
 export function cleanText({ restore }: Verdict): string {
   if (!restore) return 'The mailbox is clean again.';
   const { mode, cleanDays, cleanMails } = restore;
-  return `${capital(counted(cleanMails, 'mail'))} in ${counted(cleanDays, 'day')} without a bounce, so it goes back to ${mode}.`;
+  return `${capital(counted(cleanMails, 'mail'))} in ${counted(cleanDays, 'day')} without a bounce, so the mailbox goes back to ${mode}.`;
 }
 
 function insufficientText(verdict: Verdict): string {
   const left = Math.max(1, verdict.bouncesUntilBreach ?? 1);
   if (verdict.foundUntil) {
     const date = utcDate(verdict.foundUntil);
-    const found = 'Warmwarden found the mailbox in recovery mode like this, so these bounces do not count as evidence.';
+    const found =
+      'When Warmwarden found the mailbox, it was already in recovery mode and over the limit, so earlier bounces do not count as evidence.';
     return `${rateText(verdict)} ${found} Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
   }
   const few = `${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;
@@ -131,7 +132,7 @@ function unknownStatusText(verdict: Verdict): string {
     none: '',
     hold: '',
   };
-  const rest = `${wanted[verdict.wanted]}the warm-up's status says neither running nor paused, so it changes nothing.`;
+  const rest = `${wanted[verdict.wanted]}the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.`;
   return lead + capital(rest);
 }
 
@@ -180,11 +181,11 @@ export function actionText(action: Action, now: EpochMs, zone = 'UTC'): string {
     case 'confirmed':
       return `${done} at ${timeText(openedAt, zone)}, confirmed ${span === '0 s' ? 'at once' : `after ${span}`}${tries}.`;
     case 'refused':
-      return `NOT ACTED: ${noun} was refused at ${timeText(action.settledAt ?? now, zone)}${tries}.${detail}`;
+      return `NOT ACTED: the API refused ${noun} at ${timeText(action.settledAt ?? now, zone)}${tries}.${detail}`;
     case 'unconfirmed':
-      return `${capital(noun)} was sent at ${timeText(openedAt, zone)}, but could not be read back within ${span}${tries}.${detail}`;
+      return `Warmwarden sent ${noun} at ${timeText(openedAt, zone)}, but could not read it back within ${span}${tries}.${detail}`;
     case 'dropped':
-      return `${capital(noun)} was dropped at ${timeText(action.settledAt ?? now, zone)}.${detail}`;
+      return `Warmwarden dropped ${noun} at ${timeText(action.settledAt ?? now, zone)}.${detail}`;
     default:
       return `${capital(noun)} has been in progress since ${timeText(openedAt, zone)}.`;
   }
@@ -219,7 +220,8 @@ export function undoText(action: Action, command: string): string {
 }
 
 /** A pause stops the warm-up only; a person woken at night must know. */
-export const campaignsUntouched = 'Warmwarden does not touch campaign sending: stop it yourself if it should stop.';
+export const campaignsUntouched =
+  'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.';
 
 function quoted(word: string | null): string {
   return word === null ? '(none)' : `"${word}"`;

@@ -13,8 +13,8 @@ export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecas
   const { oldestMs, calmestMs } = forecast;
   // Rounding must not hide that it is too much.
   const asked = Math.max(Math.round(asksPerMinute), forecast.fits ? 0 : allowedPerMinute + 1);
-  const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} on ${numberText(allowedPerMinute)} a minute: the cadence asks for ${numberText(asked)} a minute`;
-  const calm = calmestMs > oldestMs.stats ? `, those of the calmest mailboxes up to ${spanText(calmestMs)}` : '';
+  const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${numberText(allowedPerMinute)} requests a minute: the cadence needs ${numberText(asked)} a minute`;
+  const calm = calmestMs > oldestMs.stats ? `, or up to ${spanText(calmestMs)} for the mailboxes at least risk` : '';
   return `${sum}; stats will be up to ${spanText(oldestMs.stats)} old${calm}`;
 }
 
@@ -25,5 +25,5 @@ export function mendText({ mend }: Forecast): string {
   const byPlan = plan
     ? `A key with ${numberText(mend.requestsPerMinute)} requests a minute would be enough (plan ${plan[0]}: ${plan[1]})`
     : `It would take ${numberText(mend.requestsPerMinute)} requests a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
-  return `${byPlan}; or a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
+  return `${byPlan}. Or choose a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
 }

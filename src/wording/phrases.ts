@@ -59,6 +59,11 @@ export function datesText(from: IsoDate, to: IsoDate): string {
   return `${dayText(from)} to ${dayText(to)}`;
 }
 
+/** `from 14 to 20 March`, `on 20 March`. */
+export function onDatesText(from: IsoDate, to: IsoDate): string {
+  return `${from === to ? 'on' : 'from'} ${datesText(from, to)}`;
+}
+
 /** `10:02 UTC`, `11:02 Europe/Berlin`. For a moment that is at most a day from what surrounds it. `zone`: an IANA name. */
 export function timeText(at: EpochMs, zone = 'UTC'): string {
   return `${wallClock(at, zone).time} ${zone}`;

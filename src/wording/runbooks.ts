@@ -7,7 +7,8 @@ export interface Runbook {
   readonly todo: string;
 }
 
-const readsOn = 'Warmwarden changed nothing. It reads the data again at the usual times, and the alert ends by itself.';
+const readsOn =
+  'Warmwarden changed nothing. It reads the data again at the usual times, and the alert ends by itself when the data is good again.';
 
 export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   api_down: {
@@ -18,13 +19,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   account_unguarded: {
     means:
-      'Warmwarden itself has not polled a configured account for a minute: a part of it failed or hangs. An API that does not answer, refuses the key or asks Warmwarden to wait has alerts of its own.',
+      'Warmwarden itself has not polled a configured account for a minute: a part of it failed or hangs. If the API does not answer, refuses the key or asks Warmwarden to wait, other alerts say so.',
     done: 'Warmwarden restarts the polling of the account within a minute, and as often as needed. `/readyz` fails and `warmwarden_account_guarded` is 0 until it runs. Other accounts are not affected.',
     todo: 'If the alert is still firing after five minutes, restart Warmwarden. Nothing is lost: it continues where it stopped. Until then watch the bounces of the account in the mailbox app. The log has the cause (level error): please report it.',
   },
   key_rejected: {
     means: 'The API refused the key of the account twice in a row (401, or 403 with JSON).',
-    done: 'Warmwarden asks only for the health and the mailbox list of the account. Other accounts are not affected.',
+    done: 'For this account, Warmwarden requests only the health check and the mailbox list. Other accounts are not affected.',
     todo: 'Put a valid key with read and write permission into the configuration, then run `warmwarden reload`.',
   },
   key_read_only: {
@@ -36,7 +37,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or a burst of its mails bounced (an emergency in any mode).',
     done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history.',
-    todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop it yourself if it should stop.',
+    todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
   restored: {
     means: 'A mailbox that Warmwarden switched to recovery mode has been clean for long enough.',
@@ -60,7 +61,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Find the person or the tool that changes it. Then let the guard act again: `warmwarden contest release MAILBOX`.',
   },
   recovery_without_effect: {
-    means: 'One day after the switch to recovery mode, the daily limit is still over 15.',
+    means: 'One day after the switch to recovery mode, the daily limit is still over 15 mails.',
     done: 'Nothing more. The mailbox is in recovery mode, but that does not slow it down.',
     todo: 'Lower the target daily limit in the mailbox app, or pause the warm-up: `warmwarden pause MAILBOX`.',
   },
@@ -68,7 +69,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'A mailbox that Warmwarden switched to recovery mode has been there for over 45 days, because it was never clean enough to go back.',
     done: 'It stays in recovery mode.',
-    todo: 'Look for the cause: the list it writes to, its DNS, its reputation. Or set the mode yourself: `warmwarden mode MAILBOX MODE`.',
+    todo: 'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself: `warmwarden mode MAILBOX MODE`.',
   },
   guard_action_failed: {
     means:
@@ -79,7 +80,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_blind: {
     means:
       'The guard has not been able to judge a mailbox for an hour: its mode or status is unknown, or its counts make no sense.',
-    done: 'Nothing: the mailbox is not guarded meanwhile. Warmwarden still acts on an emergency if it can read the counts.',
+    done: 'Nothing: the mailbox is not guarded in the meantime. Warmwarden still acts on an emergency if it can read the counts.',
     todo: 'The message says what is wrong. Set a known mode, or add the status word to api.status_words, or ask the provider about the counts.',
   },
   bounce_over_limit: {
@@ -92,11 +93,11 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'The bounce rate is at 80 % of the limit or more (guard.near_limit), with at least min_bounces bounces. The alert ends below 70 %.',
     done: 'Nothing yet.',
-    todo: 'Check the list that the mailbox writes to before it reaches the limit.',
+    todo: 'Check the recipient list of the mailbox before the bounce rate reaches the limit.',
   },
   bounce_burst: {
     means:
-      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, while its whole window is not a breach. The alert ends when none of these days shows it any more.',
+      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, although its whole window is not a breach. The alert ends when none of these days shows the burst any more.',
     done: 'Nothing, unless guard.burst is act: then Warmwarden acts as on a breach.',
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   },
@@ -115,7 +116,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   mailbox_list_short: {
     means: 'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete.',
     done: 'Warmwarden keeps watching the known mailboxes. It treats none as removed until the list has been short for an hour.',
-    todo: 'Check in the mailbox app whether they are there and whether the key can still see them.',
+    todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
   },
   dns_failing: {
     means:
@@ -125,7 +126,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   blacklisted: {
     means:
-      'The IP address (or domain) that a mailbox sends from is on a blacklist. The alert is critical if the list is one of `major`. It ends when two checks find it on no list.',
+      'The IP address (or domain) that a mailbox sends from is on a blacklist. The alert is critical if the list is one of those in `major`. It ends when two checks find the address on no list.',
     done: readsOn,
     todo: 'Find out why before you ask the list to remove it: bounces, complaints, a neighbor on a shared IP address. Add lists that do not matter to you to `ignore`.',
   },
@@ -142,7 +143,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check content, recipients and DNS. If it continues, choose a slower warm-up mode: `warmwarden mode MAILBOX MODE`.',
   },
   health_score_drop: {
-    means: "The API's health score is 15 points or more below the best of the last seven days.",
+    means: "The API's health score is 15 points or more below its best value in the last seven days.",
     done: readsOn,
     todo: 'Check the bounces, placement, DNS and blacklists of the mailbox: one of them usually explains the drop.',
   },
@@ -178,13 +179,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'Warmwarden refused a reload: the file has mistakes, it would drop over a fifth of the mailboxes, or the store could not be read.',
     done: 'The previous configuration stays in force.',
-    todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend the drop).',
+    todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to drop these mailboxes).',
   },
   operator_acted: {
     means:
       'A person changed something through Warmwarden: on the command line, over HTTP, or by applying a recipe. The message says who, what, why and the outcome.',
     done: 'The command and its outcome are in the audit log.',
-    todo: 'Nothing, if you expected it. `warmwarden history` shows the commands of the last days. To have every command notified, route this rule to a channel: without a route, alerts of severity info go to none.',
+    todo: 'Nothing, if you expected it. `warmwarden history` shows the commands of the last days. To be notified of every command, route this rule to a channel: without a route, alerts of severity info go to no channel.',
   },
   channel_failing: {
     means:

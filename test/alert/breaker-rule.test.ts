@@ -54,16 +54,16 @@ describe('an open breaker', () => {
 
   test('says what comes next: a second step, or nothing without a release', () => {
     const sentences = (state: BreakerState) => guardHeld(state, about).facts.sentences.join(' ');
-    expect(sentences(open(7))).toMatch(/After 60 min Warmwarden acts on the worst/);
+    expect(sentences(open(7))).toMatch(/After 60 min, Warmwarden acts on the worst mailboxes first/);
     const firstSight = sentences(open(7, { atFirstSight: true }));
-    expect(firstSight).toContain('it does nothing until you release');
+    expect(firstSight).toContain('it does not act until you release');
     expect(firstSight).not.toContain('are acted on');
   });
 
   test('is called by the host of the API, names its accounts, and links to what is held', () => {
     const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
     const { facts } = guardHeld(open(0, { entries }), { ...about, pageUrl: 'https://guard.example' });
-    expect(facts.title).toBe('api.example: 2 mailboxes held: too many breach at once');
+    expect(facts.title).toBe('api.example: 2 mailboxes held, because too many breached at once');
     expect(facts.accounts).toEqual(['acme', 'beta']);
     expect(facts.numbers).toMatchObject({
       accounts: 'acme, beta',

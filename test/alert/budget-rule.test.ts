@@ -48,7 +48,7 @@ test('a cadence that does not fit is told after half an hour, with the sum and w
   const { active, forMs, severity, facts } = budgetTooSmall(account(small));
   expect([active, forMs, severity]).toEqual([true, 30 * minuteMs, 'info']);
   expect(facts.sentences[0]).toBe(
-    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old.',
+    '1,000 mailboxes at 90 requests a minute: the cadence needs 110 a minute; stats will be up to 18 min old.',
   );
   expect(facts.sentences.at(-1)).toContain('plan enterprise');
   expect(facts.numbers).toMatchObject({ mailboxes: 1_000, asked_per_minute: 111, stats_oldest_seconds: 1_080 });

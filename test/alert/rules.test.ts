@@ -23,7 +23,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
   expect(alert?.facts).toEqual({
     title: 'bob@acme.example: switched to recovery mode',
     sentences: [
-      "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
+      '4 bounces in 260 mails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read just now.',
       'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or set the mode in the mailbox app.',
@@ -55,7 +55,7 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
   expect(alert?.severity).toBe('critical');
   expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 mails since 19 March: 41.67 %.');
   expect(alert?.facts.sentences).toContain(
-    'Warmwarden does not touch campaign sending: stop it yourself if it should stop.',
+    'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
   );
   expect(alert?.facts.numbers).toMatchObject({ sent: 12, bounced: 5, window_from: '2026-03-19' });
 });
@@ -79,7 +79,7 @@ test('guard_action_failed: refused or given up fires, a due try is unknown, conf
   expect(failed({ state: 'confirmed' }).active).toBe(false);
   expect(failed({ state: 'dropped' }).active).toBe(false);
   expect(failed({ state: 'refused', detail: 'the key may not write' }).facts.sentences.join(' ')).toMatch(
-    /NOT ACTED: the switch to recovery mode was refused at 10:02 UTC\. The key may not write\. .*yourself/,
+    /NOT ACTED: the API refused the switch to recovery mode at 10:02 UTC\. The key may not write\. .*yourself/,
   );
 });
 
@@ -101,7 +101,7 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
     ({ subject }) => subject.rule === 'bounce_over_limit',
   );
   expect(condition?.facts.sentences).toEqual([
-    "4 bounces in 260 mails of 14 to 20 March are 1.54 %, over balanced's limit of 1 %.",
+    '4 bounces in 260 mails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
     'NOT ACTED: enforcement is off (guard.enforce).',
     'Based on counts read just now.',
     'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.',
@@ -118,7 +118,7 @@ test('bounce_over_limit: with too few bounces to act it is info, in recovery mod
   expect(conditionOf({})?.facts).toMatchObject({
     title: 'bob@acme.example: bounces over the limit, too few to act on',
     sentences: [
-      "1 bounce in 85 mails of 14 to 20 March is 1.18 %, over slow's limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.",
+      '1 bounce in 85 mails from 14 to 20 March: 1.18 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
       'Based on counts read just now.',
     ],
   });
@@ -285,7 +285,7 @@ test("times are those of the configured zone, which is named; dates of the evide
   const context = { now: start, policy: defaultPolicy, pageUrl: null, command: 'warmwarden', rules };
   const late = sampleAction({ state: 'unconfirmed', nextTryAt: start + 14 * hourMs });
   const sentences = actionFailedCondition(late, context).facts.sentences.join(' ');
-  expect(sentences).toContain('was sent at 11:02 Europe/Berlin');
-  expect(sentences).toContain('Warmwarden tries again at 21 March 01:02 Europe/Berlin.');
-  expect(sentences).toContain('of 14 to 20 March');
+  expect(sentences).toContain('at 11:02 Europe/Berlin, but could not read it back');
+  expect(sentences).toContain('Warmwarden tries again on 21 March 01:02 Europe/Berlin.');
+  expect(sentences).toContain('from 14 to 20 March');
 });

@@ -50,7 +50,7 @@ test('asks two things of each account, reads only, and says whom it would guard 
   const text = onlineText(accounts, false);
   expect(text).toContain(`acme: the API answers (health says ok); ${count} mailboxes in the list, ${count} selected\n`);
   expect(text).toMatch(
-    /mailboxes on 90 a minute: the cadence asks for \d+ a minute; stats will be up to \d+ (s|min) old/,
+    /mailboxes at 90 requests a minute: the cadence needs \d+ a minute; stats will be up to \d+ (s|min) old/,
   );
   expect(text).toMatch(/ {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n/);
   expect(text).toContain('can not be proved without writing');
@@ -102,6 +102,6 @@ test('a cadence that does not fit is summed up, with what would mend it', async 
   await using api = await stage({ requests_per_minute: 5 }, { poll: { stats: '* * * * *', warmup: '* * * * *' } });
   const text = onlineText(await askOnline(api.config, world, false), false);
   expect(text).toMatch(
-    /A key with \d+ requests a minute would be enough \(plan pro: 100\); or a cadence with stats every/,
+    /A key with \d+ requests a minute would be enough \(plan pro: 100\)\. Or choose a cadence with stats every/,
   );
 });

@@ -86,7 +86,7 @@ test('a trigger that a killed daemon had begun is not sent again; a run that it 
   expect(posts(host)).toBe(0);
   expect(host.of('GET', /run-7$/)).toHaveLength(1);
   expect(store.deliveries().map(({ state, detail }) => [state, detail])).toEqual([
-    ['dead', 'Warmwarden ended while it was sending; it may have been carried out, so Warmwarden does not retry it'],
+    ['dead', 'Warmwarden ended while it was sending; it may have arrived, so Warmwarden does not send it again'],
     ['sent', 'run run-1 succeeded with 1 row'],
   ]);
 });

@@ -53,7 +53,7 @@ test('a mailbox that is held by the time of its turn ends a release that was agr
   const refused = await releasing;
   expect(refused).toMatchObject({
     result: 'failed',
-    messages: [expect.stringContaining('holds other actions by now')],
+    messages: [expect.stringContaining('now holds other actions')],
   });
   await stage.run(minuteMs);
   expect([stage.breaker().openSince === null, held() >= heldNow]).toEqual([false, true]);

@@ -75,7 +75,7 @@ test('a silence that fits nothing, or everything, is refused with what there is'
     messages: ['A silence needs at least one of: a rule, an account, a mailbox, a domain or a severity.'],
   });
   expect((await ask({ rule: ['dns_fialing'] })).messages[0]).toMatch(
-    /^No alert rule is called dns_fialing; there are api_down/,
+    /^No alert rule is called dns_fialing\. The rules are: api_down/,
   );
   expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne.']);
   expect((await ask({ colour: ['red'] } as object)).result).toBe('invalid');

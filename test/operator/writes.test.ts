@@ -166,7 +166,7 @@ test('one that another version wrote without an alert is told at the start; one 
 test('switched off again it has another end, and is told once', async () => {
   await off({ forMs: hourMs });
   const { messages } = await writes({ off: true, account: null, mailbox: null, forMs: null, dryRun: true, ...who });
-  expect(messages.at(-1)).toBe('This replaces what ann set: a look first');
+  expect(messages.at(-1)).toBe('This replaces the emergency stop that ann set: a look first.');
   await off();
   expect(fleet.writesOff(now)).toMatchObject([{ until: null }]);
   expect((await told()).filter((one) => one.startsWith('firing'))).toHaveLength(1);

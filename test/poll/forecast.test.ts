@@ -30,16 +30,16 @@ const input = (mailboxes: number, change: Partial<ForecastInput> = {}): Forecast
 test('says by how much a cadence is too much, how old statistics get, and what would mend it', () => {
   const forecast = forecastOf(input(1_000));
   expect(sumText(forecast)).toBe(
-    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old',
+    '1,000 mailboxes at 90 requests a minute: the cadence needs 110 a minute; stats will be up to 18 min old',
   );
   expect(mendText(forecast)).toBe(
-    'A key with 123 requests a minute would be enough (plan enterprise: 500); or a cadence with stats every 20 min and warm-up every 60 min.',
+    'A key with 123 requests a minute would be enough (plan enterprise: 500). Or choose a cadence with stats every 20 min and warm-up every 60 min.',
   );
 });
 
 test('where the riskier mailboxes are read first, the calmest wait longer, and that is said', () => {
   expect(sumText(forecastOf(input(1_000, { earlyMs: minuteMs })))).toBe(
-    '1,000 mailboxes on 90 a minute: the cadence asks for 110 a minute; stats will be up to 18 min old, those of the calmest mailboxes up to 23 min',
+    '1,000 mailboxes at 90 requests a minute: the cadence needs 110 a minute; stats will be up to 18 min old, or up to 23 min for the mailboxes at least risk',
   );
 });
 

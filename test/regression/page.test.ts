@@ -45,6 +45,6 @@ test('of 2,000 firing alerts the page shows the gravest and newest 100, and the 
   expect(body).toContain('the gravest');
   expect(body).toContain('>2001</span>');
   expect(body).toContain(
-    '1,901 further alerts fire, none of them more severe than these: see <a href="/api/alerts?status=firing&amp;limit=1000">/api/alerts</a>',
+    '1,901 more alerts are firing, and none is more severe than these: see <a href="/api/alerts?status=firing&amp;limit=1000">/api/alerts</a>',
   );
 });

@@ -169,7 +169,7 @@ describe('a command', () => {
     await duty.run(5 * minuteMs);
     expect(await undone).toMatchObject({
       result: 'failed',
-      messages: [expect.stringContaining('others have changed it'), expect.anything()],
+      messages: [expect.stringContaining('somebody else has changed it'), expect.anything()],
     });
     expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
   });
@@ -198,7 +198,7 @@ describe('a command', () => {
     await duty.run(10 * minuteMs);
     const change = { kind: 'resume', targetMode: null, undoes: 'an action of long ago', by } as const;
     expect(await duty.watch().carryOut(known(duty, oliver), change)).toBe(
-      `${oliver}: not changed: others have changed it since.`,
+      `${oliver}: not changed, because somebody else has changed it since.`,
     );
   });
 

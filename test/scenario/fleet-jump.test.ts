@@ -60,7 +60,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     const effect = await stage.command('breaker-release', { dry_run: true });
     expect(effect.messages.join()).toMatch(
       new RegExp(
-        `^Warmwarden will at once act on ${left} mailboxes that .* is holding: \\S+, .* and ${left - 5} more\\.$`,
+        `^Warmwarden will immediately act on ${left} mailboxes that .* is holding: \\S+, .* and ${left - 5} more\\.$`,
       ),
     );
     // What was agreed to is not done once other mailboxes are held.

@@ -68,7 +68,7 @@ describe('a reload', () => {
       config['guard'] = { limits: { recovery: '0.25%' }, min_bounces: 50 };
     });
     expect(said.messages).toContain('guard.min_bounces: 2 -> 50');
-    expect(said.messages).toContain('account agency continues with other settings');
+    expect(said.messages).toContain('account agency continues with new settings');
     modes.push(stage.mailbox(amelia).verdict?.answer.limitPpm);
     expect(modes).toEqual([3_000, 2_500]);
     expect([asked(stage, amelia, at), asked(stage, oliver, at)]).toEqual([0, 0]);

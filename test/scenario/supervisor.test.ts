@@ -65,7 +65,7 @@ describe('the supervisor', () => {
     const { stage } = scene;
     expect(await scene.probe('/readyz')).toBe('200 ready\n');
     stage.expectErrors(
-      `Warmwarden restarts the polling of an account: its ${loop} loop has stopped turning`,
+      `Warmwarden restarts the polling of an account: its ${loop} loop is stuck`,
       'a loop that hangs was abandoned',
     );
     scene.fail(place, 'hangs');
@@ -73,7 +73,7 @@ describe('the supervisor', () => {
     await stage.until('an account that is not guarded', () => either() !== null, 2 * minuteMs);
     const [ill, well] = scene.unguarded('agency') ? ['agency', 'second'] : ['second', 'agency'];
     expect(await scene.probe('/readyz')).toMatch(
-      new RegExp(`^503 not ready: account ${ill} is not guarded since .*: its ${loop} loop has stopped turning`),
+      new RegExp(`^503 not ready: account ${ill} is not guarded since .*: its ${loop} loop is stuck`),
     );
     expect(await scene.probe('/healthz')).toBe('200 ok\n');
     const metrics = await scene.probe('/metrics');
@@ -130,7 +130,7 @@ describe('the supervisor', () => {
     };
     await using scene = await begin({ openStore });
     scene.stage.expectErrors(
-      'Warmwarden restarts the polling of an account: its time loop has stopped turning',
+      'Warmwarden restarts the polling of an account: its time loop is stuck',
       'a loop that hangs was abandoned',
     );
     hangs = true;

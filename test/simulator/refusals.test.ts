@@ -82,7 +82,7 @@ test('a creation that lacks a field, has a bad port or a taken address is a 400'
   expectRefusal(await served.ask('/v1/mailboxes', { body: badPort }), 400, 'imap_port must be');
   expectRefusal(await served.ask('/v1/mailboxes', { body: { ...newMailbox, email: 'nobody' } }), 400, 'email must be');
   const taken = { ...newMailbox, email: 'ANN@one.example' };
-  expectRefusal(await served.ask('/v1/mailboxes', { body: taken }), 400, 'exists already');
+  expectRefusal(await served.ask('/v1/mailboxes', { body: taken }), 400, 'already exists');
   expect(served.simulator.fleet.mailboxes()).toHaveLength(2);
 });
 

@@ -44,7 +44,9 @@ describe.each(moments)('on %s', (_name, startAt) => {
     expect(week.bounced).toBeGreaterThanOrEqual(2);
     expect(week.rate).toBeGreaterThan(limits[mode]);
     expect((await bouncesOf(served, email(mode), 2)).burning).toBe(false);
-    expect(body.message).toContain(`${week.bounced} of the ${week.sent} mails that ${email(mode)} sent`);
+    expect(body.message).toContain(
+      `${email(mode)} sent ${week.sent} mails in the last 7 days, and ${week.bounced} of them bounced`,
+    );
     for (const { sent, bounced, delivered, spam_landed } of await served.stats(email(mode))) {
       expect([bounced + delivered <= sent, spam_landed <= delivered]).toEqual([true, true]);
     }

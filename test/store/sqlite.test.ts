@@ -121,7 +121,7 @@ test('a newer schema is refused, the file stays as it was, and the lock is free'
   for (let tries = 0; tries < 2; tries += 1) {
     const refused = await Store.open(path, now).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(NewerStoreError);
-    expect(String(refused)).toContain(`schema version 99, this Warmwarden supports ${schemaVersion}`);
+    expect(String(refused)).toContain(`schema version 99, but this Warmwarden supports only ${schemaVersion}`);
   }
   expect(database.prepare("SELECT value FROM meta WHERE key = 'schema_version'").get()).toEqual({ value: '99' });
   database.close();

@@ -254,7 +254,7 @@ export class OtherApi implements AsyncDisposable {
     } else if (action === 'update_config') {
       if (typeof config !== 'object' || config === null) return refuse(400, 'config is required');
       const strange = Object.keys(config).find((name) => !updatable.includes(name));
-      if (strange) return refuse(400, `config.${strange} can not be updated`);
+      if (strange) return refuse(400, `config.${strange} cannot be updated`);
       const mode = config['warmup_mode'];
       if (mode !== undefined && !modes.includes(String(mode))) return refuse(400, 'no such warm-up mode');
       if (mode !== undefined && !pretend) mailbox.mode = String(mode);

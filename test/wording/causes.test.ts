@@ -43,8 +43,8 @@ test('the kinds of the recent bounces and the others that bounce too are counted
     recentBounces: [hard, hard, { type: 'soft', category: null }],
   };
   expect(causes({ warmup: { at: start, answer } }, 3)).toEqual([
-    'Of the last 3 bounces 2 were hard (invalid_recipient), 1 soft.',
-    '3 of 4 other mailboxes of acme.example are over the limit too.',
+    'Of the last 3 bounces, 2 were hard (invalid_recipient), 1 soft.',
+    '3 of 4 other mailboxes of acme.example are also over the limit.',
   ]);
 });
 
@@ -52,11 +52,11 @@ test('where nothing changed in what is watched, it says so, and where to look in
   const fine = { status: 'pass', pass: true, record: null };
   const dns = { at: start, answer: { domain: null, checkedAt: null, records: { spf: fine, dkim: fine, dmarc: fine } } };
   expect(causes({ dns })).toEqual([
-    'Nothing that Warmwarden watches (DNS) changed around that time: check the list that the mailbox writes to.',
+    'Nothing that Warmwarden watches (DNS) changed around that time: check the recipient list of the mailbox.',
   ]);
   const failing = {
     ...dns,
     answer: { ...dns.answer, records: { ...dns.answer.records, spf: { ...fine, pass: false } } },
   };
-  expect(causes({ dns: failing })).toEqual(['SPF did not pass before that time either.']);
+  expect(causes({ dns: failing })).toEqual(['SPF was already failing before that time.']);
 });

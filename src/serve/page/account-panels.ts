@@ -24,11 +24,11 @@ ${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
 
 function accountItem(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Markup {
   const { word, tone } = apiState(account);
-  const queue = account.oldestDueAt === null ? '' : `, the oldest due for ${duration(now - account.oldestDueAt)}`;
+  const queue = account.oldestDueAt === null ? '' : `, the oldest for ${duration(now - account.oldestDueAt)}`;
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
-${account.writable ? '' : html`<p class="bad">The key may not write: breaches are NOT acted on.</p>`}
+${account.writable ? '' : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${numberText(account.requestsPerMinute)} requests a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
@@ -38,7 +38,7 @@ ${account.forecast === null ? '' : dataAge(account.forecast)}
 /** The request budget, and how old each kind of data gets with it. */
 function dataAge(forecast: Forecast): Markup {
   const { oldestMs } = forecast;
-  const ages = `warm-up ${spanText(oldestMs.warmup)}, connection, DNS and blacklists ${spanText(oldestMs.dns)}`;
+  const ages = `warm-up data up to ${spanText(oldestMs.warmup)}; connection, DNS and blacklists up to ${spanText(oldestMs.dns)}`;
   return html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}; ${ages}.</p>
 ${forecast.fits ? '' : html`<p class="muted">${mendText(forecast)}</p>`}`;
 }
@@ -80,11 +80,13 @@ ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.leng
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
   const ill = channel.failingSince !== null && (channel.pending > 0 || channel.givenUp > 0);
   const waiting =
-    channel.pending === 0 ? 'No message waits' : `${counted(channel.pending, 'message waits', 'messages wait')}`;
+    channel.pending === 0
+      ? 'No messages are waiting'
+      : `${counted(channel.pending, 'message is', 'messages are')} waiting`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
-<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message was sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
+<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
 function deliveryItem(delivery: Delivery, now: EpochMs): Markup {

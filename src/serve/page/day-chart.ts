@@ -35,7 +35,7 @@ const chart = { width: 720, left: 44, sentTop: 14, sentHeight: 96, rateTop: 140,
 export function dayChart(parts: DayChartParts): Markup {
   const { actions } = parts;
   const days = daysOf(parts);
-  if (days.length === 0) return html`<p class="muted">There are no days yet.</p>`;
+  if (days.length === 0) return html`<p class="muted">There are no daily statistics yet.</p>`;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
   const limitPpm = days.at(-1)?.limitPpm ?? null;
   const maxRate = Math.max(1_000, ...days.map((day) => Math.max((day.limitPpm ?? 0) * 2, day.ratePpm ?? 0)));
@@ -53,7 +53,7 @@ ${groups}
 ${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
 <text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
-<figcaption><span class="key sent">sent a day</span> <span class="key bounced">bounced a day</span> <span class="key rate">bounce rate of the 7 days before, red over the limit</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
+<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate of the 7 days before, red when over the limit</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
 </figure>
 ${dayTable(days)}`;
 }
@@ -133,7 +133,7 @@ function summary(days: readonly Day[], limitPpm: Ppm | null): string {
   const last = days.at(-1);
   const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
   const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
-  return `Sent and bounced a day over ${days.length} days. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
+  return `Mails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
 function dayTable(days: readonly Day[]): Markup {

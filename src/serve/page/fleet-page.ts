@@ -72,7 +72,7 @@ function since({ rows, fleet, now }: FleetPageParts): Markup {
   const accounts = counted([...fleet.accounts()].length, 'account', 'accounts');
   const oldest = rows.reduce((at, row) => Math.min(at, row.statsAt ?? now), now);
   const unread = rows.filter((row) => row.statsAt === null).length;
-  const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} never`;
+  const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
   const date = new Date(first).toISOString();
   return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
 }
@@ -101,7 +101,7 @@ ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}<
 const moreAlertsPath = `/api/alerts?status=firing&limit=${maxAlerts}`;
 
 function moreAlerts(left: number): Markup {
-  return html`<p class="muted">${counted(left, 'further alert fires', 'further alerts fire')}, none of them more severe than these: see <a href="${moreAlertsPath}">/api/alerts</a>.</p>`;
+  return html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing, and none is more severe than these: see <a href="${moreAlertsPath}">/api/alerts</a>.</p>`;
 }
 
 function alertTitle(alert: Alert): Markup {

@@ -55,7 +55,7 @@ function table(rows: readonly MailboxRow[], now: EpochMs): Markup {
     'State',
     'Mailbox',
     'Mode',
-    'Bounced of sent, against the limit',
+    'Bounce rate against the limit',
     'Bounces left',
     'Health',
     'DNS',
@@ -80,7 +80,7 @@ function tableRow(row: MailboxRow, now: EpochMs): Markup {
 ${cell('State', stateBadge(state), 'state')}
 <th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${troubles === 1 ? '1 alert' : `${troubles} alerts`}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
-${cell('Bounced of sent, against the limit', rateCell(row), 'rate')}
+${cell('Bounce rate against the limit', rateCell(row), 'rate')}
 ${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}
 ${cell('Health', row.healthScore === null ? unknown : html`${numberText(row.healthScore)}`, 'number')}
 ${cell('DNS', dnsCell(row))}

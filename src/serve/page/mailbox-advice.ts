@@ -28,18 +28,18 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
-        ? `Nothing to do yet. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and the guard acts when a second answer shows the same.`
-        : 'The guard has not acted so far. If it cannot wait, pause the warm-up in the mailbox app.';
+        ? `Nothing to do yet. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and the guard acts when a second answer shows the breach again.`
+        : 'The guard has not acted so far. If you cannot wait for it, pause the warm-up in the mailbox app.';
     case 'not_judged':
       return 'The guard cannot judge it, so it does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
       return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
     case 'recovering':
-      return 'Nothing to do: it sends less, and the limit of recovery mode applies. If it keeps bouncing, Warmwarden pauses its warm-up.';
+      return 'Nothing to do: the mailbox sends less, and the limit of recovery mode applies. If its mails keep bouncing, Warmwarden pauses its warm-up.';
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':
-      return 'The guard has not acted. If you find out where the bounces come from, it may not have to.';
+      return 'The guard has not acted. Find out now where the bounces come from, so that it does not have to.';
     case 'paused_by_others':
       return 'Somebody else paused its warm-up, so Warmwarden leaves it paused. Nothing to do if that is on purpose.';
     case 'not_running':

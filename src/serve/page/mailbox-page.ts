@@ -92,12 +92,12 @@ function factsPanel(row: MailboxRow, now: EpochMs): Markup {
   const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
     html`<div><dt>${name}</dt><dd>${value} <small>${at === undefined ? '' : age(at, now)}</small></dd></div>`;
   return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
-<div class="wide"><dt>Bounced of sent, in the guard’s window</dt><dd>${rateCell(row)}</dd></div>
+<div class="wide"><dt>Bounce rate in the guard’s window</dt><dd>${rateCell(row)}</dd></div>
 ${fact('Stats', known(rowsKnown(row)), mailbox.stats?.at ?? null)}
 ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)), undefined)}
-${fact('Mails a day at most', known(dailyLimitOf(mailbox)), undefined)}
+${fact('Daily limit', known(dailyLimitOf(mailbox)), undefined)}
 ${fact('Health score', known(row.healthScore), undefined)}
 ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
 ${fact('Connection', connectionOf(row), detail?.at ?? null)}

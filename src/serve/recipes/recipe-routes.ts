@@ -76,7 +76,7 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
         c,
         403,
         'not_allowed',
-        "Only a key with the role operator may cancel another key's run; this key is a viewer.",
+        "Only a key with the role operator may cancel another key's run; this key has the role viewer.",
       );
     }
     const cancelled = 'refused' in run ? run : await service.cancel(id);

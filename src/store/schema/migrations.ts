@@ -48,7 +48,7 @@ export async function migrate(db: Db): Promise<void> {
 export function refuseNewer(version: number): void {
   if (version <= schemaVersion) return;
   throw new NewerStoreError(
-    `The store has schema version ${version}, this Warmwarden supports ${schemaVersion}: start the newer version again, or use another store.`,
+    `The store has schema version ${version}, but this Warmwarden supports only ${schemaVersion}: start the newer version again, or use another store.`,
   );
 }
 
