@@ -61,7 +61,8 @@ export function datesText(from: IsoDate, to: IsoDate): string {
 
 /** `from 14 to 20 March`, `on 20 March`. */
 export function onDatesText(from: IsoDate, to: IsoDate): string {
-  return `${from === to ? 'on' : 'from'} ${datesText(from, to)}`;
+  const dates = datesText(from, to);
+  return from === to ? `on ${dates}` : `from ${dates}`;
 }
 
 /** `10:02 UTC`, `11:02 Europe/Berlin`. For a moment that is at most a day from what surrounds it. `zone`: an IANA name. */

@@ -78,7 +78,7 @@ describe('recovery_without_effect', () => {
     expect(active(rule, recovering(40), dayMs)).toBe(true);
     expect(active(rule, recovering(16), dayMs)).toBe(true);
     expect(active(rule, recovering(15), dayMs)).toBe(false);
-    expect(conditionOf(rule, recovering(40), dayMs).facts.sentences.join(' ')).toContain('still 40, over 15');
+    expect(conditionOf(rule, recovering(40), dayMs).facts.sentences.join(' ')).toContain('still 40 mails, over the 15');
   });
 
   test('says nothing about a daily limit that is not told, and is no matter of pauses or of others', () => {

@@ -45,7 +45,7 @@ describe('an error', () => {
     const plain = await commandLine(args);
     expect(plain.code).toBe(1);
     expect(plain.stderr).toMatch(
-      /^warmwarden: There is no store at .*: has the daemon ever run with this configuration\?\n$/,
+      /^warmwarden: There is no store at .*: check the configuration, or start the daemon with it once to create the store\.\n$/,
     );
     expect((await commandLine([...args, '--debug'])).stderr).toContain('    at ');
   });
@@ -115,7 +115,7 @@ describe('beside no daemon', () => {
 
   test('`writes on`, as messages name it, asks for nothing but a yes', async () => {
     const { code, stderr } = await commandLine(['writes', 'on', '--yes', ...config]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .*\?\n$/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\.\n$/)]);
   });
 
   test.each([
@@ -124,7 +124,10 @@ describe('beside no daemon', () => {
     ['recipes', 'run', 'at-risk'],
   ])('%s %s says that there is no store', async (...args) => {
     const { code, stderr } = await commandLine([...args, ...config]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^warmwarden: There is no store at .*\?\n$/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^warmwarden: There is no store at .* to create the store\.\n$/),
+    ]);
   });
 });
 

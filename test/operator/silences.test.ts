@@ -85,7 +85,7 @@ test('a silence that fits nothing, or everything, is refused with what there is'
 test('a silence says how many it mutes and that it mutes what the guard does too, survives a restart, and ends by its id', async () => {
   const outcome = await askDaemon(path, 'silence-add', { match: { domain: ['acme.*'] }, for_seconds: 3_600, ...asker });
   expect(outcome.result).toBe('done');
-  expect(outcome.messages[0]).toMatch(/It matches 2 alerts that fire now\.$/);
+  expect(outcome.messages[0]).toMatch(/It matches 2 alerts that are firing now\.$/);
   expect(outcome.messages[2]).toMatch(/also mutes messages about what the guard does/);
   const [silence] = (await store.loadPicture()).silences;
   expect(silence).toMatchObject({ match: { domain: ['acme.*'] }, ...asker });

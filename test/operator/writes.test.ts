@@ -130,7 +130,7 @@ test('it is told while it is on and when it ends, with who and why', async () =>
   ]);
   const [firing, , resolved] = await store.outbox.unnotifiedTransitions(10);
   expect(firing?.transition.alert).toMatchObject({ severity: 'warning', account: '', mailboxId: null });
-  expect(firing?.transition.alert.facts.sentences[0]).toMatch(/^Switched off by ann at .*: a look first\.$/);
+  expect(firing?.transition.alert.facts.sentences[0]).toMatch(/^Switched off by ann on .*: a look first\.$/);
   expect(firing?.transition.alert.facts.sentences.at(-1)).toBe('To allow writes now: `warmwarden writes on`.');
   expect(resolved?.transition.alert.facts.sentences).toEqual(['Switched on by ann: a look first.']);
 });

@@ -49,7 +49,7 @@ describe('an operator command on a mailbox', () => {
     );
     const silence = { match: { domain: ['northbeam.example'] }, for_seconds: 3_600, dry_run: true };
     expect((await stage.command('silence-add', silence)).messages[0]).toMatch(
-      /^The silence lasts until .* It matches no alerts that fire now\./,
+      /^The silence lasts until .* It matches no alerts that are firing now\./,
     );
     const nothing = await stage.command('breaker-release', { dry_run: true });
     expect(nothing).toEqual({

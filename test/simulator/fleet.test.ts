@@ -158,7 +158,7 @@ test("a person's change in the service's own pages shows in the answers", async 
   fleet.remove('eve@two.example');
   expect(fleet.add({ ...bob, email: 'eve@two.example' }).email).toBe('eve@two.example');
   expect(() => fleet.pause('bob@two.example')).toThrow('the fleet has no bob@two.example');
-  expect(() => fleet.add(ann)).toThrow('has ann@one.example already');
+  expect(() => fleet.add(ann)).toThrow('already has ann@one.example');
 });
 
 /** Everything a client can see of a mailbox. */

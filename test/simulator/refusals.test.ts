@@ -62,9 +62,9 @@ test.each([
   [{ reply_rate: 100.5 }, 'config.reply_rate'],
   [{ send_window_start: 24 }, 'config.send_window_start'],
   [{ send_window_end: 9 }, 'send_window_start must be before'],
-  [{ thread_rate: 10 }, 'config.thread_rate can not be updated'],
-  [{ weekdays_only: false }, 'config.weekdays_only can not be updated'],
-  [{ warmup_mode: 'recovery', toString: 1 }, 'config.toString can not be updated'],
+  [{ thread_rate: 10 }, 'config.thread_rate cannot be updated'],
+  [{ weekdays_only: false }, 'config.weekdays_only cannot be updated'],
+  [{ warmup_mode: 'recovery', toString: 1 }, 'config.toString cannot be updated'],
 ])('update_config with %j is a 400 and changes nothing', async (config, error) => {
   await using served = await serve();
   const before = await served.warmup('ann@one.example');

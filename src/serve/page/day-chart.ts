@@ -4,7 +4,7 @@ import type { Action } from '../../model/action.ts';
 import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
 import type { Ppm } from '../../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
-import { numberText } from '../../wording/phrases.ts';
+import { counted, numberText } from '../../wording/phrases.ts';
 import { share } from '../wording.ts';
 import type { Markup } from './elements.ts';
 
