@@ -77,7 +77,7 @@ function openStore(file: string, world: World): Opened {
   );
   const runner = openOfflineRecipes(places, world);
   const alone = serviceSource(runner.service, { by: userName(), role: 'operator' });
-  const noStore = `There is no store at ${storePath} yet, and no daemon listens: has the daemon ever run with this configuration?`;
+  const noStore = `There is no store at ${storePath} yet, and no daemon listens: check the configuration, or start the daemon with it once to create the store.`;
   const careful: ToolSource = {
     ...alone,
     start: async (...asked) => (existsSync(storePath) ? alone.start(...asked) : { ok: false, said: [noStore] }),

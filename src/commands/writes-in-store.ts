@@ -21,7 +21,9 @@ const later =
 export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
   const { storePath, accountNames } = findPlaces(file);
   if (!existsSync(storePath))
-    return failed(`There is no store at ${storePath}: has the daemon ever run with this configuration?`);
+    return failed(
+      `There is no store at ${storePath}: check the configuration, or start the daemon with it once to create the store.`,
+    );
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const store = await openAlone(storePath, world.clock.now());
   if ('result' in store) return store;
