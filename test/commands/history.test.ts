@@ -135,6 +135,6 @@ describe('writes without a daemon', () => {
   test('where there is no store, none is made', async () => {
     rmSync(path);
     const { code, stderr } = await run('writes', 'off', '--reason', 'x', '--yes');
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\.)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no store at .* to create the store\./)]);
   });
 });
