@@ -2,10 +2,10 @@
 import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
 import { severities } from '../model/alert.ts';
-import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../serve/alerts-answer.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
+import { askFor, type DaemonAddress } from './daemon-client.ts';
 import { exitFailed } from './exit-codes.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';

@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import type { CommandOutcome } from '../model/operator-command.ts';
-import type { DaemonAddress } from '../operator/daemon-client.ts';
 import { userName } from '../operator/user-name.ts';
 import { CommandError } from './command-error.ts';
+import type { DaemonAddress } from './daemon-client.ts';
 import { type DaemonOptions, operatorsAddressOf, report, withDaemonOptions } from './send-command.ts';
 import { onScreen } from './terminal.ts';
 

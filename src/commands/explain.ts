@@ -1,11 +1,11 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
-import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
 import { type ExplainAnswer, type Explanation, explainAnswer } from '../serve/explain-answer.ts';
 import { sentence } from '../wording/explain.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
+import { askFor, type DaemonAddress, UnknownNameError } from './daemon-client.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';

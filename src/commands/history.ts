@@ -1,10 +1,10 @@
 // `warmwarden history`: the audit log. Who did what, when, why, and what came of it; of the daemon, or of its store alone.
 import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
-import { askFor, type DaemonAddress, UnknownNameError } from '../operator/daemon-client.ts';
 import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/history-answer.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
+import { askFor, type DaemonAddress, UnknownNameError } from './daemon-client.ts';
 import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';

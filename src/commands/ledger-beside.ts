@@ -1,6 +1,7 @@
 // The store of a daemon that does not answer, for commands that read: what was known last.
-import { type DaemonAddress, NoDaemonError } from '../operator/daemon-client.ts';
+
 import { Ledger } from '../store/ledger.ts';
+import { type DaemonAddress, NoDaemonError } from './daemon-client.ts';
 
 /** Throws with a sentence when there is no store at the address, or only a URL. */
 export function ledgerBeside(address: DaemonAddress): Ledger {

@@ -3,8 +3,8 @@
 import { Argument, Command } from 'commander';
 import { type WarmupMode, warmupModes } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
-import { askDaemon } from '../operator/daemon-client.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+import { askDaemon } from './daemon-client.ts';
 import { duration } from './duration.ts';
 
 export function pauseCommand(): Command {

@@ -1,7 +1,7 @@
 // `warmwarden __mailboxes`: the names of guarded mailboxes for the shell's completion, from the running daemon or its store.
 import { Command } from 'commander';
-import { askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import type { FleetAnswer } from '../serve/routes.ts';
+import { askFor, type DaemonAddress } from './daemon-client.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { configOption } from './options.ts';
 import { addressOf } from './send-command.ts';

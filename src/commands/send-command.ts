@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { isLoopback } from '../config/secrets.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
-import type { DaemonAddress } from '../operator/daemon-client.ts';
 import { CommandError } from './command-error.ts';
+import type { DaemonAddress } from './daemon-client.ts';
 import { exitDone } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';

@@ -2,10 +2,10 @@
 import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
-import { askDaemon, askFor, type DaemonAddress } from '../operator/daemon-client.ts';
 import { silenceJson } from '../serve/json-answers.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
+import { askDaemon, askFor, type DaemonAddress } from './daemon-client.ts';
 import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';

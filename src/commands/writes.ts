@@ -1,8 +1,8 @@
 // `warmwarden writes off|on`: the emergency stop. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
 import { secondMs } from '../model/time.ts';
-import { askDaemon, daemonListens } from '../operator/daemon-client.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
+import { askDaemon, daemonListens } from './daemon-client.ts';
 import { duration } from './duration.ts';
 import { switchInStore } from './writes-in-store.ts';
 

@@ -2,8 +2,8 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { askDaemon } from '../../src/commands/daemon-client.ts';
 import { minuteMs } from '../../src/model/time.ts';
-import { askDaemon } from '../../src/operator/daemon-client.ts';
 import { socketPathOf } from '../../src/operator/socket.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { oliver, stormOf } from '../watch/duty.ts';

@@ -3,13 +3,13 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import { askDaemon } from '../../src/commands/daemon-client.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { CommandOutcome } from '../../src/model/operator-command.ts';
 import { secondMs } from '../../src/model/time.ts';
 import type { OperationBody, OperationName } from '../../src/operator/command-requests.ts';
-import { askDaemon } from '../../src/operator/daemon-client.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { Scenario } from '../../src/simulator/scenario.ts';

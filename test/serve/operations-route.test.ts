@@ -1,9 +1,9 @@
 // The commands over HTTP: for an operator's token only, as JSON only, and the same requests as over the socket.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { askDaemon } from '../../src/commands/daemon-client.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-command.ts';
-import { askDaemon } from '../../src/operator/daemon-client.ts';
 import { serve } from './running-server.ts';
 
 const token = (name: string, role: 'operator' | 'viewer') => {

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { commandName } from '../command-name.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
-import type { OperationBody, OperationName } from './command-requests.ts';
-import { socketPathOf } from './socket.ts';
+import type { OperationBody, OperationName } from '../operator/command-requests.ts';
+import { socketPathOf } from '../operator/socket.ts';
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
