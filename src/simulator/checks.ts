@@ -43,15 +43,23 @@ export function sendingIp(mailbox: Mailbox): string {
 /** When each mailbox was last measured for one kind of check. */
 export class Measurements {
   readonly #refreshedAt = new Map<string, number>();
+  readonly #dropped = new Set<string>();
 
   /** Takes a new measurement; answers its time. */
   refresh(mailbox: Mailbox, now: number): number {
+    this.#dropped.delete(mailbox.id);
     this.#refreshedAt.set(mailbox.id, now);
     return now;
   }
 
-  /** The time of the newest measurement, at most an hour before `now`: a request for it changes nothing. */
+  /** Forgets the newest measurement, so that the next request takes a new one. */
+  drop(mailbox: Mailbox): void {
+    this.#dropped.add(mailbox.id);
+  }
+
+  /** The time of the newest measurement, at most an hour before `now`: only after `drop` a request takes a new one. */
   latest(mailbox: Mailbox, now: number): number {
+    if (this.#dropped.has(mailbox.id)) return this.refresh(mailbox, now);
     const offset = chanceKey(mailbox.domain) % measureEveryMs;
     const hourly = Math.floor((now - offset) / measureEveryMs) * measureEveryMs + offset;
     return Math.max(hourly, mailbox.createdAt, this.#refreshedAt.get(mailbox.id) ?? 0);

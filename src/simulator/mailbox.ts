@@ -52,6 +52,8 @@ export class Mailbox {
   readonly #lateBounces: { at: number; mail: SentMail; bounce: Bounce }[] = [];
   #config: WarmupConfig;
   #running = true;
+  /** The day of the last change of mode or resume; null when there was none. */
+  #changedOn: number | null = null;
   /** The vendor's own pause that holds it; null when nobody or somebody else does. */
   #heldBy: Affliction | null = null;
   #at: number;
@@ -133,6 +135,11 @@ export class Mailbox {
     return this.incidentsAt(this.#at).some(({ kind }) => kind === 'disconnect');
   }
 
+  /** Whether its mode was changed, or its warm-up resumed, on this UTC day. */
+  get changedToday(): boolean {
+    return this.#changedOn === this.#today.day;
+  }
+
   /** Lives on until `until` (epoch milliseconds). A time that has passed already changes nothing. */
   advance(until: number): void {
     for (;;) {
@@ -168,7 +175,10 @@ export class Mailbox {
     const before = this.#config;
     const limit = this.dailyLimit;
     this.#config = { ...before, ...change };
-    if (this.#config.mode !== before.mode) this.#rampDay = rampDayFor(this.#config.mode, limit);
+    if (this.#config.mode !== before.mode) {
+      this.#rampDay = rampDayFor(this.#config.mode, limit);
+      this.#changedOn = this.#today.day;
+    }
     const sameHours = this.#config.windowStart === before.windowStart && this.#config.windowEnd === before.windowEnd;
     // A plan is made anew only when it has to change: a new reply rate must not move the day's mails.
     if (!sameHours || this.dailyLimit !== limit || this.#config.mode !== before.mode) this.#replan();
@@ -223,6 +233,7 @@ export class Mailbox {
   #setRunning(running: boolean): boolean {
     if (this.#running === running) return false;
     this.#running = running;
+    if (running) this.#changedOn = this.#today.day;
     this.#replan();
     return true;
   }

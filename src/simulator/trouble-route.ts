@@ -23,6 +23,8 @@ export interface Trouble {
   readonly mailboxes: readonly string[];
   /** One sentence for people. */
   readonly message: string;
+  /** Why a guard is likely to do nothing about it; null when one acts. */
+  readonly caveat: string | null;
 }
 
 const request = z.strictObject({ kind: z.enum(troubleKinds), target: z.string().min(1).max(320) });
@@ -36,15 +38,17 @@ export function readTroubleRequest(value: unknown): TroubleRequest {
 }
 
 /** Lets it happen. Throws a Refusal: 404 for a name that the fleet does not have, 409 for a mailbox that sends nothing. */
-export function strike(fleet: Fleet, dns: Measurements, now: number, { kind, target }: TroubleRequest): Trouble {
+export function strike(fleet: Fleet, checks: readonly Measurements[], { kind, target }: TroubleRequest): Trouble {
   const one = named(fleet, target);
   const struck =
     kind === 'dns-failure' || kind === 'repair' ? ofDomain(fleet, one?.domain ?? target) : one ? [one] : [];
   const [first] = struck;
   if (!first) throw new Refusal(404, unknown(fleet, target));
   const message = happen[kind](fleet, first, struck);
-  for (const mailbox of struck) dns.refresh(mailbox, now);
-  return { success: true, kind, mailboxes: struck.map(({ email }) => email), message };
+  // A measurement of the moment before would show the old state for up to an hour.
+  for (const measurements of checks) for (const mailbox of struck) measurements.drop(mailbox);
+  const caveat = kind === 'breach' ? breachCaveat(first) : null;
+  return { success: true, kind, mailboxes: struck.map(({ email }) => email), message, caveat };
 }
 
 type Happen = (fleet: Fleet, mailbox: Mailbox, all: readonly Mailbox[]) => string;
@@ -60,9 +64,10 @@ const happen: Readonly<Record<TroubleKind, Happen>> = {
     befallEach(fleet, all, { kind: 'disconnect', error: loginError });
     return `${email} is disconnected (${loginError}) and sends nothing.`;
   },
-  repair: (fleet, _mailbox, all) => {
+  repair: (fleet, { domain }, all) => {
     fleet.repair(all);
-    return `DNS, listings and logins of ${counted(all.length)} are in order again. Mails that bounced stay bounced.`;
+    const whole = `the domain ${domain} (${counted(all.length)})`;
+    return `DNS, listings and logins of ${whole} are in order again. Mails that bounced stay bounced.`;
   },
 };
 
@@ -87,6 +92,19 @@ function bounced({ email, config }: Mailbox, { days, sent, bounced }: Counts): s
   const when = days === 2 ? 'today and yesterday' : `in the last ${days} days`;
   const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]} %.`;
   return `${email} sent ${sent} mails ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
+}
+
+/** A guard counts mails only from the day after a change of mode or a resume, and in recovery none from before it. */
+function breachCaveat({ email, config, changedToday }: Mailbox): string | null {
+  const instead =
+    'Use `simulator emergency`, or a mailbox in balanced, slow or aggressive mode that was not changed today.';
+  if (changedToday) {
+    const why = `The mode of ${email} was changed, or its warm-up resumed, today`;
+    return `${why}: Warmwarden counts only mails from tomorrow on, and does nothing about this breach. ${instead}`;
+  }
+  if (config.mode !== 'recovery') return null;
+  const why = `${email} is in recovery mode already: Warmwarden does not count the mails from before it was`;
+  return `${why}, and is likely to do nothing about this breach. ${instead}`;
 }
 
 function named(fleet: Fleet, name: string): Mailbox | undefined {

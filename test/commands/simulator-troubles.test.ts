@@ -63,6 +63,14 @@ describe('a trouble', () => {
     expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
   });
 
+  test('about which a guard does nothing says so, and not when a daemon sees it', async () => {
+    await using own = await serve();
+    own.simulator.fleet.setMode(ann.email, 'recovery');
+    const { code, stdout } = await simulator('breach', ann.email, '--url', own.simulator.url);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('does nothing about this breach')]);
+    expect(stdout).not.toContain('A daemon sees it');
+  });
+
   test('finds the simulator by --port, too, and prints JSON', async () => {
     const port = new URL(served.simulator.url).port;
     const { code, stdout } = await simulator('dns-failure', ann.email, '--port', port, '--json');

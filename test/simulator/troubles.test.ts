@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { modeRamps, type WarmupMode, warmupModes } from '../../src/simulator/ramp.ts';
 import type { MailboxSpec } from '../../src/simulator/scenario.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
+import { createLog, movedClock } from '../../src/world.ts';
 import { goOnDuty, jonas, oliver, stormOf } from '../watch/duty.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
@@ -93,6 +94,53 @@ test('a DNS failure of a domain shows at once in every mailbox of it, until it i
   // The domain of a mailbox is meant where one is named.
   await strike(served, 'dns-failure', bob.email);
   expect(await all()).toEqual(['pass', 'pass', 'fail']);
+});
+
+test('a DNS failure shows, and a repair of DNS and listings, where each look at the clock is later than the last', async () => {
+  const moved = movedClock(scenarioStart);
+  let looks = 0;
+  const clock = { ...moved, now: () => moved.now() + looks++ };
+  const log = createLog({ level: 'silent', format: 'json' }, clock);
+  await using served = await serve({ world: { clock, random: () => 0.5, log, command: 'warmwarden' } });
+  const check = async (of: string) => (await served.ask(`/v1/${of}?mailbox_id=${served.idOf(ann.email)}`)).body;
+  expect((await check('dns')).spf.status).toBe('pass');
+  const before = clock.now();
+  await strike(served, 'dns-failure', ann.email);
+  const failed = await check('dns');
+  expect([failed.spf.status, Date.parse(failed.checked_at) > before]).toEqual(['fail', true]);
+  expect((await check('dns')).checked_at).toBe(failed.checked_at);
+  served.simulator.fleet.addIncident({ kind: 'listing', mailbox: ann.email, lists: ['list.example'], from: 0 });
+  const listed = async () => JSON.stringify(await check('blacklist')).includes('list.example');
+  await served.ask(`/v1/blacklist?mailbox_id=${served.idOf(ann.email)}&refresh=true`);
+  expect(await listed()).toBe(true);
+  await strike(served, 'repair', ann.email);
+  expect([(await check('dns')).spf.status, await listed()]).toEqual(['pass', false]);
+});
+
+test('a repair names the domain that it repairs, by a mailbox of it, too', async () => {
+  await using served = await serve({ scenario: scenarioOf([ann, { ...ann, email: 'amy@one.example' }, bob]) });
+  const message = async (target: string) => (await strike(served, 'repair', target)).body.message;
+  const start = 'DNS, listings and logins of the domain';
+  expect(await message(ann.email)).toContain(`${start} one.example (2 mailboxes) are in order again.`);
+  expect(await message('two.example')).toContain(`${start} two.example (1 mailbox) are in order again.`);
+});
+
+test('a breach says when a guard does nothing about it: in recovery mode, and on the day of a change', async () => {
+  await using served = await serve({ scenario: scenarioOf([...oneOfEachMode, bob]) });
+  const caveat = async (kind: string, mailbox: string) => (await strike(served, kind, mailbox)).body.caveat;
+  for (const mode of ['slow', 'balanced', 'aggressive'] as const)
+    expect(await caveat('breach', email(mode))).toBeNull();
+  expect(await caveat('breach', email('recovery'))).toContain('is in recovery mode already');
+  served.simulator.fleet.setMode(email('balanced'), 'recovery');
+  await served.act(bob.email, 'pause');
+  await served.act(bob.email, 'resume');
+  const today = 'counts only mails from tomorrow on, and does nothing about this breach';
+  expect(await caveat('breach', email('balanced'))).toContain(today);
+  expect(await caveat('breach', bob.email)).toContain(today);
+  expect(await caveat('emergency', bob.email)).toBeNull();
+  await served.clock.advance(dayMs);
+  expect(await caveat('breach', email('balanced'))).toContain('is in recovery mode already');
+  expect(await caveat('breach', bob.email)).toBeNull();
 });
 
 test('a disconnection shows at once in list and detail, until it is repaired', async () => {

@@ -51,7 +51,7 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'repair',
     target: 'domain',
-    description: 'repair DNS, listings and logins of a mailbox, or of all mailboxes of a domain',
+    description: 'repair DNS, listings and logins of a domain, named by itself or by one of its mailboxes',
     seen: ['A daemon that sent an alert reports that it is resolved, once it has read that.'],
   },
 ];
@@ -78,8 +78,8 @@ export function troubleSubcommands(): readonly Command[] {
 
 async function letHappen(one: TroubleCommand, target: string, { port, host, url, json }: Flags): Promise<void> {
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '');
-  const { mailboxes, message } = await ask(base, { kind: one.kind, target });
-  const messages = [message, ...one.seen];
+  const { mailboxes, message, caveat } = await ask(base, { kind: one.kind, target });
+  const messages = caveat ? [message, caveat] : [message, ...one.seen];
   if (json) printJson('simulator breach', { result: 'done', mailboxes, messages });
   else process.stdout.write(`${messages.join('\n')}\n`);
 }
