@@ -49,7 +49,7 @@ export function guardHeld(
         : `${name}: the circuit breaker is closed again`,
       sentences: open
         ? [
-            `Since ${momentText(breaker.openSince ?? about.now, about.zone)}, the circuit breaker has held actions on ${counted(held.length, 'mailbox', 'mailboxes')} of ${counted(domains, 'domain')}. Many breaches at the same time point to a fault of the provider or bad data.`,
+            `The circuit breaker has been holding actions since ${momentText(breaker.openSince ?? about.now, about.zone)}. ${breachText(breaker)} Many breaches at the same time point to a fault of the provider or bad data.`,
             `NOT ACTED on: ${named.join(', ')}${more}.`,
             onward,
             `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. If not, do nothing.`,
@@ -65,6 +65,16 @@ export function guardHeld(
       accounts,
     },
   };
+}
+
+/** Everything that breached, as the breaker counted it: what was acted on before it opened belongs to it. */
+function breachText({ entries }: BreakerState): string {
+  const domains = new Set(entries.map(({ domain }) => domain)).size;
+  const held = entries.filter((entry) => entry.held).length;
+  const acted = entries.length - held;
+  const breached = entries.length === 1 ? 'has breached its limits' : 'have breached their limits at the same time';
+  const actedOn = `${acted === 0 ? 'none' : acted} ${acted > 1 ? 'were' : 'was'} acted on`;
+  return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
 }
 
 /** Of a base_url what people call it by: the host. */

@@ -12,6 +12,8 @@ const more = '…';
 /** A command as our sentences write it, or one character. */
 const pieces = /`[^`\n]*`|[\s\S]/gu;
 
+const command = /`[^`\n]*`/;
+
 /** At most `max` characters as Slack counts them (escaped, UTF-16). A command is there as a whole, or not at all. */
 export function slackText(text: string, max: number): string {
   const harmless = text.replace(unseen, ' ').replace(everyone, '@\u200b');
@@ -22,6 +24,22 @@ export function slackText(text: string, max: number): string {
     out += next;
   }
   return out;
+}
+
+/**
+ * Sentences in one text of at most `max` characters. Where they do not all fit, those with a command stay whole, after
+ * as much of the others as there is room for: half of "To undo this" helps no one.
+ */
+export function slackSentences(sentences: readonly string[], separator: string, max: number): string {
+  const joined = sentences.join(separator);
+  const whole = slackText(joined, Number.POSITIVE_INFINITY);
+  if (whole.length <= max) return whole;
+  const commands = sentences.filter((sentence) => command.test(sentence));
+  const kept = slackText(commands.join(separator), Number.POSITIVE_INFINITY);
+  const room = max - kept.length - separator.length;
+  if (commands.length === 0 || room < more.length) return slackText(joined, max);
+  const others = sentences.filter((sentence) => !command.test(sentence)).join(separator);
+  return [slackText(others, room), kept].filter((text) => text !== '').join(separator);
 }
 
 /** The whole text when it just fits. */

@@ -17,7 +17,7 @@ import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
 import { briefLead, countsText, messageTitle } from './message-title.ts';
 import { type Answer, failureOf, postJson } from './post.ts';
-import { isPlainLink, slackLink, slackText } from './slack-text.ts';
+import { isPlainLink, slackLink, slackSentences, slackText } from './slack-text.ts';
 
 export interface SlackSettings {
   readonly name: string;
@@ -35,9 +35,9 @@ const maxHeader = 150;
 const maxFallback = 300;
 /** Alerts that one message tells in words. */
 const maxSlackAlerts = 20;
-/** A single alert gets a section's whole room; of several each gets a part, since Slack also limits their sum. */
-const maxSectionAlone = 3_000;
-const maxSectionInGroup = 500;
+/** What Slack takes in one section, and what the sections of a message share, since it also limits their sum. */
+const maxSection = 3_000;
+const maxSections = 10_000;
 const maxNoticeSections = 10;
 const maxNoticeSection = 1_250;
 const linkRoom = 600;
@@ -95,7 +95,11 @@ function blocksOf(message: GroupMessage, { pageUrl, timeZone }: SlackSettings): 
   const zone = timeZone();
   const [only] = transitions;
   const alone = transitions.length === 1 && only !== undefined;
-  const shown = transitions.slice(0, maxSlackAlerts).map((transition) => section(alertText(transition, alone, zone)));
+  const told = transitions.slice(0, maxSlackAlerts);
+  const max = Math.min(maxSection - linkRoom, Math.floor(maxSections / told.length));
+  const shown = told.map((transition) =>
+    section(alone ? aloneText(transition, zone) : memberText(transition, max, zone)),
+  );
   const left = transitions.length - shown.length;
   const rest = left > 0 ? [context(`and ${left} more: see the page.`)] : [];
   const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
@@ -112,18 +116,24 @@ function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSett
   return [...shown, ...actions(pageButton(pageUrl)), context(momentText(at, timeZone()))];
 }
 
-/** An alert in words: its title when it is one of several, what happened, since when, and where to look. */
-function alertText(transition: Transition, alone: boolean, zone: string): string {
+/** The only alert of a message: what happened, and since when. Its title stands in the header. */
+function aloneText(transition: Transition, zone: string): string {
+  const { title, sentences } = transition.alert.facts;
+  const tail = slackText(timesText(transition, zone), 100);
+  const words = slackSentences(sentences, '\n', maxSection - tail.length - 1);
+  return `${words || slackText(title, maxHeader)}\n${tail}`;
+}
+
+/** One alert of several, in `max` characters and a link: its title, what happened, its rule, since when. */
+function memberText(transition: Transition, max: number, zone: string): string {
   const { title, sentences, numbers } = transition.alert.facts;
   const page = numbers['page_url'];
-  const link = !alone && typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
-  const rule = alone ? '' : transition.alert.rule;
-  const tail = [rule, slackText(timesText(transition, zone), 100), link].filter((text) => text !== '').join(' · ');
-  const room = (alone ? maxSectionAlone : maxSectionInGroup + link.length) - tail.length - 1;
-  const words = alone
-    ? sentences.join('\n')
-    : [`${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`, sentences.join(' ')].join('\n');
-  return `${slackText(words || title, room)}\n${tail}`;
+  const link = typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
+  const times = slackText(timesText(transition, zone), 100);
+  const tail = [transition.alert.rule, times, link].filter((text) => text !== '').join(' · ');
+  const head = slackText(`${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`, maxHeader);
+  const room = max + link.length - tail.length - head.length - 2;
+  return `${head}\n${slackSentences(sentences, ' ', room)}\n${tail}`;
 }
 
 /** How an alert's line begins where a message tells of several. */

@@ -5,6 +5,7 @@ import type { CommandOutcome, DaemonCommands } from '../model/operator-command.t
 import { warmupModes } from '../model/policy.ts';
 import { dayMs, secondMs } from '../model/time.ts';
 import { invalid } from './plan.ts';
+import { readRequest } from './request-problems.ts';
 
 /** Ten years: an end far beyond that is no date any more. */
 const longestSeconds = (10 * 365 * dayMs) / secondMs;
@@ -86,17 +87,23 @@ function common({ by, reason, dry_run: dryRun, plan }: Common) {
   return { by, reason, dryRun, plan };
 }
 
-/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
-export async function answerOperation(name: string, body: unknown, to: DaemonCommands): Promise<CommandOutcome> {
+/**
+ * Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence; `advise` is
+ * what the sender might do about such a body.
+ */
+export async function answerOperation(
+  name: string,
+  body: unknown,
+  to: DaemonCommands,
+  advise?: string,
+): Promise<CommandOutcome> {
   if (!Object.hasOwn(shapes, name)) return invalid(`This daemon has no operation ${name}.`);
-  return answerKnown(name as OperationName, body, to);
+  return answerKnown(name as OperationName, body, to, advise);
 }
 
-async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands) {
-  const read = shapes[name].safeParse(body);
-  if (read.success) return carry[name](read.data as Read<Name>, to);
-  const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
-  return invalid(
-    `The request for ${name} cannot be read (${problems.join('; ')}). Check that the command and the daemon have the same version.`,
-  );
+async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, advise?: string) {
+  const request = readRequest(shapes[name], body, 'the body');
+  if ('read' in request) return carry[name](request.read as Read<Name>, to);
+  const advice = advise === undefined ? '' : ` ${advise}`;
+  return invalid(`The request for ${name} cannot be read: ${request.wrong}.${advice}`);
 }

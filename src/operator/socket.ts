@@ -75,6 +75,9 @@ function close(server: Server): Promise<void> {
   });
 }
 
+/** Only this program's commands ask here. */
+const sameVersion = 'Check that the command and the daemon have the same version.';
+
 async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promise<CommandOutcome> {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -85,5 +88,5 @@ async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promi
     pieces.push(piece);
   }
   const body: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'));
-  return answerOperation(asked.url?.slice(1) ?? '', body, commands);
+  return answerOperation(asked.url?.slice(1) ?? '', body, commands, sameVersion);
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
+import { readRequest } from '../operator/request-problems.ts';
 import { iso, silenceJson } from './json-answers.ts';
 
 const usualLimit = 100;
@@ -28,10 +29,9 @@ export type AlertsAnswer = ReturnType<typeof answerOf>;
 
 /** `asked`: `limit`, `status` and `severity`; what is not named restricts nothing. */
 export function alertsAnswer(known: KnownAlerts, asked: Readonly<Record<string, string>>) {
-  const read = query.safeParse(asked);
-  if (read.success) return { status: 200, body: answerOf(known, read.data) } as const;
-  const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the query'}: ${message}`);
-  return { status: 400, body: { error: 'Bad request', message: `${problems.join('; ')}.` } } as const;
+  const request = readRequest(query, asked, 'the query');
+  if ('read' in request) return { status: 200, body: answerOf(known, request.read) } as const;
+  return { status: 400, body: { error: 'Bad request', message: `${request.wrong}.` } } as const;
 }
 
 function answerOf({ alerts, silences, now }: KnownAlerts, { limit, status, severity }: z.infer<typeof query>) {

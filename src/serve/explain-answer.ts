@@ -5,6 +5,7 @@ import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { readRequest } from '../operator/request-problems.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
 import { actionJson, decisionJson } from './json-answers.ts';
@@ -26,19 +27,16 @@ export type ExplainAnswer = Explanation | { readonly error: string; readonly mes
 
 const entriesShown = 20;
 
-const query = z.strictObject({ mailbox: z.string(), at: z.iso.datetime({ offset: true }).optional() });
+const shape = z.strictObject({ mailbox: z.string(), at: z.iso.datetime({ offset: true }).optional() });
 
 export async function explainAnswer(
   source: ExplainSource,
   { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
   asked: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: ExplainAnswer }> {
-  const read = query.safeParse(asked);
-  if (!read.success) {
-    const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the query'}: ${message}`);
-    return { status: 400, body: { error: 'Bad request', message: `${problems.join('; ')}.` } };
-  }
-  const { mailbox: name, at } = read.data;
+  const query = readRequest(shape, asked, 'the query');
+  if ('wrong' in query) return { status: 400, body: { error: 'Bad request', message: `${query.wrong}.` } };
+  const { mailbox: name, at } = query.read;
   const found = namedMailbox(name, mailboxes);
   if ('wrong' in found) return { status: 404, body: { error: 'Not found', message: found.wrong } };
   // A fleet on another clock (a simulation) may be ahead of ours.

@@ -4,6 +4,7 @@ import type { Action } from '../model/action.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import { dayMs, type EpochMs, secondMs } from '../model/time.ts';
+import { readRequest } from '../operator/request-problems.ts';
 import { actionText } from '../wording/explain.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
@@ -29,7 +30,7 @@ const usualSpanSeconds = (30 * dayMs) / secondMs;
 const usualLimit = 100;
 const maxLimit = 1_000;
 
-const query = z.strictObject({
+const shape = z.strictObject({
   mailbox: z.string().optional(),
   since_seconds: z.coerce.number().positive().default(usualSpanSeconds),
   guard: z.enum(['true', 'false']).default('false'),
@@ -42,12 +43,9 @@ export async function historyAnswer(
   { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
   asked: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: HistoryAnswer }> {
-  const read = query.safeParse(asked);
-  if (!read.success) {
-    const problems = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the query'}: ${message}`);
-    return { status: 400, body: { error: 'Bad request', message: `${problems.join('; ')}.` } };
-  }
-  const { mailbox: name, since_seconds: span, guard, limit } = read.data;
+  const query = readRequest(shape, asked, 'the query');
+  if ('wrong' in query) return { status: 400, body: { error: 'Bad request', message: `${query.wrong}.` } };
+  const { mailbox: name, since_seconds: span, guard, limit } = query.read;
   const found = name === undefined ? null : namedMailbox(name, mailboxes);
   if (found && 'wrong' in found) return { status: 404, body: { error: 'Not found', message: found.wrong } };
   const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
 import { answerOperation } from '../operator/command-requests.ts';
-import { failed, failure } from '../operator/plan.ts';
+import { failed, failure, invalid } from '../operator/plan.ts';
 import { type Auth, operatorOf } from './auth.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
 
@@ -23,19 +23,22 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
 };
 
 /**
- * Answers with the outcome. Never without tokens: then the socket is the way. A body that is not JSON is refused, so
- * that no page elsewhere can post here with a browser's remembered password.
+ * Answers with the outcome. Never without tokens: then the socket is the way. Another content-type than JSON's is
+ * refused, so that no page elsewhere can post here with a browser's remembered password.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
   app.post('/api/operations/:name', async (c) => {
     const by = operatorOf(auth(), c.req.header('authorization'));
     if (by === null) return c.json(failed('Only a token with the role operator may do this.'), 403);
-    const json = c.req.header('content-type')?.startsWith('application/json');
-    const text = json ? await bodyText(c.req.raw) : '';
+    if (!c.req.header('content-type')?.startsWith('application/json')) {
+      return c.json(failed('Send a JSON object with content-type application/json.'), 415);
+    }
+    const text = await bodyText(c.req.raw);
     if (text === null) return c.json(failed(`The request is larger than ${maxBodyBytes / 1_024} KiB.`), 413);
     const body = parsed(text);
-    if (typeof body !== 'object' || body === null) {
-      return c.json(failed('Send a JSON object with content-type application/json.'), 415);
+    if (body === undefined) return c.json(invalid('The body is not JSON. Send a JSON object.'), 400);
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      return c.json(invalid('The body is JSON, but not an object. Send a JSON object.'), 400);
     }
     const open = commands();
     if (!open) return c.json(failed('The daemon is starting. Try again in a moment.'), 503);
@@ -44,11 +47,11 @@ export function addOperations(app: Hono, { auth, commands }: OperationsRoutePart
   });
 }
 
-/** null for what is not JSON. */
+/** undefined for what is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }

@@ -52,6 +52,16 @@ describe('an open breaker', () => {
     expect(guardHeld(open(0, { entries }), about).facts.numbers).toMatchObject({ held: 2, domains: 2 });
   });
 
+  test('the sentence counts all that breached, what was acted on and what is held', () => {
+    const said = (entries: readonly BreakerEntry[]) => guardHeld(open(0, { entries }), about).facts.sentences[0];
+    const acted = [1, 2, 4].map((number) => entry(number, { held: false }));
+    expect(said([...acted, entry(3)])).toContain(
+      '4 mailboxes on 3 domains have breached their limits at the same time: 3 were acted on, 1 is held.',
+    );
+    expect(said([entry(1, { held: false }), entry(2), entry(3)])).toContain(': 1 was acted on, 2 are held.');
+    expect(said([entry(1)])).toContain('1 mailbox on 1 domain has breached its limits: none was acted on, 1 is held.');
+  });
+
   test('says what comes next: a second step, or nothing without a release', () => {
     const sentences = (state: BreakerState) => guardHeld(state, about).facts.sentences.join(' ');
     expect(sentences(open(7))).toMatch(/After 60 min, Warmwarden acts on the worst mailboxes first/);

@@ -5,7 +5,7 @@ import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
 import type { Transition } from '../../src/model/alert.ts';
 import { hourMs } from '../../src/model/time.ts';
 import { slackChannel } from '../../src/notify/slack.ts';
-import { slackText } from '../../src/notify/slack-text.ts';
+import { slackSentences, slackText } from '../../src/notify/slack-text.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
@@ -105,6 +105,29 @@ test('a command is never cut: half of one might run, and do something else', () 
   const text = 'Paused. To undo this: `warmwarden resume acme/bob@acme.example`, or wait.';
   expect(slackText(text, 100)).toBe("Paused. To undo this: 'warmwarden resume acme/bob@acme.example', or wait.");
   for (let max = 23; max < 64; max += 1) expect(slackText(text, max)).toBe('Paused. To undo this: …');
+});
+
+test('of several actions each has its whole command, and the words before it make room', () => {
+  const undo = (number: number) =>
+    `To undo this: \`warmwarden mode acme/bob${number}@acme.example balanced\`, or set the mode in the mailbox app.`;
+  const why = 'Bounces went over the limit, and that is told at length. '.repeat(8);
+  for (const count of [2, 20]) {
+    const acted = Array.from({ length: count }, (_, number) => {
+      const facts = { ...named(`bob${number}@acme.example`).facts, sentences: [why, undo(number), 'And more.'] };
+      return firing(sampleAlert(number, { facts }));
+    });
+    const payload = rendered(acted);
+    expect(slackFaults(payload)).toEqual([]);
+    const sections = payload.attachments[0]?.blocks.filter(({ type }) => type === 'section') ?? [];
+    expect(sections).toHaveLength(count);
+    for (const { text } of sections) {
+      expect(text?.text).toMatch(
+        /To undo this: 'warmwarden mode acme\/bob\d+@acme\.example balanced', or set the mode in the mailbox app\./,
+      );
+      if (count === 2) expect(text?.text).toContain('And more.');
+    }
+  }
+  expect(slackSentences(['a'.repeat(90), 'Then `b c`.'], ' ', 40)).toBe(`${'a'.repeat(27)}… Then 'b c'.`);
 });
 
 test('any text is cut to its limit without breaking an entity', () => {

@@ -50,11 +50,33 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
   expect(await post('pause', { ...json, authorization: `Basic ${btoa('vera:secret-of-vera')}` })).toBe(403);
   const basic = { authorization: `Basic ${btoa('anna:secret-of-anna')}` };
   expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
-  expect(await post('pause', { ...basic, ...json }, '[')).toBe(415);
+  expect(await post('pause', { ...basic, ...json }, '[')).toBe(400);
+  expect(await post('pause', { ...basic, ...json }, '[]')).toBe(400);
   expect(await post('toString', { ...basic, ...json })).toBe(422);
   expect(await post('mode', { ...basic, ...json })).toBe(422);
   // A mistyped key must not act.
   expect(await post('pause', { ...basic, ...json }, '{"mailbox":"bob@acme.example","dryrun":true}')).toBe(422);
+  expect(asked).toEqual([]);
+});
+
+test('what is wrong with a request is said in plain words', async () => {
+  const { asked, commands } = noting();
+  await using server = await serve(new Fleet(), { auth: () => auth, commands: () => commands });
+  const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
+  const said = async (body: string, name = 'pause') => {
+    const answer = await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body });
+    return `${answer.status} ${((await answer.json()) as CommandOutcome).messages.join(' ')}`;
+  };
+  expect(await said('mailbox=bob')).toBe('400 The body is not JSON. Send a JSON object.');
+  expect(await said('null')).toBe('400 The body is JSON, but not an object. Send a JSON object.');
+  expect(await said('{}')).toBe('422 The request for pause cannot be read: mailbox: required.');
+  expect(await said('{"mailbox":7}')).toBe('422 The request for pause cannot be read: mailbox: must be a string.');
+  expect(await said('{"mailbox":"m","dryrun":true}')).toBe(
+    '422 The request for pause cannot be read: the body: has the unknown key dryrun.',
+  );
+  expect(await said('{"mailbox":"m"}', 'mode')).toBe('422 The request for mode cannot be read: mode: required.');
+  const explained = await fetch(`${server.url}/api/explain`, { headers });
+  expect([explained.status, await explained.json()]).toMatchObject([400, { message: 'mailbox: required.' }]);
   expect(asked).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
 import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
+import { readRequest } from '../../operator/request-problems.ts';
 import type { World } from '../../world.ts';
 import { bodyText, maxBodyBytes } from '../body-text.ts';
 import { tooManyWrong, type WrongTokens } from '../wrong-tokens.ts';
@@ -132,11 +133,10 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
   } catch {
     return { wrong: 'The body is not valid JSON.' };
   }
-  const read = runRequestShape.safeParse(body);
-  if (read.success) return read.data;
-  const said = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
+  const request = readRequest(runRequestShape, body, 'the body');
+  if ('read' in request) return request.read;
   return {
-    wrong: `The body must be {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}: ${said.join('; ')}.`,
+    wrong: `The body must be {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}: ${request.wrong}.`,
   };
 }
 
