@@ -21,7 +21,7 @@ export class OutageNote {
     try {
       // Earlier versions wrote `told`.
       const { alert, told, notified = told } = JSON.parse(this.#text());
-      return typeof alert?.firingAt === 'number' && Array.isArray(notified) ? { alert, notified } : null;
+      return isAlert(alert) && Array.isArray(notified) ? { alert, notified } : null;
     } catch {
       return null;
     }
@@ -55,4 +55,10 @@ export class OutageNote {
       return false;
     }
   }
+}
+
+/** Enough of an alert to be shown and recorded: half of one would fail every write that takes it over. */
+function isAlert({ fingerprint, account, since, firingAt, facts }: Record<string, unknown>): boolean {
+  const texts = [fingerprint, account].every((text) => typeof text === 'string');
+  return texts && [since, firingAt].every((at) => typeof at === 'number') && typeof facts === 'object' && facts !== null;
 }
