@@ -60,5 +60,7 @@ export class OutageNote {
 /** Enough of an alert to be shown and recorded: half of one would fail every write that takes it over. */
 function isAlert({ fingerprint, account, since, firingAt, facts }: Record<string, unknown>): boolean {
   const texts = [fingerprint, account].every((text) => typeof text === 'string');
-  return texts && [since, firingAt].every((at) => typeof at === 'number') && typeof facts === 'object' && facts !== null;
+  return (
+    texts && [since, firingAt].every((at) => typeof at === 'number') && typeof facts === 'object' && facts !== null
+  );
 }
