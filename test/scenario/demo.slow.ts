@@ -28,7 +28,7 @@ describe('npm start', () => {
     // Lines are broken between words.
     const story = shown.replace(/\s+/g, ' ');
     expect(story).toMatch(/Warmwarden switched amelia\.ward@northbeam\.example to RECOVERY mode/);
-    expect(story).toMatch(/2 bounces in 136 mails of .*: 1\.47 %, over the balanced limit of 1 %/);
+    expect(story).toMatch(/2 bounces in 136 mails from .*: 1\.47 %, over the balanced limit of 1 %/);
     expect(story).toMatch(/Warmwarden PAUSED the warm-up of jonas\.keller@brightpath\.example/);
     expect(story).toMatch(/3 bounces in 30 mails since .*: 10 %/);
   });
