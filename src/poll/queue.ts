@@ -58,7 +58,7 @@ export class PollQueue {
     Record<MailboxRoute, SlotHeap>
   >;
   /** The last runs of each kind, oldest first. */
-  readonly #runs = Object.fromEntries(mailboxRoutes.map((route) => [route, []])) as unknown as Record<
+  readonly #runs = Object.fromEntries(mailboxRoutes.map((route): [MailboxRoute, number[]] => [route, []])) as Record<
     MailboxRoute,
     number[]
   >;

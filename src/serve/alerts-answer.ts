@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import { readRequest } from '../operator/request-problems.ts';
-import { iso, silenceJson } from './json-answers.ts';
+import { badRequest, iso, silenceJson } from './json-answers.ts';
 
 const usualLimit = 100;
 export const maxAlerts = 1_000;
@@ -31,7 +31,7 @@ export type AlertsAnswer = ReturnType<typeof answerOf>;
 export function alertsAnswer(known: KnownAlerts, asked: Readonly<Record<string, string>>) {
   const request = readRequest(query, asked, 'the query');
   if ('read' in request) return { status: 200, body: answerOf(known, request.read) } as const;
-  return { status: 400, body: { error: 'Bad request', message: `${request.wrong}.` } } as const;
+  return badRequest(request.wrong);
 }
 
 function answerOf({ alerts, silences, now }: KnownAlerts, { limit, status, severity }: z.infer<typeof query>) {

@@ -8,7 +8,7 @@ import type { EpochMs } from '../model/time.ts';
 import { readRequest } from '../operator/request-problems.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
-import { actionJson, decisionJson } from './json-answers.ts';
+import { actionJson, badRequest, decisionJson, notFound } from './json-answers.ts';
 
 /** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
 export interface ExplainSource {
@@ -35,10 +35,10 @@ export async function explainAnswer(
   asked: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: ExplainAnswer }> {
   const query = readRequest(shape, asked, 'the query');
-  if ('wrong' in query) return { status: 400, body: { error: 'Bad request', message: `${query.wrong}.` } };
+  if ('wrong' in query) return badRequest(query.wrong);
   const { mailbox: name, at } = query.read;
   const found = namedMailbox(name, mailboxes);
-  if ('wrong' in found) return { status: 404, body: { error: 'Not found', message: found.wrong } };
+  if ('wrong' in found) return notFound(found.wrong);
   // A fleet on another clock (a simulation) may be ahead of ours.
   const until = at === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(at);
   const entries = await source.entriesOf(found.mailbox, until, entriesShown);

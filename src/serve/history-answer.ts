@@ -6,6 +6,7 @@ import type { CommandEntry } from '../model/operator-command.ts';
 import { dayMs, type EpochMs, secondMs } from '../model/time.ts';
 import { readRequest } from '../operator/request-problems.ts';
 import { actionText } from '../wording/explain.ts';
+import { badRequest, notFound } from './json-answers.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
 export interface HistorySource {
@@ -44,10 +45,10 @@ export async function historyAnswer(
   asked: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: HistoryAnswer }> {
   const query = readRequest(shape, asked, 'the query');
-  if ('wrong' in query) return { status: 400, body: { error: 'Bad request', message: `${query.wrong}.` } };
+  if ('wrong' in query) return badRequest(query.wrong);
   const { mailbox: name, since_seconds: span, guard, limit } = query.read;
   const found = name === undefined ? null : namedMailbox(name, mailboxes);
-  if (found && 'wrong' in found) return { status: 404, body: { error: 'Not found', message: found.wrong } };
+  if (found && 'wrong' in found) return notFound(found.wrong);
   const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;
   const wanted = { since: now - span * secondMs, mailbox: about, limit: limit + 1 };
   const commands = await source.commands(wanted);

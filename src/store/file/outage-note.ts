@@ -19,8 +19,7 @@ export class OutageNote {
   /** null when there is none that can be read. */
   read(): NotifiedOutage | null {
     try {
-      // Earlier versions wrote `told`.
-      const { alert, told, notified = told } = JSON.parse(this.#text());
+      const { alert, notified } = JSON.parse(this.#text());
       return isAlert(alert) && Array.isArray(notified) ? { alert, notified } : null;
     } catch {
       return null;
