@@ -48,10 +48,13 @@ export function notificationsOf(facts: NotificationFacts): {
   for (const [group, again] of sayAgain(facts)) {
     notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
   }
-  const told = new Set([...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)));
+  const withNews = new Set(
+    [...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)),
+  );
   for (const late of lateFor(facts)) {
     const group = groupOf(late.alert);
-    if (!told.has(late.alert.fingerprint)) notifications.set(group, { ...of(group), late: [...of(group).late, late] });
+    if (!withNews.has(late.alert.fingerprint))
+      notifications.set(group, { ...of(group), late: [...of(group).late, late] });
   }
   return { notifications: [...notifications.values()], nextDueAt };
 }

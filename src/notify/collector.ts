@@ -37,8 +37,8 @@ export interface CollectorParts extends RecordingParts {
 const lookLimit = 10_000;
 /** A look without any reason, in case that a wake was missed. Reminders come by it. */
 export const idleMs = 30_000;
-/** So long the store is not asked again after it had nothing untold: a commit says so, and this is for one that did not. */
-const nothingUntoldMs = 10 * minuteMs;
+/** So long the store is not asked again after it had nothing to send: a commit says so, and this is for one that did not. */
+const nothingUnsentMs = 10 * minuteMs;
 /** More groups than this that are due at once make one message for a channel: the count and the worst. */
 const maxMessagesALook = 4;
 /** The group of such a message. */
@@ -57,7 +57,7 @@ export class Collector {
   /** The next look, on the monotonic scale. */
   #lookAt = Number.NEGATIVE_INFINITY;
   /** Until then the store has nothing untold, on the monotonic scale; a commit ends that. */
-  #nothingUntoldUntil = Number.NEGATIVE_INFINITY;
+  #nothingUnsentUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
@@ -66,7 +66,7 @@ export class Collector {
   /** Something was committed. It waits for group_wait anyway, so a look before that would be in vain. */
   noticed(): void {
     const { world, settings } = this.#parts;
-    this.#nothingUntoldUntil = Number.NEGATIVE_INFINITY;
+    this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
   }
 
@@ -128,14 +128,14 @@ export class Collector {
   async #unnotified(): Promise<readonly StoredTransition[]> {
     const { world, store } = this.#parts;
     const asked = world.clock.monotonic();
-    if (asked < this.#nothingUntoldUntil) return [];
+    if (asked < this.#nothingUnsentUntil) return [];
     // Before the read: a commit while it is under way counts.
-    this.#nothingUntoldUntil = asked + nothingUntoldMs;
+    this.#nothingUnsentUntil = asked + nothingUnsentMs;
     let unnotified: readonly StoredTransition[] | null = null;
     try {
       unnotified = await store.outbox.unnotifiedTransitions(lookLimit);
     } finally {
-      if (unnotified?.length !== 0) this.#nothingUntoldUntil = Number.NEGATIVE_INFINITY;
+      if (unnotified?.length !== 0) this.#nothingUnsentUntil = Number.NEGATIVE_INFINITY;
     }
     return unnotified;
   }

@@ -95,9 +95,9 @@ function blocksOf(message: GroupMessage, { pageUrl, timeZone }: SlackSettings): 
   const zone = timeZone();
   const [only] = transitions;
   const alone = transitions.length === 1 && only !== undefined;
-  const told = transitions.slice(0, maxSlackAlerts);
-  const max = Math.min(maxSection - linkRoom, Math.floor(maxSections / told.length));
-  const shown = told.map((transition) =>
+  const listed = transitions.slice(0, maxSlackAlerts);
+  const max = Math.min(maxSection - linkRoom, Math.floor(maxSections / listed.length));
+  const shown = listed.map((transition) =>
     section(alone ? aloneText(transition, zone) : memberText(transition, max, zone)),
   );
   const left = transitions.length - shown.length;

@@ -72,8 +72,8 @@ export class AccountAlerts {
 
   #changedByOthers({ before, changes }: NonNullable<Happening['outside']>, context: MailboxContext): Transition | null {
     const { policy } = context;
-    const told = outsideChanges(changes, { words: this.#options.words, policy });
-    return changedByOthersEvent(told, { before, nearLimit: isNearOrOver(before, policy) }, context);
+    const outside = outsideChanges(changes, { words: this.#options.words, policy });
+    return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy) }, context);
   }
 
   /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */

@@ -11,12 +11,12 @@ type Db = Kysely<Tables>;
 
 export async function loadNotificationLog(db: Db): Promise<NotificationLog> {
   const announcements = await db.selectFrom('announcements').selectAll().execute();
-  const groups = await db.selectFrom('told_groups').selectAll().execute();
+  const groups = await db.selectFrom('notified_groups').selectAll().execute();
   return {
     announcements: announcements.map(({ fingerprint, announcement }) =>
       parsed<Announcement>(announcement, 'announcements', { fingerprint }),
     ),
-    groups: groups.map((row) => ({ group: row.group_name, at: row.told_at })),
+    groups: groups.map((row) => ({ group: row.group_name, at: row.notified_at })),
   };
 }
 
@@ -38,9 +38,9 @@ export async function writeNotificationLog(
   );
   await inPieces(groups, (some) =>
     trx
-      .insertInto('told_groups')
-      .values(some.map((group) => ({ group_name: group, told_at: now })))
-      .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ told_at: now }))
+      .insertInto('notified_groups')
+      .values(some.map((group) => ({ group_name: group, notified_at: now })))
+      .onConflict((conflict) => conflict.column('group_name').doUpdateSet({ notified_at: now }))
       .execute(),
   );
 }

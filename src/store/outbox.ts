@@ -63,7 +63,7 @@ export class StoredOutbox {
   recordDeliveries(record: DeliveryRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
       await inPieces(record.transitionIds, (ids) =>
-        trx.updateTable('transitions').set({ told: 1 }).where('id', 'in', ids).execute(),
+        trx.updateTable('transitions').set({ notified: 1 }).where('id', 'in', ids).execute(),
       );
       if (record.notificationLog) await writeNotificationLog(trx, record.notificationLog, record.now);
       for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
@@ -154,7 +154,7 @@ async function unnotifiedTransitions(db: Db, limit: number): Promise<readonly St
     const rows = await db
       .selectFrom('transitions')
       .select(['id', 'transition'])
-      .where('told', '=', 0)
+      .where('notified', '=', 0)
       .where('id', '>', unnotified.at(-1)?.id ?? 0)
       .orderBy('id')
       .limit(Math.min(rowsAPiece, limit - unnotified.length))

@@ -175,7 +175,7 @@ export async function writeAlerts(db: Db, { changed, dropped, transitions }: Ale
   await inPieces(transitions, (some) =>
     db
       .insertInto('transitions')
-      .values(some.map((transition) => ({ at: transition.at, transition: JSON.stringify(transition), told: 0 })))
+      .values(some.map((transition) => ({ at: transition.at, transition: JSON.stringify(transition), notified: 0 })))
       .execute(),
   );
 }

@@ -1,6 +1,6 @@
 // A migration: guard_held belongs to an API. Earlier versions named it after the account that stood first in the file, so
 // that there may be several for one API. What people know of them goes over to the one that is left.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -49,7 +49,7 @@ async function renameAnnouncements(db: Db): Promise<void> {
 
 /** What was not told yet is told under the new name, so that it is known under that one. */
 async function renameUnnotified(db: Db): Promise<void> {
-  const rows = await db.selectFrom('transitions').select(['id', 'transition']).where('told', '=', 0).execute();
+  const rows = await db.selectFrom('transitions').select(['id', 'transition']).where(sql.ref('told'), '=', 0).execute();
   for (const { id, transition: text } of rows) {
     const transition = JSON.parse(text);
     if (transition.alert.rule !== rule) continue;

@@ -20,6 +20,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   runSizes,
   auditLog,
   writeScopes,
+  notifiedColumns,
 ];
 
 /** The schema that this version writes. */
@@ -308,6 +309,16 @@ async function writeScopes(db: Db): Promise<void> {
       .values({ scope: scopeKey(off.scope), off: JSON.stringify(off) })
       .execute();
   }
+}
+
+/** What people were notified of gets the name that the rest of the program uses. */
+async function notifiedColumns(db: Db): Promise<void> {
+  const { schema } = db;
+  await schema.alterTable('transitions').renameColumn('told', 'notified').execute();
+  await schema.dropIndex('transitions_untold').execute();
+  await schema.createIndex('transitions_not_notified').on('transitions').columns(['notified', 'id']).execute();
+  await schema.alterTable('told_groups').renameTo('notified_groups').execute();
+  await schema.alterTable('notified_groups').renameColumn('told_at', 'notified_at').execute();
 }
 
 /** Earlier versions knew a mailbox by its id only. */

@@ -65,9 +65,9 @@ export interface Tables {
   breakers: { api: string; state: string };
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
   announcements: { fingerprint: string; announcement: string };
-  told_groups: { group_name: string; told_at: number };
+  notified_groups: { group_name: string; notified_at: number };
   silences: { id: string; until: number; silence: string };
-  transitions: { id: Generated<number>; at: number; transition: string; told: number };
+  transitions: { id: Generated<number>; at: number; transition: string; notified: number };
   deliveries: {
     id: string;
     channel: string;
