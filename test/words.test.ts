@@ -29,6 +29,7 @@ const stopped: readonly Stopped[] = [
   { word: /\b(opens? the way|way back)\b/i, write: 'allow; restore' },
   { word: /\b(burns any more|stepped in)\b/i, write: 'say what Warmwarden did' },
   { word: /\bnot whole\b/i, write: 'incomplete' },
+  { word: /\bmails\b/i, write: 'emails' },
   { word: /\bgiven up\b/i, write: 'undelivered' },
   { word: /\b(goes|went|carries|carried) on\b/i, write: 'continues' },
   { word: /\b(takes?|took|taken) back\b/i, write: 'undo, reverse' },

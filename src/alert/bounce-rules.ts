@@ -28,7 +28,7 @@ const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const blind = verdict !== undefined && blindReasons.includes(verdict.reason);
-  // After the evidence restarted, bounces of mails from before come late: no wonder that there are more than mails.
+  // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
   const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
   const unknown = !verdict || late || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
   return {
@@ -210,7 +210,7 @@ function burstActive(verdict: Verdict | undefined): Condition['active'] {
 }
 
 function burstSentences(verdict: Verdict, { sent, bounced, from }: NonNullable<Verdict['burst']>): readonly string[] {
-  const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'mail')} since ${datesText(from, from)}`;
+  const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} since ${datesText(from, from)}`;
   const allowed = allowedText((verdict.limitPpm ?? 0) * sent);
   return [
     `${counts}; the limit allows ${allowed}.`,

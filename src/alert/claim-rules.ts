@@ -70,7 +70,7 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
     sentences:
       active === true && claim
         ? [
-            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} mails, over the ${recoveryMaxPerDay} that recovery mode should allow.`,
+            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${recoveryMaxPerDay} that recovery mode should allow.`,
             'Lower the target daily limit in the mailbox app, or pause the warm-up.',
           ]
         : [],

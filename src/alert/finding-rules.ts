@@ -55,7 +55,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
         dns && found
           ? [
               ...failing.map((name) => recordText(name, dns)),
-              `This affects ${mailbox.email}${affected}. Mails from this domain may land in spam until its DNS is repaired.`,
+              `This affects ${mailbox.email}${affected}. Emails from this domain may land in spam until its DNS is repaired.`,
               `Compare the DNS records of ${domain} with what the mail provider asks for.`,
             ]
           : [`All three records of ${domain} pass.`],

@@ -1,4 +1,4 @@
-// The rules that read how a mailbox's mails are received: how many reach the inbox, and the API's own health score.
+// The rules that read how a mailbox's emails are received: how many reach the inbox, and the API's own health score.
 import type { AlertRule } from '../model/alert.ts';
 import { dailyRows, inboxRatio, lastDays, sumOf } from '../model/daily-counts.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -13,7 +13,7 @@ const days = 7;
 const hysteresisPoints = 5;
 const onePointPpm = 10_000;
 
-/** inbox_rate_low: the share of delivered mails that reached the inbox, pooled over seven days. */
+/** inbox_rate_low: the share of delivered emails that reached the inbox, pooled over seven days. */
 export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Condition {
   const { belowPpm, minMails } = context.rules.inboxRateLow;
   const rows = lastDays(dailyRows(mailbox.stats?.answer, context.now), days);
@@ -29,10 +29,10 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
       ppm === null ? 'unknown' : low ? true : ppm >= belowPpm + hysteresisPoints * onePointPpm ? false : 'unknown',
     facts: {
       title: low
-        ? `${mailbox.email}: only ${share} of mails reach the inbox`
-        : `${mailbox.email}: ${share} of mails reach the inbox again`,
+        ? `${mailbox.email}: only ${share} of emails reach the inbox`
+        : `${mailbox.email}: ${share} of emails reach the inbox again`,
       sentences: [
-        `Of ${counted(delivered, 'delivered mail')}${when}, ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
+        `Of ${counted(delivered, 'delivered email')}${when}, ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
         ...(low
           ? [
               'Warmwarden changed nothing because of this. Check what the mailbox sends and to whom, and check the DNS of its domain.',

@@ -7,9 +7,9 @@ import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from
 
 /** A day is over everywhere when it is over in UTC for so long. */
 const lastTimeZoneMs = 12 * hourMs;
-/** So many whole sending days without a single mail are no pause in sending: the counts stand still (docs/faults.md S11). */
+/** So many whole sending days without a single email are no pause in sending: the counts stand still (docs/faults.md S11). */
 const frozenSendingDays = 2;
-/** Mails so long ago say that it used to send. */
+/** Emails so long ago say that it used to send. */
 const usedToSendDays = 14;
 
 /** By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. */
@@ -68,7 +68,7 @@ function freshSentences(readAt: number | null, zone: string): readonly string[] 
 }
 
 /**
- * The last day with a mail, when a mailbox whose warm-up runs has counted none through two whole sending days; null
+ * The last day with an email, when a mailbox whose warm-up runs has counted none through two whole sending days; null
  * otherwise. Weekends are sending days only for those who send at weekends.
  */
 function standStillSince(mailbox: MailboxState, now: EpochMs): IsoDate | null {

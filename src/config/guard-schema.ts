@@ -25,7 +25,7 @@ const guardKeys = section({
   window_max_days: optional(
     whole(1, maxStatsDays),
     policy.windowMaxDays,
-    'Days up to which the window is extended until it holds 1/limit mails.',
+    'Days up to which the window is extended until it holds 1/limit emails.',
   ),
   min_bounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
   on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What the guard does on a breach.'),
@@ -67,7 +67,7 @@ const guardKeys = section({
       clean_volume: optional(
         z.number().min(0).max(10),
         policy.restore.cleanVolume,
-        'Mails without a bounce, as a multiple of 1/limit of the earlier mode.',
+        'Emails without a bounce, as a multiple of 1/limit of the earlier mode.',
       ),
     }),
     undefined,

@@ -69,11 +69,11 @@ const special = {
       min_mails: keyed(
         whole(1, 100_000),
         defaults.inboxRateLow.minMails,
-        'With fewer delivered mails the rule does not apply.',
+        'With fewer delivered emails the rule does not apply.',
       ),
     }),
     {},
-    'Too few mails reach the inbox.',
+    'Too few emails reach the inbox.',
   ),
   health_score_drop: keyed(
     section({

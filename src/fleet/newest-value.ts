@@ -23,7 +23,7 @@ export function healthScoreOf({ entry, warmup, detail }: MailboxState): number |
   );
 }
 
-/** Mails a day. */
+/** Emails a day. */
 export function dailyLimitOf({ entry, warmup, detail }: MailboxState): number | null {
   return newest(
     { at: entry.at, value: entry.answer.dailyLimit },

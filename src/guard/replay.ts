@@ -9,7 +9,7 @@ import { afterConfirmed, afterSight, firstSight, type Sight } from './memory.ts'
 import { type Counts, type Days, readDays } from './rows.ts';
 import { judge } from './verdict.ts';
 
-/** Mails a day that recovery mode sends at most (the API's document, section 2). */
+/** Emails a day that recovery mode sends at most (the API's document, section 2). */
 export const recoveryMailsPerDay = 15;
 /** The API is asked for this many days; for a policy with a longer window, for more. */
 const leastStatsDays = 30;

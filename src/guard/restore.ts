@@ -15,7 +15,7 @@ function lastBounce(days: Days): IsoDate | null {
 }
 
 /**
- * Clean days and mails since the later of the switch and the last bounce. null when the recovery is not ours, when the
+ * Clean days and emails since the later of the switch and the last bounce. null when the recovery is not ours, when the
  * mode before is not known, or when a day since then can't be read: what is unknown is not clean.
  */
 export function restoreProgress(
@@ -31,7 +31,7 @@ export function restoreProgress(
   const bounce = lastBounce(days);
   const from = bounce !== null && bounce >= evidenceFrom ? addDays(bounce, 1) : evidenceFrom;
   for (let date = from; date <= to; date = addDays(date, 1)) if (isInvalid(days, date)) return null;
-  // The newest day is not over: it brings mails, but no clean day yet.
+  // The newest day is not over: it brings emails, but no clean day yet.
   const sinceSwitch = Math.floor((now - claim.since) / dayMs);
   return {
     mode,

@@ -68,7 +68,7 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
     if (warning) warnings.add(warning);
     const earlier = byDate.get(row.date);
     if (earlier && (earlier.counts?.sent !== counts?.sent || earlier.counts?.bounced !== counts?.bounced)) {
-      warnings.add(`${row.date}: two rows differ; Warmwarden uses the one with more mails`);
+      warnings.add(`${row.date}: two rows differ; Warmwarden uses the one with more emails`);
     }
     byDate.set(row.date, { date: row.date, counts: earlier ? settleDouble(earlier.counts, counts) : counts });
   }

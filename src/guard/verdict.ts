@@ -215,7 +215,7 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
   return null;
 }
 
-/** null where more bounces than mails would be needed: such counts are implausible, no breach. */
+/** null where more bounces than emails would be needed: such counts are implausible, no breach. */
 function bouncesLeft(window: EvidenceWindow, limitPpm: number, minBounces: number): number | null {
   const left = [window, window.base].flatMap(({ sent, bounced }) => {
     const needed = Math.max(Math.floor((limitPpm * sent) / 1e6) + 1, minBounces);

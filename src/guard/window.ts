@@ -13,12 +13,12 @@ export interface EvidenceWindow extends Counts {
   readonly base: Counts;
 }
 
-/** Mails on which a rate of `limitPpm` can be measured at all: 1/limit, rounded up (slow 200, recovery 334). */
+/** Emails on which a rate of `limitPpm` can be measured at all: 1/limit, rounded up (slow 200, recovery 334). */
 export function representativeVolume(limitPpm: Ppm): number {
   return Math.ceil(1e6 / limitPpm);
 }
 
-/** Over the limit with enough bounces, and no more of them than mails. */
+/** Over the limit with enough bounces, and no more of them than emails. */
 export function isBreach({ sent, bounced }: Counts, limitPpm: Ppm, minBounces: number): boolean {
   return bounced >= minBounces && bounced <= sent && bounced * 1e6 > limitPpm * sent;
 }
@@ -29,7 +29,7 @@ export function daysInclusive(from: IsoDate, to: IsoDate): number {
 }
 
 /**
- * The last `windowDays` days up to the anchor, extended backwards until they hold 1/limit mails, at most `windowMaxDays`;
+ * The last `windowDays` days up to the anchor, extended backwards until they hold 1/limit emails, at most `windowMaxDays`;
  * never before the evidence began, never across an unreadable day. Without a limit (unknown mode) it is not extended.
  * When the extension would hide a breach of the last `windowDays` days behind one busy day, those days count alone
  * (docs/decisions/0004).

@@ -148,18 +148,20 @@ const warmupConfig = z.preprocess(
     .partial(),
 );
 
-/** So many recent mails are looked at. */
+/** So many recent emails are looked at. */
 const maxRecentMails = 200;
 
 const recentMail = z.preprocess(fieldsOf, z.object({ bounce_type: text, bounce_category: text }));
 
-/** The mails that bounced; what can't be read is left out, for no decision rests on it. */
+/** The emails that bounced; what can't be read is left out, for no decision rests on it. */
 const recentBounces = z
   .unknown()
   .optional()
   .transform((raw): readonly RecentBounce[] => {
-    const mails = Array.isArray(raw) ? raw.slice(0, maxRecentMails).map((mail) => recentMail.safeParse(mail).data) : [];
-    return mails.flatMap((mail) =>
+    const emails = Array.isArray(raw)
+      ? raw.slice(0, maxRecentMails).map((mail) => recentMail.safeParse(mail).data)
+      : [];
+    return emails.flatMap((mail) =>
       mail?.bounce_type || mail?.bounce_category
         ? [{ type: clipped(mail.bounce_type), category: clipped(mail.bounce_category) }]
         : [],

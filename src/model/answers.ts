@@ -26,7 +26,7 @@ export interface MailboxEntry {
   readonly provider: string | null;
   readonly status: string | null;
   readonly healthScore: number | null;
-  /** Mails a day. */
+  /** Emails a day. */
   readonly dailyLimit: number | null;
   readonly warmupDay: number | null;
 }
@@ -57,7 +57,7 @@ export interface WarmupConfig {
   readonly sendWindowEnd: number | null;
 }
 
-/** One of the recent mails that bounced; the words as sent. */
+/** One of the recent emails that bounced; the words as sent. */
 export interface RecentBounce {
   readonly type: string | null;
   readonly category: string | null;

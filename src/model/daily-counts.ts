@@ -65,7 +65,7 @@ export function sumOf(
   return sum;
 }
 
-/** Mails that landed in the inbox, each day's rate times its delivered mails, not rounded; null when a day's part is unknown. */
+/** Emails that landed in the inbox, each day's rate times its delivered emails, not rounded; null when a day's part is unknown. */
 export function inboxCount(rows: readonly DailyRow[]): number | null {
   if (sumOf(rows, 'delivered') === null) return null;
   let inbox = 0;
@@ -77,7 +77,7 @@ export function inboxCount(rows: readonly DailyRow[]): number | null {
   return inbox;
 }
 
-/** The inbox rate of several days as a ratio, each day weighted by its delivered mails; null when a day's part is unknown. */
+/** The inbox rate of several days as a ratio, each day weighted by its delivered emails; null when a day's part is unknown. */
 export function inboxRatio(rows: readonly DailyRow[]): number | null {
   const delivered = sumOf(rows, 'delivered');
   const inbox = inboxCount(rows);

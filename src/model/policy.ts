@@ -21,7 +21,7 @@ export interface Policy {
   readonly burst: 'alert' | 'act';
   readonly emergency: { readonly minBounces: number; readonly ratePpm: Ppm; readonly days: number };
   readonly maxInterventions: { readonly count: number; readonly days: number };
-  /** Back from recovery: so many clean days, and so many times 1/limit clean mails. */
+  /** Back from recovery: so many clean days, and so many times 1/limit clean emails. */
   readonly restore: { readonly enabled: boolean; readonly days: number; readonly cleanVolume: number };
   readonly staleAfterDays: number;
   readonly breaker: {

@@ -24,7 +24,7 @@ export interface RuleSettings {
     /** A listing on fewer lists does not count. */
     readonly minLists: number;
   };
-  /** Of the mails of seven days that were delivered. */
+  /** Of the emails of seven days that were delivered. */
   readonly inboxRateLow: { readonly belowPpm: Ppm; readonly minMails: number };
   /** Points below the best of the last seven days. */
   readonly healthScoreDrop: { readonly points: number };

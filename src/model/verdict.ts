@@ -73,7 +73,7 @@ export interface Verdict {
   readonly warnings: readonly string[];
 }
 
-/** Clean days and mails since the switch to recovery and since the last bounce, and how many a restore takes. */
+/** Clean days and emails since the switch to recovery and since the last bounce, and how many a restore takes. */
 export interface RestoreProgress {
   readonly mode: WarmupMode;
   readonly cleanDays: number;
@@ -85,7 +85,7 @@ export interface RestoreProgress {
 /** From which day counts are evidence, and what that day already held before. */
 export interface EvidenceStart {
   readonly from: IsoDate;
-  /** Subtracted from the row of `from`: mails that left before the evidence began. */
+  /** Subtracted from the row of `from`: emails that left before the evidence began. */
   readonly before: { readonly sent: number; readonly bounced: number } | null;
 }
 

@@ -5,9 +5,9 @@ import { type EpochMs, utcDate } from '../model/time.ts';
 
 /** Why a mailbox may cross its limit before its statistics are read again. */
 export interface Risk {
-  /** Mails a day; 0 when it does not send. */
+  /** Emails a day; 0 when it does not send. */
   readonly sendsPerDay: number;
-  /** Mails that it may still send today; Infinity when its daily limit is not known. */
+  /** Emails that it may still send today; Infinity when its daily limit is not known. */
   readonly sendsLeftToday: number;
   /** The fewest further bounces that would cross the limit. */
   readonly bouncesLeft: number;
@@ -27,7 +27,7 @@ export function weightOf({ sendsPerDay, bouncesLeft }: Risk): number {
   return (Math.max(0, sendsPerDay) / Math.max(bouncesLeft, armedBounces)) ** sharpness;
 }
 
-/** Whether it can cross today at all: not when it would take more bounces than mails that may still be sent. */
+/** Whether it can cross today at all: not when it would take more bounces than emails that may still be sent. */
 export function mayCrossToday({ bouncesLeft, sendsLeftToday }: Risk): boolean {
   return bouncesLeft <= sendsLeftToday;
 }
@@ -51,7 +51,7 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
   };
 }
 
-/** Mails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
+/** Emails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
 function sentToday(mailbox: MailboxState, now: EpochMs): number {
   const today = utcDate(now);
   const rows = mailbox.stats?.answer.rows ?? [];

@@ -4,7 +4,7 @@ import type { MailboxSpec, Provider } from './scenario.ts';
 
 /**
  * Twelve mailboxes on six domains. The first two are the ones that the bounce storm hits: a settled one that sends
- * its 36 mails between 9 and 12, and a week-old one that sends 27 between 12 and 15 and had at least 100 mails before.
+ * its 36 emails between 9 and 12, and a week-old one that sends 27 between 12 and 15 and had at least 100 emails before.
  */
 export const agencyFleet: readonly MailboxSpec[] = [
   {

@@ -115,7 +115,7 @@ export class Fleet {
     for (const mailbox of this.mailboxes()) afflict(mailbox, dated);
   }
 
-  /** What still goes wrong with these mailboxes ends now. Mails that bounced stay bounced. */
+  /** What still goes wrong with these mailboxes ends now. Emails that bounced stay bounced. */
   repair(mailboxes: readonly Mailbox[]): void {
     const now = this.#options.clock.now();
     for (const { afflictions } of mailboxes) {
@@ -161,5 +161,5 @@ function befalls(incident: Incident, { email, provider }: Pick<MailboxSpec, 'ema
 }
 
 function afflict(mailbox: Mailbox, { incident, from, until }: DatedIncident): void {
-  if (befalls(incident, mailbox)) mailbox.afflictions.push({ incident, from, until, mails: 0 });
+  if (befalls(incident, mailbox)) mailbox.afflictions.push({ incident, from, until, emails: 0 });
 }

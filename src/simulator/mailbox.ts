@@ -1,4 +1,4 @@
-// One simulated mailbox: it sends its mails one by one as the clock passes, and remembers its days.
+// One simulated mailbox: it sends its emails one by one as the clock passes, and remembers its days.
 import { chanceKey, derivedUuid, draw } from './chance.ts';
 import { type DayRow, dayMs, emptyRow, healthScore, maxStatsDays } from './day-row.ts';
 import { type Affliction, type Bounce, Outcomes } from './outcome.ts';
@@ -6,7 +6,7 @@ import { rampDayFor } from './ramp.ts';
 import type { Incident, MailboxSpec, Provider } from './scenario.ts';
 import { type ConfigChange, dailyLimit, planDay, type WarmupConfig } from './warmup-config.ts';
 
-/** A mail that was sent, as far as its fate is known. */
+/** An email that was sent, as far as its fate is known. */
 export interface SentMail {
   readonly id: string;
   readonly subject: string;
@@ -101,7 +101,7 @@ export class Mailbox {
     return this.#running;
   }
 
-  /** Mails a day at this point of the ramp. */
+  /** Emails a day at this point of the ramp. */
   get dailyLimit(): number {
     return dailyLimit(this.#config, this.#rampDay);
   }
@@ -116,7 +116,7 @@ export class Mailbox {
     return this.#rows;
   }
 
-  /** The last mails, newest first. */
+  /** The last emails, newest first. */
   get recentMails(): readonly Readonly<SentMail>[] {
     return this.#recent;
   }
@@ -180,13 +180,13 @@ export class Mailbox {
       this.#changedOn = this.#today.day;
     }
     const sameHours = this.#config.windowStart === before.windowStart && this.#config.windowEnd === before.windowEnd;
-    // A plan is made anew only when it has to change: a new reply rate must not move the day's mails.
+    // A plan is made anew only when it has to change: a new reply rate must not move the day's emails.
     if (!sameHours || this.dailyLimit !== limit || this.#config.mode !== before.mode) this.#replan();
   }
 
-  /** Sends mails at once, outside the send window too; what is left of the day's plan shrinks by as many. */
-  sendNow(mails: number): void {
-    for (let mail = 0; mail < mails; mail += 1) {
+  /** Sends emails at once, outside the send window too; what is left of the day's plan shrinks by as many. */
+  sendNow(emails: number): void {
+    for (let mail = 0; mail < emails; mail += 1) {
       this.#today.sent += 1;
       this.#deliver(this.#remember(this.#at, this.#today.day, this.#plannedToday), this.#plannedToday);
       this.#plannedToday += 1;
@@ -194,11 +194,11 @@ export class Mailbox {
     this.#replan();
   }
 
-  /** So many delivered mails of a day come back after all, and count on that day. At most as many as there are. */
-  returnMails(day: number, mails: number): void {
+  /** So many delivered emails of a day come back after all, and count on that day. At most as many as there are. */
+  returnMails(day: number, emails: number): void {
     const row = this.#rows.find((one) => one.day === day);
     if (!row) return;
-    const returned = Math.min(mails, row.delivered);
+    const returned = Math.min(emails, row.delivered);
     row.bounced += returned;
     row.delivered -= returned;
     for (const count of ['spamLanded', 'opened', 'replied'] as const) row[count] = Math.min(row[count], row.delivered);
@@ -216,7 +216,7 @@ export class Mailbox {
   #vendorsTurn(): { readonly at: number; readonly affliction: Affliction } | null {
     if (this.#heldBy) return { at: Math.max(this.#heldBy.until, this.#at), affliction: this.#heldBy };
     for (const affliction of this.afflictions) {
-      if (affliction.incident.kind !== 'vendor_pause' || affliction.mails > 0) continue;
+      if (affliction.incident.kind !== 'vendor_pause' || affliction.emails > 0) continue;
       return { at: Math.max(affliction.from, this.#at), affliction };
     }
     return null;
@@ -224,7 +224,7 @@ export class Mailbox {
 
   #vendorTurns(affliction: Affliction): void {
     const begins = this.#heldBy === null;
-    affliction.mails += 1;
+    affliction.emails += 1;
     // What somebody else paused before is not the vendor's to resume.
     const turned = this.#setRunning(!begins);
     this.#heldBy = begins && turned ? affliction : null;
@@ -293,7 +293,7 @@ export class Mailbox {
     mail.landedIn = spam ? 'spam' : 'inbox';
   }
 
-  /** The receiver took the mail and will send it back later. */
+  /** The receiver took the email and will send it back later. */
   #awaitBounce(mail: SentMail, bounce: Bounce): void {
     mail.landedIn = 'pending';
     this.#lateBounces.push({ at: mail.sentAt + bounce.delayMs, mail, bounce });

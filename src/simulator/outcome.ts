@@ -1,4 +1,4 @@
-// What becomes of one mail: delivered, opened, answered, put into spam, bounced now or later.
+// What becomes of one email: delivered, opened, answered, put into spam, bounced now or later.
 import { draw, evenly } from './chance.ts';
 import type { WarmupMode } from './ramp.ts';
 import type { Incident } from './scenario.ts';
@@ -9,11 +9,11 @@ export interface Affliction {
   readonly from: number;
   /** Infinity when it never ends. */
   until: number;
-  /** Mails that it met so far; of a vendor's pause, how often it turned. */
-  mails: number;
+  /** Emails that it met so far; of a vendor's pause, how often it turned. */
+  emails: number;
 }
 
-/** A mail on its way. `day` and `index` tell it from all others of its mailbox. */
+/** An email on its way. `day` and `index` tell it from all others of its mailbox. */
 export interface MailAtRisk {
   readonly day: number;
   readonly index: number;
@@ -27,7 +27,7 @@ export interface Bounce {
   readonly delayMs: number;
 }
 
-/** A mail that was not bounced. */
+/** An email that was not bounced. */
 export interface Placement {
   readonly spam: boolean;
   readonly opened: boolean;
@@ -38,8 +38,8 @@ export interface Placement {
 const baseBounceRate = 0.0005;
 
 /**
- * So many mails at least lie between two bounces of a healthy mailbox. Two bounces stay within a limit when 2/limit
- * mails lie between them; the rest makes up for bounces that come up to two days late.
+ * So many emails at least lie between two bounces of a healthy mailbox. Two bounces stay within a limit when 2/limit
+ * emails lie between them; the rest makes up for bounces that come up to two days late.
  */
 const mailsBetweenBounces: Readonly<Record<WarmupMode, number>> = {
   slow: 500,
@@ -53,7 +53,7 @@ const halfDayMs = 43_200_000;
 const spamRate = 0.03;
 const openRate = 0.65;
 
-/** The fate of a mailbox's mails. It remembers how many bounced, so its calls must come in the order of sending. */
+/** The fate of a mailbox's emails. It remembers how many bounced, so its calls must come in the order of sending. */
 export class Outcomes {
   readonly #key: number;
   #sinceBounce = 0;
@@ -64,7 +64,7 @@ export class Outcomes {
     this.#key = key;
   }
 
-  /** The bounce that this mail suffers, if any. `afflictions` are those that last at its time of sending. */
+  /** The bounce that this email suffers, if any. `afflictions` are those that last at its time of sending. */
   bounce(mail: MailAtRisk, afflictions: readonly Affliction[]): Bounce | undefined {
     this.#sinceBounce += 1;
     for (const affliction of afflictions) {
@@ -72,8 +72,8 @@ export class Outcomes {
       if (incident.kind === 'block') return this.#suffer(mail, 'block', 'policy_block');
       if (incident.kind !== 'bounce') continue;
       const phase = draw(this.#key, 0, Math.floor(affliction.from / 1_000), 'phase');
-      const hit = evenly(incident.rate, phase, affliction.mails);
-      affliction.mails += 1;
+      const hit = evenly(incident.rate, phase, affliction.emails);
+      affliction.emails += 1;
       return hit ? this.#suffer(mail, 'hard', 'invalid_recipient') : undefined;
     }
     const chance = draw(this.#key, mail.day, mail.index, 'bounce');
@@ -83,10 +83,10 @@ export class Outcomes {
       : this.#suffer(mail, 'hard', 'invalid_recipient');
   }
 
-  /** Where a delivered mail landed and what its receiver did. `replyRate` is in percent. */
+  /** Where a delivered email landed and what its receiver did. `replyRate` is in percent. */
   placement(day: number, index: number, replyRate: number): Placement {
     const spam = draw(this.#key, day, index, 'spam') < spamRate;
-    // Nobody answers unopened mail, so a high reply rate lifts the opens.
+    // Nobody answers unopened email, so a high reply rate lifts the opens.
     const openShare = Math.max(openRate, replyRate / 100);
     const opened = !spam && draw(this.#key, day, index, 'open') < openShare;
     const replied = opened && draw(this.#key, day, index, 'reply') * openShare < replyRate / 100;

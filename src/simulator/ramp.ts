@@ -6,7 +6,7 @@ export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as con
 /** How a mailbox is warmed up. */
 export type WarmupMode = (typeof warmupModes)[number];
 
-/** Mails a day at the start and at the end of a ramp (document, section 2). */
+/** Emails a day at the start and at the end of a ramp (document, section 2). */
 export const modeRamps: Readonly<Record<WarmupMode, { readonly start: number; readonly max: number }>> = {
   slow: { start: 2, max: 20 },
   balanced: { start: 5, max: 40 },
@@ -25,7 +25,7 @@ export const bounceLimitPercent: Readonly<Record<WarmupMode, number>> = {
 /** The document does not say how long a ramp takes; four weeks is what warm-up services advise. */
 const rampDays = 28;
 
-/** Mails a day on day `rampDay` (from 0) of a mode's ramp. */
+/** Emails a day on day `rampDay` (from 0) of a mode's ramp. */
 export function rampLimit(mode: WarmupMode, rampDay: number): number {
   const { start, max } = modeRamps[mode];
   return Math.floor(start + ((max - start) * Math.min(rampDay, rampDays)) / rampDays);

@@ -28,11 +28,11 @@ interface Happening {
   readonly until?: number;
 }
 
-/** Something that goes wrong. Mails are affected when they are sent while it lasts. */
+/** Something that goes wrong. Emails are affected when they are sent while it lasts. */
 export type Incident =
-  /** This share of mails (0 to 1) bounces, evenly spread, so that a scenario keeps its promise on every seed. */
+  /** This share of emails (0 to 1) bounces, evenly spread, so that a scenario keeps its promise on every seed. */
   | (Happening & { readonly kind: 'bounce'; readonly rate: number })
-  /** The receivers refuse every mail at once. */
+  /** The receivers refuse every email at once. */
   | (Happening & { readonly kind: 'block' })
   | (Happening & { readonly kind: 'dns'; readonly records: readonly ('spf' | 'dkim' | 'dmarc')[] })
   | (Happening & { readonly kind: 'listing'; readonly lists: readonly string[] })

@@ -67,7 +67,7 @@ const happen: Readonly<Record<TroubleKind, Happen>> = {
   repair: (fleet, { domain }, all) => {
     fleet.repair(all);
     const whole = `the domain ${domain} (${counted(all.length)})`;
-    return `DNS, listings and logins of ${whole} are in order again. Mails that bounced stay bounced.`;
+    return `DNS, listings and logins of ${whole} are in order again. Emails that bounced stay bounced.`;
   },
 };
 
@@ -77,7 +77,7 @@ function befallEach(fleet: Fleet, mailboxes: readonly Mailbox[], what: Befalling
   for (const { email } of mailboxes) fleet.addIncident({ ...what, mailbox: email, from: 0 } satisfies Incident);
 }
 
-/** Throws a Refusal (409) for one that sends nothing: its mails can't bounce. */
+/** Throws a Refusal (409) for one that sends nothing: its emails can't bounce. */
 function sending(mailbox: Mailbox): Mailbox {
   const { email, running } = mailbox;
   const instead = 'Choose another mailbox, or';
@@ -91,19 +91,19 @@ function sending(mailbox: Mailbox): Mailbox {
 function bounced({ email, config }: Mailbox, { days, sent, bounced }: Counts): string {
   const when = days === 2 ? 'today and yesterday' : `in the last ${days} days`;
   const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]} %.`;
-  return `${email} sent ${sent} mails ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
+  return `${email} sent ${sent} emails ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
 }
 
-/** A guard counts mails only from the day after a change of mode or a resume, and in recovery none from before it. */
+/** A guard counts emails only from the day after a change of mode or a resume, and in recovery none from before it. */
 function breachCaveat({ email, config, changedToday }: Mailbox): string | null {
   const instead =
     'Use `simulator emergency`, or a mailbox in balanced, slow or aggressive mode that was not changed today.';
   if (changedToday) {
     const why = `The mode of ${email} was changed, or its warm-up resumed, today`;
-    return `${why}: Warmwarden counts only mails from tomorrow on, and does nothing about this breach. ${instead}`;
+    return `${why}: Warmwarden counts only emails from tomorrow on, and does nothing about this breach. ${instead}`;
   }
   if (config.mode !== 'recovery') return null;
-  const why = `${email} is in recovery mode already: Warmwarden does not count the mails from before it was`;
+  const why = `${email} is in recovery mode already: Warmwarden does not count the emails from before it was`;
   return `${why}, and is likely to do nothing about this breach. ${instead}`;
 }
 

@@ -15,7 +15,7 @@ export interface Counts {
 
 /** A week: over fewer days no guard judges a rate. */
 const breachDays = 7;
-/** So far over the limit, that the mails still to come today don't dilute it. */
+/** So far over the limit, that the emails still to come today don't dilute it. */
 const breachFactor = 1.5;
 const leastBreachBounces = 2;
 
@@ -24,7 +24,7 @@ const emergencyShare = 0.3;
 const leastEmergencyBounces = 3;
 const leastMailsToday = 4;
 
-/** Returns mails of the last week, evenly over its days: over the mode's limit, and calm enough to be no emergency. */
+/** Returns emails of the last week, evenly over its days: over the mode's limit, and calm enough to be no emergency. */
 export function breach(mailbox: Mailbox): Counts {
   sendUpTo(mailbox, breachDays, leastBreachBounces);
   const { sent, bounced } = countsOf(mailbox, breachDays);
@@ -34,7 +34,7 @@ export function breach(mailbox: Mailbox): Counts {
   return countsOf(mailbox, breachDays);
 }
 
-/** Returns a third of what was sent today and yesterday, the newest mails first. A day without mails gets some. */
+/** Returns a third of what was sent today and yesterday, the newest emails first. A day without emails gets some. */
 export function emergency(mailbox: Mailbox): Counts {
   sendUpTo(mailbox, 1, leastMailsToday);
   const { sent, bounced } = countsOf(mailbox, emergencyDays);
@@ -57,20 +57,20 @@ function countsOf(mailbox: Mailbox, days: number): Counts {
   return { days, sent: total('sent'), bounced: total('bounced') };
 }
 
-function sendUpTo(mailbox: Mailbox, days: number, mails: number): void {
-  const missing = mails - countsOf(mailbox, days).sent;
+function sendUpTo(mailbox: Mailbox, days: number, emails: number): void {
+  const missing = emails - countsOf(mailbox, days).sent;
   if (missing > 0) mailbox.sendNow(missing);
 }
 
-/** `bounces` of the delivered mails of these days come back; every day gives its share. */
+/** `bounces` of the delivered emails of these days come back; every day gives its share. */
 function returnEvenly(mailbox: Mailbox, days: number, bounces: number): void {
   const rows = lastDays(mailbox, days);
   const delivered = rows.reduce((sum, row) => sum + row.delivered, 0);
   let left = Math.min(bounces, delivered);
-  let mails = delivered;
+  let emails = delivered;
   for (const row of rows) {
-    const share = mails === 0 ? 0 : Math.round((left * row.delivered) / mails);
-    mails -= row.delivered;
+    const share = emails === 0 ? 0 : Math.round((left * row.delivered) / emails);
+    emails -= row.delivered;
     if (share <= 0) continue;
     mailbox.returnMails(row.day, share);
     left -= share;

@@ -1,18 +1,18 @@
-// A mailbox's warm-up settings and what they mean for a day: how many mails, and when.
+// A mailbox's warm-up settings and what they mean for a day: how many emails, and when.
 import { draw } from './chance.ts';
 import { dayMs } from './day-row.ts';
 import { modeRamps, rampLimit, type WarmupMode } from './ramp.ts';
 
 export interface WarmupConfig {
   readonly mode: WarmupMode;
-  /** Mails a day that somebody set; null follows the mode's maximum. */
+  /** Emails a day that somebody set; null follows the mode's maximum. */
   readonly targetDailyLimit: number | null;
   /** Percent. */
   readonly replyRate: number;
   /** Percent. */
   readonly threadRate: number;
   readonly weekdaysOnly: boolean;
-  /** First hour of the UTC day in which mails are sent. */
+  /** First hour of the UTC day in which emails are sent. */
   readonly windowStart: number;
   /** The hour at which sending ends. */
   readonly windowEnd: number;
@@ -23,32 +23,32 @@ export type ConfigChange = Partial<Omit<WarmupConfig, 'threadRate' | 'weekdaysOn
 
 const hourMs = 3_600_000;
 
-/** Mails a day that the warm-up aims at. */
+/** Emails a day that the warm-up aims at. */
 export function targetLimit(config: WarmupConfig): number {
   const { max } = modeRamps[config.mode];
   return Math.min(config.targetDailyLimit ?? max, max);
 }
 
-/** Mails a day on a day of the ramp. */
+/** Emails a day on a day of the ramp. */
 export function dailyLimit(config: WarmupConfig, rampDay: number): number {
   return Math.min(rampLimit(config.mode, rampDay), targetLimit(config));
 }
 
-/** A stretch of a day that is to be filled with mails. */
+/** A stretch of a day that is to be filled with emails. */
 export interface Stretch {
   /** Epoch milliseconds; nothing is planned before it. */
   readonly from: number;
   readonly day: number;
-  /** Mails a day. */
+  /** Emails a day. */
   readonly limit: number;
-  /** Mails that the day has seen already. */
+  /** Emails that the day has seen already. */
   readonly sentToday: number;
-  /** The day's number of the first mail to plan, so that no two mails of a day share their chance. */
+  /** The day's number of the first email to plan, so that no two emails of a day share their chance. */
   readonly firstIndex: number;
 }
 
 /**
- * The times (epoch milliseconds, ascending) of the mails from `from` to the end of the day's send window. After a
+ * The times (epoch milliseconds, ascending) of the emails from `from` to the end of the day's send window. After a
  * change in the middle of the window only the window's rest is filled, at the new pace.
  */
 export function planDay(config: WarmupConfig, key: number, stretch: Stretch): number[] {

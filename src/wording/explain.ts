@@ -40,7 +40,7 @@ function reasonText(verdict: Verdict): string {
     case 'invalid_row':
       return 'A day in the last week has a missing, negative or malformed count, so the bounce rate cannot be trusted.';
     case 'implausible_counts':
-      return `${countsText(verdict)} More mails bounced than were sent, so the counts cannot be trusted.`;
+      return `${countsText(verdict)} More emails bounced than were sent, so the counts cannot be trusted.`;
     case 'bounce_rate_over_limit':
       return rateText(verdict);
     case 'repeat_offender':
@@ -56,7 +56,7 @@ function reasonText(verdict: Verdict): string {
   }
 }
 
-/** `4 bounces in 260 mails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` For an emergency, its own counts. */
+/** `4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.` For an emergency, its own counts. */
 export function rateText(verdict: Verdict): string {
   if (verdict.emergency) return emergencyText(verdict);
   const rate = ratePpm(verdict);
@@ -69,7 +69,7 @@ export function rateText(verdict: Verdict): string {
 function countsPhrase(verdict: Verdict): string {
   const { windowFrom, windowTo } = verdict;
   const when = windowFrom && windowTo ? ` ${onDatesText(windowFrom, windowTo)}` : '';
-  return capital(`${counted(verdict.bounced, 'bounce')} in ${counted(verdict.sent, 'mail')}${when}`);
+  return capital(`${counted(verdict.bounced, 'bounce')} in ${counted(verdict.sent, 'email')}${when}`);
 }
 
 function countsText(verdict: Verdict): string {
@@ -83,7 +83,7 @@ function limitText(verdict: Verdict): string {
 
 function withinLimitText(verdict: Verdict): string {
   const back = progressText(verdict);
-  if (verdict.sent === 0) return `No mails were sent in the evidence window yet.${back}`;
+  if (verdict.sent === 0) return `No emails were sent in the evidence window yet.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
     ? `${rateText(verdict)}${back}`
@@ -96,14 +96,14 @@ function progressText({ restore }: Verdict): string {
   const { mode, cleanDays, neededDays, cleanMails, neededMails } = restore;
   const days = Math.max(0, neededDays - cleanDays);
   const when = days === 0 ? '' : `, in ${counted(days, 'day')} at the earliest`;
-  return ` The mailbox goes back to ${mode} after ${counted(neededMails, 'clean mail')} (${cleanMails} so far)${when}.`;
+  return ` The mailbox goes back to ${mode} after ${counted(neededMails, 'clean email')} (${cleanMails} so far)${when}.`;
 }
 
 /** Why a mailbox goes back from recovery. */
 export function cleanText({ restore }: Verdict): string {
   if (!restore) return 'The mailbox is clean again.';
   const { mode, cleanDays, cleanMails } = restore;
-  return `${capital(counted(cleanMails, 'mail'))} in ${counted(cleanDays, 'day')} without a bounce, so the mailbox goes back to ${mode}.`;
+  return `${capital(counted(cleanMails, 'email'))} in ${counted(cleanDays, 'day')} without a bounce, so the mailbox goes back to ${mode}.`;
 }
 
 function insufficientText(verdict: Verdict): string {
@@ -141,7 +141,7 @@ function emergencyText(verdict: Verdict): string {
   if (!counts) return rateText({ ...verdict, emergency: null });
   const share = ratePpm(counts);
   const tail = share === null ? '' : `: ${percentText(share)}`;
-  return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'mail')} since ${datesText(counts.from, counts.from)}${tail}.`;
+  return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'email')} since ${datesText(counts.from, counts.from)}${tail}.`;
 }
 
 /** How old the counts were when they were judged. */

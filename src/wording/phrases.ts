@@ -126,7 +126,7 @@ export function listText(words: readonly string[]): string {
   return words.length === 1 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** How many bounces a limit allows, `ppmMails` being the limit times the mails: `5.8`, `0.25`. */
+/** How many bounces a limit allows, `ppmMails` being the limit times the emails: `5.8`, `0.25`. */
 export function allowedText(ppmMails: number): string {
   const bounces = ppmMails / 1e6;
   return String(Number(bounces.toFixed(bounces < 1 ? 2 : 1)));

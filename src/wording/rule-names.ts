@@ -26,7 +26,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   stale_data: 'stale statistics',
   mailbox_missing: 'mailbox missing',
   mailbox_list_short: 'mailbox list too short',
-  inbox_rate_low: 'few mails reach the inbox',
+  inbox_rate_low: 'few emails reach the inbox',
   health_score_drop: 'health score dropped',
   key_shared: 'key shared with other tools',
   budget_too_small: 'request budget too small',

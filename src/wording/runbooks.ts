@@ -35,7 +35,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_acted: {
     means:
-      'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or a burst of its mails bounced (an emergency in any mode).',
+      'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or a burst of its emails bounced (an emergency in any mode).',
     done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history.',
     todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
@@ -61,7 +61,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Find the person or the tool that changes it. Then let the guard act again: `warmwarden contest release MAILBOX`.',
   },
   recovery_without_effect: {
-    means: 'One day after the switch to recovery mode, the daily limit is still over 15 mails.',
+    means: 'One day after the switch to recovery mode, the daily limit is still over 15 emails.',
     done: 'Nothing more. The mailbox is in recovery mode, but that does not slow it down.',
     todo: 'Lower the target daily limit in the mailbox app, or pause the warm-up: `warmwarden pause MAILBOX`.',
   },
@@ -138,7 +138,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   inbox_rate_low: {
     means:
-      'In the last seven days, less than 80 % of the delivered mails reached the inbox (at least 30 mails). The alert ends at 85 %.',
+      'In the last seven days, less than 80 % of the delivered emails reached the inbox (at least 30 emails). The alert ends at 85 %.',
     done: readsOn,
     todo: 'Check content, recipients and DNS. If it continues, choose a slower warm-up mode: `warmwarden mode MAILBOX MODE`.',
   },

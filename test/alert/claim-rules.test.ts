@@ -73,12 +73,14 @@ describe('contested', () => {
 describe('recovery_without_effect', () => {
   const rule = 'recovery_without_effect';
 
-  test('fires a day after our switch when more than 15 mails a day go on', () => {
+  test('fires a day after our switch when more than 15 emails a day go on', () => {
     expect(active(rule, recovering(40), dayMs - 1)).toBe(false);
     expect(active(rule, recovering(40), dayMs)).toBe(true);
     expect(active(rule, recovering(16), dayMs)).toBe(true);
     expect(active(rule, recovering(15), dayMs)).toBe(false);
-    expect(conditionOf(rule, recovering(40), dayMs).facts.sentences.join(' ')).toContain('still 40 mails, over the 15');
+    expect(conditionOf(rule, recovering(40), dayMs).facts.sentences.join(' ')).toContain(
+      'still 40 emails, over the 15',
+    );
   });
 
   test('says nothing about a daily limit that is not told, and is no matter of pauses or of others', () => {

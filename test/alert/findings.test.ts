@@ -102,7 +102,7 @@ function withDays(days: readonly (readonly [number, number?, number?])[], now = 
   return { ...mailbox, entry, stats: { at: now, answer: { rows: dated } } };
 }
 
-test('inbox_rate_low: under 80 % of at least 30 mails fires, five points above it ends, between says nothing', () => {
+test('inbox_rate_low: under 80 % of at least 30 emails fires, five points above it ends, between says nothing', () => {
   const at = (...days: readonly (readonly [number, number?])[]) =>
     condition('inbox_rate_low', 'stats', withDays(days)).active;
   expect(at([20, 79], [20, 79])).toBe(true);

@@ -23,7 +23,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
   expect(alert?.facts).toEqual({
     title: 'bob@acme.example: switched to recovery mode',
     sentences: [
-      '4 bounces in 260 mails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
+      '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
       'Based on counts read just now.',
       'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or set the mode in the mailbox app.',
@@ -53,7 +53,7 @@ test('a pause is critical and says that campaigns go on; an emergency shows its 
   const verdict = { ...breach, action: 'pause', wanted: 'pause', reason: 'emergency', emergency } as const;
   const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleContext())?.alert;
   expect(alert?.severity).toBe('critical');
-  expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 mails since 19 March: 41.67 %.');
+  expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 emails since 19 March: 41.67 %.');
   expect(alert?.facts.sentences).toContain(
     'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
   );
@@ -101,7 +101,7 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
     ({ subject }) => subject.rule === 'bounce_over_limit',
   );
   expect(condition?.facts.sentences).toEqual([
-    '4 bounces in 260 mails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
+    '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
     'NOT ACTED: enforcement is off (guard.enforce).',
     'Based on counts read just now.',
     'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.',
@@ -118,7 +118,7 @@ test('bounce_over_limit: with too few bounces to act it is info, in recovery mod
   expect(conditionOf({})?.facts).toMatchObject({
     title: 'bob@acme.example: bounces over the limit, too few to act on',
     sentences: [
-      '1 bounce in 85 mails from 14 to 20 March: 1.18 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
+      '1 bounce in 85 emails from 14 to 20 March: 1.18 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
       'Based on counts read just now.',
     ],
   });

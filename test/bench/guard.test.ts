@@ -22,7 +22,7 @@ const historyOf = (name: string, index: number, mode = 'slow' as (typeof warmupM
 
 const sum = (counts: Uint16Array) => counts.reduce((total, count) => total + count, 0);
 
-test('a slow mailbox sends the 1,423 mails of the study in 90 days, and 0.1 % of them bounce', () => {
+test('a slow mailbox sends the 1,423 emails of the study in 90 days, and 0.1 % of them bounce', () => {
   const histories = Array.from({ length: 400 }, (_, index) => historyOf('fp_0.1pct', index));
   const mean = (counts: (index: number) => number) => histories.reduce((all, _, index) => all + counts(index), 0) / 400;
   expect(mean((index) => sum(histories[index]?.sent ?? new Uint16Array()))).toBeCloseTo(1423, -1);
@@ -70,7 +70,7 @@ test('a hold that ends without a new bounce is not overlooked', () => {
   }
 });
 
-test('every mail of a block is lost from the onset on, and none before', () => {
+test('every email of a block is lost from the onset on, and none before', () => {
   const history = historyOf('block', 2, 'balanced', 120);
   const onset = history.onset * 8;
   expect(sum(history.lost.slice(0, onset))).toBe(0);

@@ -12,7 +12,7 @@ function row(day: number, sent: number | null, bounced: number | null): StatsRow
   return { date: addDays(firstDay, day), sent, bounced, ...unknown, inboxRatePercent: null, bounceRatePercent: null };
 }
 
-/** `days` days of 40 mails, with bounces on some of them, by day. */
+/** `days` days of 40 emails, with bounces on some of them, by day. */
 function pastOf(days: number, bounces: Readonly<Record<number, number>>, given: Partial<Past> = {}): Past {
   return {
     mode: 'balanced',
@@ -42,9 +42,9 @@ test('a clean past is left alone', () => {
   });
 });
 
-test('after a switch fifteen mails a day leave, until a week and 100 clean mails bring the mode back', () => {
+test('after a switch fifteen emails a day leave, until a week and 100 clean emails bring the mode back', () => {
   const replay = replayGuard(defaultPolicy, pastOf(30, { 10: 5 }));
-  // 8 days of 15 from 16 January on: seven of them are over, and 120 mails are clean.
+  // 8 days of 15 from 16 January on: seven of them are over, and 120 emails are clean.
   expect(story(pastOf(30, { 10: 5 }))).toEqual([
     '2026-01-15 recovery bounce_rate_over_limit',
     '2026-01-23 restore clean_volume',
@@ -59,7 +59,7 @@ test('the old bounces do not fire again, and new ones in recovery end in a pause
     '2026-01-20 pause bounce_rate_over_limit',
   ]);
   const replay = replayGuard(defaultPolicy, past);
-  // 15 of 40 mails keep 1.5 bounces of 4: 1, then 2 with what was left over. From 21 January on none.
+  // 15 of 40 emails keep 1.5 bounces of 4: 1, then 2 with what was left over. From 21 January on none.
   expect(replay).toMatchObject({ interventions: 2, daysInRecovery: 5, daysPaused: 24 });
   expect(replay.bouncesAvoided).toBe(3 + 2 + 6);
   expect(replay.sendsLost).toBe(5 * 25 + 24 * 40);

@@ -59,7 +59,7 @@ describe('a trouble', () => {
   test('is told with its counts, and when a daemon can see it', async () => {
     const { code, stdout, stderr } = await simulator('breach', ann.email, '--url', served.simulator.url);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^ann@one\.example sent 160 mails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
+    expect(stdout).toMatch(/^ann@one\.example sent 160 emails in the last 7 days, and 3 of them bounced \(1\.88 %\)\./);
     expect(stdout).toContain('A daemon sees it when it next reads the statistics of this mailbox.');
   });
 

@@ -21,14 +21,14 @@ function verdictOn(
 
 describe('a burst', () => {
   test.each<[string, WarmupMode, readonly DayCounts[], unknown]>([
-    ['three bounces over what 50 mails allow', 'aggressive', [...times(6, 80), [50, 4]], { bounced: 4, days: 1 }],
-    ['one mail more', 'aggressive', [...times(6, 80), [51, 4]], null],
+    ['three bounces over what 50 emails allow', 'aggressive', [...times(6, 80), [50, 4]], { bounced: 4, days: 1 }],
+    ['one email more', 'aggressive', [...times(6, 80), [51, 4]], null],
     ['one bounce fewer', 'aggressive', [...times(6, 80), [50, 3]], null],
     ['on two days', 'aggressive', [...times(5, 80), [50, 3], [50, 2]], { bounced: 5, sent: 100, days: 2 }],
     ['on three days', 'balanced', [...times(4, 100), [34, 2], [33, 1], [33, 1]], { bounced: 4, sent: 100, days: 3 }],
     ['on four days', 'balanced', [...times(3, 100), [25, 1], [25, 1], [25, 1], [25, 1]], null],
-    ['of three bounces without a mail', 'slow', [...times(6, 100), [0, 3]], { bounced: 3, sent: 0, days: 1 }],
-    ['of two bounces without a mail', 'slow', [...times(6, 100), [0, 2]], null],
+    ['of three bounces without an email', 'slow', [...times(6, 100), [0, 3]], { bounced: 3, sent: 0, days: 1 }],
+    ['of two bounces without an email', 'slow', [...times(6, 100), [0, 2]], null],
   ])('%s', (_, mode, days, expected) => {
     const { burst } = verdictOn(mode, days);
     expect(burst ?? null).toEqual(expected === null ? null : expect.objectContaining(expected as object));
@@ -64,7 +64,7 @@ describe('what a burst leads to', () => {
     const conditionOf = (verdict: Verdict) => bounceBurst(judged(verdict), sampleContext());
     const fires = conditionOf(verdictOn('aggressive', days));
     expect(fires).toMatchObject({ active: true, severity: 'warning', observations: 1 });
-    expect(fires.facts.sentences[0]).toBe('4 bounces in 50 mails since 20 March; the limit allows 1.');
+    expect(fires.facts.sentences[0]).toBe('4 bounces in 50 emails since 20 March; the limit allows 1.');
     expect(fires.facts.numbers).toMatchObject({ burst_bounced: 4, burst_sent: 50, burst_from: today });
     expect(conditionOf(verdictOn('aggressive', days, 'act')).active).toBe('unknown');
     expect(conditionOf(verdictOn('aggressive', times(7, 80))).active).toBe(false);

@@ -17,7 +17,7 @@ const words: StatusWords = { paused: ['paused'], running: ['active'], notRunning
 const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
 const quiet: readonly (readonly [number, number])[] = times(30, 40);
 
-/** A mailbox on duty: people and we change it, its mails bounce or not, and each look is a tick. */
+/** A mailbox on duty: people and we change it, its emails bounce or not, and each look is a tick. */
 function onDuty(mode = 'balanced') {
   let at = now;
   let ids = 0;
@@ -71,7 +71,7 @@ function onDuty(mode = 'balanced') {
       rows = [...rows, row(utcDate(at), 40, 0)];
       return look();
     },
-    /** So many of today's mails bounced, beside 60 that did not, after quiet days. */
+    /** So many of today's emails bounced, beside 60 that did not, after quiet days. */
     bounce: (bounced: number, quietDays = 29) => {
       rows = daysUpTo(utcDate(at), ...times(quietDays, 40), [60 + bounced, bounced]);
       return look();
@@ -111,7 +111,7 @@ function pausedAndResumed(mailbox: ReturnType<typeof onDuty>, bounced: number): 
 describe('a claim', () => {
   test('comes with our confirmed change, and remembers the mode before', () => {
     const mailbox = onDuty('aggressive');
-    // The window of 300 mails has 2 % at six bounces.
+    // The window of 300 emails has 2 % at six bounces.
     expect(mailbox.bounce(7)?.reason).toBe('bounce_rate_over_limit');
     mailbox.act();
     expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'aggressive', actionId: 'a1' });

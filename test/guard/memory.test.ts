@@ -172,7 +172,7 @@ describe('after our switch to recovery', () => {
       mailbox.later(dayMs);
       rows.push(row(addDays(today, day), 3, 0));
       expect(mailbox.warmup('recovery')?.action, `day ${day}`).not.toBe('pause');
-      // From the 34th day on there are 100 clean mails: the way back is open, and the old bounces are no obstacle.
+      // From the 34th day on there are 100 clean emails: the way back is open, and the old bounces are no obstacle.
       const reason = day < 34 ? 'ok' : 'clean_volume';
       const sent = 3 * Math.min(day, 30);
       expect(mailbox.stats(rows), `day ${day}`).toMatchObject({ reason, sent, bounced: 0 });
@@ -190,7 +190,7 @@ describe('after our switch to recovery', () => {
     expect(mailbox.stats([...late, first, second])).toMatchObject({ action: 'pause', sent: 60, bounced: 2 });
   });
 
-  test('an emergency still sees the bounces of the mails that left before', () => {
+  test('an emergency still sees the bounces of the emails that left before', () => {
     const mailbox = known('balanced');
     mailbox.stats(breach);
     mailbox.confirmed('recovery', 'recovery', 'active');

@@ -16,7 +16,7 @@ export interface OracleVerdict {
   readonly limitPpm: number | null;
 }
 
-/** The mails of one day; 'illegible' when a count is missing, negative or no integer. */
+/** The emails of one day; 'illegible' when a count is missing, negative or no integer. */
 type DayCounts = readonly [sent: bigint, bounced: bigint] | 'illegible';
 
 /** Days by age: [0] is the newest day, [1] the day before it. A hole is a day without a row. */
@@ -91,7 +91,7 @@ function illegibleWithin(history: History, days: number): boolean {
   return history.slice(0, days).includes('illegible');
 }
 
-/** Length of the evidence window in days: the shortest that holds 1/limit mails, within the policy's bounds. */
+/** Length of the evidence window in days: the shortest that holds 1/limit emails, within the policy's bounds. */
 function windowLength(history: History, policy: Policy, limitPpm: number | null): number {
   let days = policy.windowDays;
   if (limitPpm === null) return days;

@@ -34,7 +34,7 @@ function newestRow({ rows, now }: Situation): StatsRow | null {
   return anchor !== null && own.length === 1 && byDate.get(anchor)?.counts ? (own[0] ?? null) : null;
 }
 
-/** The emergency rule looks elsewhere when its days hold more bounces than mails. */
+/** The emergency rule looks elsewhere when its days hold more bounces than emails. */
 function emergencyPoolOverflows({ policy, situation }: Judged): boolean {
   const days = readDays(situation.rows ?? [], situation.now);
   if (days.anchor === null) return false;
@@ -84,8 +84,8 @@ describe('one more bounce', () => {
     );
   });
 
-  // The one exception that the emergency rule makes: more bounces than mails are late ones, and the week is asked.
-  test('turns an emergency into a question to the week when bounces exceed mails', () => {
+  // The one exception that the emergency rule makes: more bounces than emails are late ones, and the week is asked.
+  test('turns an emergency into a question to the week when bounces exceed emails', () => {
     const week = (bounced: number) => situation({ rows: daysUpTo(today, ...times(5, 40), [0, 0], [3, bounced]) });
     expect(judge(defaultPolicy, week(3))).toMatchObject({ action: 'pause', reason: 'emergency' });
     expect(judge(defaultPolicy, week(4))).toMatchObject({ action: 'recovery', reason: 'bounce_rate_over_limit' });
@@ -140,7 +140,7 @@ describe('stale or malformed statistics', () => {
 describe('the window', () => {
   const flat = (policy: Policy): Policy => ({ ...policy, windowMaxDays: policy.windowDays });
 
-  test('its extension never hides a breach of its first days, unless one day alone holds more than 1/limit mails', () => {
+  test('its extension never hides a breach of its first days, unless one day alone holds more than 1/limit emails', () => {
     fc.assert(
       fc.property(anyJudged, ({ policy, situation }) => {
         const { mode } = situation;
@@ -215,7 +215,7 @@ describe('bouncesUntilBreach', () => {
     expect(judge(defaultPolicy, situation({ mode: 'turbo' })).bouncesUntilBreach).toBeNull();
   });
 
-  test('cannot be said while bounces would be more than the mails', () => {
+  test('cannot be said while bounces would be more than the emails', () => {
     expect(judge(defaultPolicy, situation({ rows: [row(today, 1, 0)] })).bouncesUntilBreach).toBeNull();
     expect(judge(defaultPolicy, situation({ rows: [row(today, 1, 5)] })).bouncesUntilBreach).toBeNull();
   });

@@ -1,4 +1,4 @@
-// The way back from recovery: clean days and clean mails since the later of the switch and the last bounce.
+// The way back from recovery: clean days and clean emails since the later of the switch and the last bounce.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isRestoreDue, restoreProgress } from '../../src/guard/restore.ts';
@@ -17,7 +17,7 @@ const claim: Claim = {
   under: null,
 };
 
-/** In a recovery of ours since 20 days, 15 clean mails a day since. */
+/** In a recovery of ours since 20 days, 15 clean emails a day since. */
 function recovering(change: Partial<Situation> = {}): Situation {
   const evidence = { from: addDays(today, -19), before: null };
   return situation({ mode: 'recovery', claim, evidence, rows: daysUpTo(today, ...times(20, 15)), ...change });
@@ -31,7 +31,7 @@ function verdictOn(change: Partial<Situation> = {}, policy = defaultPolicy) {
 const restored = { action: 'restore', reason: 'clean_volume' };
 
 describe('a recovery of ours', () => {
-  test('ends after clean days and clean mails, and says how far it has come', () => {
+  test('ends after clean days and clean emails, and says how far it has come', () => {
     expect(verdictOn()).toEqual(restored);
     expect(judge(defaultPolicy, recovering()).restore).toEqual({
       mode: 'balanced',
@@ -43,12 +43,12 @@ describe('a recovery of ours', () => {
   });
 
   test.each([
-    { previousMode: 'slow', mails: 200 },
-    { previousMode: 'balanced', mails: 100 },
-    { previousMode: 'aggressive', mails: 50 },
-  ])('to $previousMode needs $mails clean mails, not one less', ({ previousMode, mails }) => {
-    const enough = daysUpTo(today, [mails, 0], ...times(9, 0));
-    const short = daysUpTo(today, [mails - 1, 0], ...times(9, 0));
+    { previousMode: 'slow', emails: 200 },
+    { previousMode: 'balanced', emails: 100 },
+    { previousMode: 'aggressive', emails: 50 },
+  ])('to $previousMode needs $emails clean emails, not one less', ({ previousMode, emails }) => {
+    const enough = daysUpTo(today, [emails, 0], ...times(9, 0));
+    const short = daysUpTo(today, [emails - 1, 0], ...times(9, 0));
     const change = { claim: { ...claim, previousMode }, evidence: { from: addDays(today, -9), before: null } };
     expect(verdictOn({ ...change, rows: enough })).toEqual(restored);
     expect(verdictOn({ ...change, rows: short })).toEqual({ action: 'none', reason: 'ok' });
@@ -112,7 +112,7 @@ describe('a recovery of ours', () => {
     expect(verdictOn({}, never)).toEqual({ action: 'none', reason: 'ok' });
   });
 
-  test('takes as many days and mails as the policy says', () => {
+  test('takes as many days and emails as the policy says', () => {
     const slower = { ...defaultPolicy, restore: { enabled: true, days: 21, cleanVolume: 3 } };
     expect(verdictOn({}, slower).action).toBe('none');
     expect(judge(slower, recovering()).restore).toMatchObject({ neededDays: 21, neededMails: 300 });
@@ -137,22 +137,22 @@ test('a restore is due exactly when the days since the switch and the last bounc
       };
       const progress = restoreProgress(readDays(rows, now), defaultPolicy, given);
       // Counted another way: back from today until a bounce or the switch ends it.
-      let [wholeDays, mails] = [-1, 0];
+      let [wholeDays, emails] = [-1, 0];
       for (let daysAgo = 0; daysAgo <= evidenceDaysAgo; daysAgo += 1) {
         const day = days[daysAgo];
         if (day && day.bounced > 0) break;
         wholeDays += 1;
-        mails += day?.sent ?? 0;
+        emails += day?.sent ?? 0;
       }
       const needed = { slow: 200, balanced: 100, aggressive: 50 }[previousMode] ?? 0;
-      expect(progress).toMatchObject({ cleanDays: Math.max(0, wholeDays), cleanMails: mails, neededMails: needed });
-      expect(isRestoreDue(progress)).toBe(wholeDays >= 7 && mails >= needed);
+      expect(progress).toMatchObject({ cleanDays: Math.max(0, wholeDays), cleanMails: emails, neededMails: needed });
+      expect(isRestoreDue(progress)).toBe(wholeDays >= 7 && emails >= needed);
     }),
     { numRuns: 2_000 },
   );
 });
 
-test('one more bounce never brings a restore nearer, one more clean mail never moves it away', () => {
+test('one more bounce never brings a restore nearer, one more clean email never moves it away', () => {
   const past = fc.record({ days: fc.array(counts, { minLength: 1, maxLength: 25 }), at: fc.nat({ max: 24 }) });
   fc.assert(
     fc.property(past, ({ days, at }) => {

@@ -18,7 +18,7 @@ test('no word, spaces and a word that nobody listed say nothing', () => {
   expect(said.map((word) => wordState(word, words))).toEqual(said.map(() => null));
 });
 
-test('a listed word is believed whatever the mails say', () => {
+test('a listed word is believed whatever the emails say', () => {
   expect(runStateOf('paused', words, busy, now)).toBe('paused');
   expect(runStateOf('suspended', words, busy, now)).toBe('not_running');
   expect(runStateOf('active', words, [], now)).toBe('running');

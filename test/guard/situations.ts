@@ -106,7 +106,7 @@ const start = (today: string): fc.Arbitrary<EvidenceStart> =>
     before: fc.option(fc.record({ sent: sentCount, bounced: bouncedCount })),
   });
 
-/** Moves the newest day's mails so that the first window meets the limit exactly, or misses it by one mail. */
+/** Moves the newest day's emails so that the first window meets the limit exactly, or misses it by one email. */
 function meetLimit({ policy, situation }: Judged, offBy: number): Judged {
   const { rows, mode } = situation;
   const newest = rows?.find((one) => one.date === utcDate(situation.now));

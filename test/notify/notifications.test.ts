@@ -209,7 +209,7 @@ test('2,000 mailboxes fail at once, with several rules and accounts: one message
   at.fire(...all);
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'firing', rule: null, total: 2_000 }]);
   expect(at.titles).toEqual([
-    'Warning: mailbox disconnected (400), blacklisted (400), stale statistics (400), few mails reach the inbox (400) and 1 more',
+    'Warning: mailbox disconnected (400), blacklisted (400), stale statistics (400), few emails reach the inbox (400) and 1 more',
   ]);
   at.end(...all);
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2_000 }]);

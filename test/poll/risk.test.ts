@@ -22,7 +22,7 @@ test('who sends more weighs no less, who has more bounces left weighs no more, a
   );
 });
 
-test('a limit that takes more bounces than mails are left today can not be crossed today', () => {
+test('a limit that takes more bounces than emails are left today can not be crossed today', () => {
   expect(mayCrossToday({ sendsPerDay: 40, sendsLeftToday: 3, bouncesLeft: 4 })).toBe(false);
   expect(mayCrossToday({ sendsPerDay: 40, sendsLeftToday: 4, bouncesLeft: 4 })).toBe(true);
   expect(mayCrossToday({ sendsPerDay: 40, sendsLeftToday: Number.POSITIVE_INFINITY, bouncesLeft: 40 })).toBe(true);

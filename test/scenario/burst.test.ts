@@ -1,4 +1,4 @@
-// A burst of bounces that the mails of a whole week hide: announced once, resolved when its days are over.
+// A burst of bounces that the emails of a whole week hide: announced once, resolved when its days are over.
 import { expect, it } from 'vitest';
 import { hourMs } from '../../src/model/time.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
@@ -6,7 +6,7 @@ import { startMovedDaemon } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 
 const fast: MailboxSpec = { email: 'fast@acme.example', provider: 'google', mode: 'aggressive', startedDaysAgo: 60 };
-/** About ten mails an hour: seven of them bounce, and 400 mails of the week allow eight. */
+/** About ten emails an hour: seven of them bounce, and 400 emails of the week allow eight. */
 const incident: Incident = { kind: 'bounce', mailbox: fast.email, rate: 0.1, from: hourMs, until: 9 * hourMs };
 const scenario = { name: 'burst', summary: 'A burst.', fleet: [fast], incidents: [incident] };
 

@@ -9,7 +9,7 @@ import { poll, settled } from './three-domains.ts';
 /** Nine requests a minute, of which health and the list take two at most. */
 const small = { plan: undefined, requests_per_minute: 10, headroom: '10%' };
 const often = { ...poll, health: '* * * * *', mailboxes: '* * * * *' };
-/** They send all of a day's mails between 8 and 9, half an hour of it after the daemon's start. */
+/** They send all of a day's emails between 8 and 9, half an hour of it after the daemon's start. */
 const sendingNow = (count: number, from = 0): MailboxSpec[] =>
   Array.from({ length: count }, (_, number) => ({ ...settled(from + number), sendWindow: [8, 9] }));
 

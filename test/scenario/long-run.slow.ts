@@ -29,13 +29,13 @@ function settled(name: string, mode: MailboxSpec['mode'] = 'balanced'): MailboxS
   return { email: address(name), provider: 'google', mode, startedDaysAgo: 60 };
 }
 
-/** This share of the mails of some days; without a number of days for ever. Day 0 is a Tuesday. */
+/** This share of the emails of some days; without a number of days for ever. Day 0 is a Tuesday. */
 function bounces(name: string, rate: number, fromDay: number, forDays?: number): Incident {
   const until = forDays === undefined ? {} : { until: (fromDay + forDays) * dayMs };
   return { kind: 'bounce', mailbox: address(name), rate, from: fromDay * dayMs, ...until };
 }
 
-/** Three bounces that are a tenth of two days' mails are an emergency: only one of the spikes becomes that. */
+/** Three bounces that are a tenth of two days' emails are an emergency: only one of the spikes becomes that. */
 const incidents: readonly Incident[] = [
   bounces('spike-slow', 0.12, 6, 1),
   bounces('spike-balanced', 0.08, 7, 1),

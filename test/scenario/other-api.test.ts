@@ -176,7 +176,7 @@ describe('a mixed fleet on an API of somebody else', () => {
     expect(pause).toMatchObject({ severity: 'critical' });
     expect(pause?.numbers).toMatchObject({ reason: 'emergency', action: 'pause', outcome: 'confirmed' });
     const slack = stage.receiver.slack().join('\n');
-    for (const text of ['breach@fleet.example', '4 bounces in 280 mails', 'limit of 1 %'])
+    for (const text of ['breach@fleet.example', '4 bounces in 280 emails', 'limit of 1 %'])
       expect(slack).toContain(text);
   });
 

@@ -8,7 +8,7 @@ import { startMovedDaemon } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 
 const slow: MailboxSpec = { email: 'slow@acme.example', provider: 'google', mode: 'slow', startedDaysAgo: 8 };
-/** Long enough for one mail of a slow mailbox. */
+/** Long enough for one email of a slow mailbox. */
 const oneMail = (mailbox: string, from: number): Incident => ({
   kind: 'bounce',
   mailbox,
@@ -44,7 +44,7 @@ it('one bounce of a slow mailbox is over_limit everywhere and told as info; the 
   expect(stage.posts).toEqual([]);
   expect(told()).toMatchObject([{ status: 'firing', severity: 'info', mailbox: slow.email }]);
   expect(told()[0]?.sentences[0]).toMatch(
-    /^1 bounce in \d+ mails .*over the slow limit of 0\.5 %.*1 more bounce would be a breach\. With `profile: literal`, one/,
+    /^1 bounce in \d+ emails .*over the slow limit of 0\.5 %.*1 more bounce would be a breach\. With `profile: literal`, one/,
   );
   const shown = await shownStates(stage.url() ?? '', slow.email);
   expect(shown).toMatchObject({ json: 'over_limit', metrics: ['over_limit'], page: true });

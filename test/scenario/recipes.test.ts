@@ -40,7 +40,7 @@ interface RunAnswer extends Json {
 }
 
 let stage: MovedDaemon;
-/** What was said when the first mail had bounced. */
+/** What was said when the first email had bounced. */
 let early: { readonly fleet: FleetAnswer; readonly rows: readonly Json[] };
 
 function ask(path: string, { key = keys.viewer, ...init }: RequestInit & { key?: string | null } = {}) {

@@ -12,7 +12,7 @@ export const poll = {
   blacklist: '35 15 * * *',
 };
 
-/** Settled mailboxes that send 40 mails a working day from 9 to 17: about five an hour. */
+/** Settled mailboxes that send 40 emails a working day from 9 to 17: about five an hour. */
 export function settled(number: number, mode: MailboxSpec['mode'] = 'balanced'): MailboxSpec {
   return { email: `m${number}@${domains[number % 3]}`, provider: 'google', mode, startedDaysAgo: 60 };
 }

@@ -55,8 +55,8 @@ export function rows(days: number, bounces: readonly number[] = [], sent = 30): 
   return Array.from({ length: days }, (_, index) => {
     const back = days - 1 - index;
     const bounced = bounces[bounces.length - 1 - back] ?? 0;
-    const mails = Math.max(2, sent - back + ((index * 7) % 5));
-    return row(addDays(today, -back), { sent: mails, bounced, delivered: mails - bounced });
+    const emails = Math.max(2, sent - back + ((index * 7) % 5));
+    return row(addDays(today, -back), { sent: emails, bounced, delivered: emails - bounced });
   });
 }
 
@@ -193,7 +193,7 @@ export function alert(changes: Partial<Alert> & Pick<Alert, 'rule'>): Alert {
 /** Sentences as the guard would write them. */
 export function explain({ action: wanted, reason, sent, bounced, limitPpm }: Verdict): string {
   const rate = sent > 0 ? `${((bounced * 100) / sent).toFixed(2)} %` : 'no rate';
-  return `${bounced} of ${sent} mails bounced in 7 days = ${rate}; the limit is ${(limitPpm ?? 0) / 10_000} %. ${wanted} (${reason}), on data 4 min old.`;
+  return `${bounced} of ${sent} emails bounced in 7 days = ${rate}; the limit is ${(limitPpm ?? 0) / 10_000} %. ${wanted} (${reason}), on data 4 min old.`;
 }
 
 function claim(kind: 'recovery' | 'pause', actionId: string) {

@@ -253,7 +253,7 @@ describe('the page of a mailbox', () => {
       },
     ];
     const body = await read(exampleFleet(), '/mailboxes/acme/m1', { decisions });
-    expect(body).toContain('10 of 190 mails bounced');
+    expect(body).toContain('10 of 190 emails bounced');
     expect(body).toContain('until a person resumes it');
     expect(body).toContain('Paused warm-up');
     expect(body).toContain('4 times since');

@@ -20,16 +20,19 @@ test.each<[WarmupMode, number, number, number]>([
   ['balanced', 5, 22, 40],
   ['aggressive', 10, 45, 80],
   ['recovery', 1, 8, 15],
-])('the %s ramp goes from %i over %i to %i mails a day in 28 days, and stays there', async (mode, start, half, max) => {
-  await using served = await serve({ scenario: scenarioOf([{ ...fresh, mode }]) });
-  await served.clock.advance(40 * dayMs);
-  const sent = sentOf(await served.stats(email));
-  expect([sent[0], sent[14], sent[28], sent[39]]).toEqual([start, half, max, max]);
-  expect(sent.slice(0, 40)).toEqual([...sent.slice(0, 40)].sort((left, right) => left - right));
-  expect((await served.warmup(email)).daily_limit).toBe(max);
-});
+])(
+  'the %s ramp goes from %i over %i to %i emails a day in 28 days, and stays there',
+  async (mode, start, half, max) => {
+    await using served = await serve({ scenario: scenarioOf([{ ...fresh, mode }]) });
+    await served.clock.advance(40 * dayMs);
+    const sent = sentOf(await served.stats(email));
+    expect([sent[0], sent[14], sent[28], sent[39]]).toEqual([start, half, max, max]);
+    expect(sent.slice(0, 40)).toEqual([...sent.slice(0, 40)].sort((left, right) => left - right));
+    expect((await served.warmup(email)).daily_limit).toBe(max);
+  },
+);
 
-test('mails leave one by one inside the send window, and only there', async () => {
+test('emails leave one by one inside the send window, and only there', async () => {
   await using served = await serve(mailbox({ sendWindow: [10, 14] }));
   const counts = [];
   for (let hour = 9; hour <= 16; hour += 1) {
@@ -73,7 +76,7 @@ test('a paused mailbox sends nothing from that moment on, and the rest of its sh
   expect((await served.today(email)).sent).toBe(before + 20);
 });
 
-test('no two mails share an id, however often the day is planned anew', async () => {
+test('no two emails share an id, however often the day is planned anew', async () => {
   await using served = await serve();
   for (let step = 0; step < 6; step += 1) {
     await served.clock.advance(hourMs);
@@ -117,7 +120,7 @@ test('back from recovery a mailbox starts again at its mode and never leaps', as
   expect(rampLimit('slow', rampDayFor('slow', 80))).toBe(20);
 });
 
-test('a target caps the day, survives a change of mode, and a new window moves the mails', async () => {
+test('a target caps the day, survives a change of mode, and a new window moves the emails', async () => {
   await using served = await serve(mailbox({ weekdaysOnly: false }));
   const config = { target_daily_limit: 12, send_window_start: 18, send_window_end: 20, reply_rate: 0 };
   const { body } = await served.act(email, 'update_config', config);
@@ -130,7 +133,7 @@ test('a target caps the day, survives a change of mode, and a new window moves t
   expect(await served.warmup(email)).toMatchObject({ daily_limit: 12, config: { target_daily_limit: 12 } });
 });
 
-test('a new reply rate does not move the mails of the day', async () => {
+test('a new reply rate does not move the emails of the day', async () => {
   await using left = await serve();
   await using right = await serve();
   await left.clock.advance(4 * hourMs);

@@ -12,7 +12,7 @@ function withIncidents(...incidents: Incident[]) {
 
 const total = (rows: Json[], count: string) => rows.reduce((sum, row) => sum + row[count], 0);
 
-test('a bounce incident bounces its share of the mails that it meets, no others', async () => {
+test('a bounce incident bounces its share of the emails that it meets, no others', async () => {
   const incident = {
     kind: 'bounce',
     mailbox: '*@one.example',
@@ -24,7 +24,7 @@ test('a bounce incident bounces its share of the mails that it meets, no others'
   await served.clock.advance(2.5 * hourMs);
   expect((await served.today(email)).bounced).toBe(0);
   await served.clock.advance(3 * dayMs);
-  // Ten mails fall into the two hours; late bounces have arrived two days later.
+  // Ten emails fall into the two hours; late bounces have arrived two days later.
   expect(total(await served.stats(email, 4), 'bounced')).toBe(5);
   expect(total(await served.stats('bob@two.example', 4), 'bounced')).toBe(0);
 });
@@ -47,12 +47,12 @@ test('fifteen in a hundred bounces come half a day to a day and a half late, and
   expect(rows[1].bounced + rows[2].bounced).toBe(40 - today.bounced);
 });
 
-test('recent mails show type and category of a bounce, and a late one only once it has come', async () => {
+test('recent emails show type and category of a bounce, and a late one only once it has come', async () => {
   await using served = await serve(withIncidents({ kind: 'bounce', ...always, rate: 1, until: 12 * hourMs }));
   await served.clock.advance(9 * hourMs);
-  const mails = (await served.warmup(email)).recent_emails;
-  const bounced = mails.filter((mail: Json) => mail.status === 'bounced');
-  const pending = mails.filter((mail: Json) => mail.status === 'sent');
+  const emails = (await served.warmup(email)).recent_emails;
+  const bounced = emails.filter((mail: Json) => mail.status === 'bounced');
+  const pending = emails.filter((mail: Json) => mail.status === 'sent');
   expect(bounced.length).toBeGreaterThanOrEqual(8);
   expect(pending.length).toBeGreaterThanOrEqual(1);
   for (const mail of bounced) expect(mail).toMatchObject({ bounce_type: 'hard', bounce_category: 'invalid_recipient' });
@@ -63,7 +63,7 @@ test('recent mails show type and category of a bounce, and a late one only once 
   expect(later.map((mail: Json) => mail.status)).toEqual(Array(10).fill('bounced'));
 });
 
-test('a block refuses every mail of one provider at once, and health falls', async () => {
+test('a block refuses every email of one provider at once, and health falls', async () => {
   await using served = await serve(withIncidents({ kind: 'block', ...always, provider: 'google' }));
   const before = await served.warmup(email);
   await served.clock.advance(10 * hourMs);

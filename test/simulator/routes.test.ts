@@ -62,7 +62,7 @@ test('the detail shows DNS words, the start of the warm-up and no connection err
   });
 });
 
-test('the warm-up status shows mode, config and the last ten mails, newest first', async () => {
+test('the warm-up status shows mode, config and the last ten emails, newest first', async () => {
   await using served = await serve();
   const body = await served.warmup('ann@one.example');
   expect(body).toEqual({

@@ -21,7 +21,7 @@ const strike = (served: Served, kind: string, target: string) =>
 
 const total = (rows: readonly Json[], count: string): number => rows.reduce((sum, row) => sum + row[count], 0);
 
-/** Over the last `days`: the share of mails that bounced, and whether at least three bounces are a tenth of the mails. */
+/** Over the last `days`: the share of emails that bounced, and whether at least three bounces are a tenth of the emails. */
 async function bouncesOf(served: Served, mailbox: string, days: number) {
   const rows = await served.stats(mailbox, days);
   const [sent, bounced] = [total(rows, 'sent'), total(rows, 'bounced')];
@@ -46,7 +46,7 @@ describe.each(moments)('on %s', (_name, startAt) => {
     expect(week.rate).toBeGreaterThan(limits[mode]);
     expect((await bouncesOf(served, email(mode), 2)).burning).toBe(false);
     expect(body.message).toContain(
-      `${email(mode)} sent ${week.sent} mails in the last 7 days, and ${week.bounced} of them bounced`,
+      `${email(mode)} sent ${week.sent} emails in the last 7 days, and ${week.bounced} of them bounced`,
     );
     for (const { sent, bounced, delivered, spam_landed } of await served.stats(email(mode))) {
       expect([bounced + delivered <= sent, spam_landed <= delivered]).toEqual([true, true]);
@@ -63,11 +63,11 @@ describe.each(moments)('on %s', (_name, startAt) => {
   });
 });
 
-test('the mails that came back show in the last mails, and a second breach adds nothing', async () => {
+test('the emails that came back show in the last emails, and a second breach adds nothing', async () => {
   await using served = await serve({ startAt: scenarioStart + 8 * hourMs });
   await strike(served, 'emergency', ann.email);
-  const mails: Json[] = (await served.warmup(ann.email)).recent_emails;
-  expect(mails.some(({ status, bounce_type }) => status === 'bounced' && bounce_type === 'hard')).toBe(true);
+  const emails: Json[] = (await served.warmup(ann.email)).recent_emails;
+  expect(emails.some(({ status, bounce_type }) => status === 'bounced' && bounce_type === 'hard')).toBe(true);
   await strike(served, 'breach', bob.email);
   const before = await served.stats(bob.email);
   expect((await strike(served, 'breach', bob.email)).status).toBe(201);
@@ -134,7 +134,7 @@ test('a breach says when a guard does nothing about it: in recovery mode, and on
   served.simulator.fleet.setMode(email('balanced'), 'recovery');
   await served.act(bob.email, 'pause');
   await served.act(bob.email, 'resume');
-  const today = 'counts only mails from tomorrow on, and does nothing about this breach';
+  const today = 'counts only emails from tomorrow on, and does nothing about this breach';
   expect(await caveat('breach', email('balanced'))).toContain(today);
   expect(await caveat('breach', bob.email)).toContain(today);
   expect(await caveat('emergency', bob.email)).toBeNull();

@@ -26,7 +26,7 @@ export function verdictOf(changes: Partial<Verdict> = {}): Verdict {
     restore: null,
     bouncesUntilBreach: 1,
     dataAgeMs: 250,
-    warnings: ['2026-03-09: two rows differ; Warmwarden uses the one with more mails'],
+    warnings: ['2026-03-09: two rows differ; Warmwarden uses the one with more emails'],
     ...changes,
   };
 }

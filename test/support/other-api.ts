@@ -80,7 +80,7 @@ interface Reply {
 const ok = (body: object): Reply => ({ status: 200, body });
 const refuse = (status: number, error: string): Reply => ({ status, body: { error } });
 
-/** `sent` mails on each of the last seven days, today included, with `bounced` of them bounced two days ago. */
+/** `sent` emails on each of the last seven days, today included, with `bounced` of them bounced two days ago. */
 export function week(sent: number, bounced: number): Day[] {
   return [0, 1, 2, 3, 4, 5, 6].map((daysAgo) => ({ daysAgo, sent, bounced: daysAgo === 2 ? bounced : 0 }));
 }

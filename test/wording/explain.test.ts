@@ -21,13 +21,13 @@ test('every reason has sentences of its own', () => {
 
 test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ bounced: 2, bouncesUntilBreach: 1 }))).toBe(
-    '2 bounces in 260 mails from 14 to 20 March: 0.77 %, within the balanced limit of 1 %. 1 more bounce would breach it.',
+    '2 bounces in 260 emails from 14 to 20 March: 0.77 %, within the balanced limit of 1 %. 1 more bounce would breach it.',
   );
   const one = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 140, bounced: 1 } as const;
   expect(explainVerdict(sampleVerdict({ ...one, bouncesUntilBreach: 1 }))).toBe(
-    '1 bounce in 140 mails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
+    '1 bounce in 140 emails from 14 to 20 March: 0.71 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
   );
-  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No mails were sent in the evidence window yet');
+  expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No emails were sent in the evidence window yet');
   expect(explainVerdict(sampleVerdict({ reason: 'unknown_mode', mode: 'turbo', limitPpm: null }))).toContain('"turbo"');
   expect(explainVerdict(sampleVerdict({ warnings: ['2026-03-25: Warmwarden ignores a day in the future'] }))).toContain(
     'Unusual data',

@@ -56,11 +56,11 @@ id: quiet-google                 # lowercase letters, digits, single dashes
 title: Google mailboxes that hardly send
 description: For Monday mornings.
 parameters:
-  mails: {type: integer, description: Fewer mails than this in the window., default: 20, minimum: 1}
+  emails: {type: integer, description: Fewer emails than this in the window., default: 20, minimum: 1}
   account: {type: string, description: Only this account., optional: true}     # the SELECT sees NULL
 select: |                        # one SELECT of SQLite over the views below; :now is the moment of the run
   SELECT account, mailbox_id, email, sent FROM mailboxes
-  WHERE provider = 'google' AND sent < :mails AND (:account IS NULL OR account = :account)
+  WHERE provider = 'google' AND sent < :emails AND (:account IS NULL OR account = :account)
 do:                              # optional: what to do with the mailbox of each row
   operation: mode                # pause, resume, mode, refresh, silence
   mode: slow                     # for mode; silence has \`for: 4h\`

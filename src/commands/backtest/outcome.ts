@@ -37,8 +37,8 @@ const totalKeys = [
 export const assumptions: readonly string[] = [
   "today's mode was the mode of all days, and the warm-up ran on all of them: the API does not tell earlier ones",
   'a day is judged when it is over, and what is done counts from the next day on: the daemon acts within the day',
-  `in recovery at most ${recoveryMailsPerDay} mails a day are sent, of which the same share bounces; after a pause none, until the end, for only a person resumes; after a restore what was really sent`,
-  'every bounce belongs to a mail of its day',
+  `in recovery at most ${recoveryMailsPerDay} emails a day are sent, of which the same share bounces; after a pause none, until the end, for only a person resumes; after a restore what was really sent`,
+  'every bounce belongs to an email of its day',
   'enforce is true, only the guard changes anything, and the circuit breaker, which looks at the whole fleet, holds nothing',
 ];
 

@@ -21,7 +21,7 @@ const verdictFields = {
   wanted: z.enum(verdictActions).describe('What it would do if nothing held it back.'),
   mode: text.nullable(),
   run: text.describe('Whether the warm-up runs: running, paused, not_running or unknown.'),
-  sent: count.describe('Mails in the window.'),
+  sent: count.describe('Emails in the window.'),
   bounced: count,
   rate_percent: number.nullable(),
   limit_percent: number.nullable(),

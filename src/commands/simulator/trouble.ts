@@ -16,7 +16,7 @@ interface TroubleCommand {
 
 const nextStats = 'A daemon sees it when it next reads the statistics of this mailbox.';
 const onceADay = [
-  'To repeat it today on the same mailbox, use `simulator emergency`: after a change of mode, Warmwarden counts only mails',
+  'To repeat it today on the same mailbox, use `simulator emergency`: after a change of mode, Warmwarden counts only emails',
   'from the next day on.',
 ].join(' ');
 
@@ -24,13 +24,13 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'breach',
     target: 'mailbox',
-    description: "make enough of a mailbox's mails bounce to exceed the limit of its mode",
+    description: "make enough of a mailbox's emails bounce to exceed the limit of its mode",
     seen: [nextStats, onceADay],
   },
   {
     kind: 'emergency',
     target: 'mailbox',
-    description: 'make a third of the mails bounce that a mailbox sent today and yesterday',
+    description: 'make a third of the emails bounce that a mailbox sent today and yesterday',
     seen: [nextStats],
   },
   {

@@ -1,4 +1,4 @@
-// The chart of a mailbox: mails sent and bounced a day, and the bounce rate of the days before against the limit.
+// The chart of a mailbox: emails sent and bounced a day, and the bounce rate of the days before against the limit.
 import { html } from 'hono/html';
 import type { Action } from '../../model/action.ts';
 import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
@@ -21,7 +21,7 @@ interface Day {
   /** null: no valid count. A day without a row is 0 sent, 0 bounced. */
   readonly sent: number | null;
   readonly bounced: number | null;
-  /** Pooled over the 7 days ending here; null without mails or with an invalid row. */
+  /** Pooled over the 7 days ending here; null without emails or with an invalid row. */
   readonly ratePpm: Ppm | null;
   readonly limitPpm: Ppm | null;
   readonly actions: readonly Action[];
@@ -91,7 +91,7 @@ interface Scale {
 function dayGroup(day: Day, x: number, { step, maxSent, maxRate }: Scale): Markup {
   const width = step - 4;
   const bar = (className: string, share: number, floor: number, height: number) => {
-    // A single bounce among hundreds of mails must still be seen.
+    // A single bounce among hundreds of emails must still be seen.
     const drawn = share === 0 ? 0 : Math.max(3, share * height);
     return html`<rect class="${className}" x="${x.toFixed(1)}" y="${(floor - drawn).toFixed(1)}" width="${width.toFixed(1)}" height="${drawn.toFixed(1)}" rx="1.5"/>`;
   };
@@ -133,7 +133,7 @@ function summary(days: readonly Day[], limitPpm: Ppm | null): string {
   const last = days.at(-1);
   const rate = last?.ratePpm === null || last === undefined ? 'unknown' : share(last.ratePpm);
   const limit = limitPpm === null ? 'no limit known' : `the limit is ${share(limitPpm)}`;
-  return `Mails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
+  return `Emails sent and bounced per day over ${counted(days.length, 'day')}. The bounce rate of the last 7 days is ${rate}; ${limit}. The table below has the numbers.`;
 }
 
 function dayTable(days: readonly Day[]): Markup {

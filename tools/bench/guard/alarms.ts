@@ -33,11 +33,11 @@ export interface Watch {
 /**
  * Every alarm in order. Volume does not react; first sight and breaker are off, as in the study.
  *
- * The judge is asked wherever the bounces changed, at the first poll of a day, and after a hold. In between only mails
+ * The judge is asked wherever the bounces changed, at the first poll of a day, and after a hold. In between only emails
  * were added to a day that counts anyway: that dilutes every window that it looks at, so a verdict without an action
- * stays one. (The extension ends earlier with more mails, but it was under 1/limit mails before its last day, and no
+ * stays one. (The extension ends earlier with more emails, but it was under 1/limit emails before its last day, and no
  * day of a window that is extended holds as much, so two bounces are a breach with that day or without it.)
- * The first poll of a day is left out where even all bounces of 30 days over the mails of seven are no alarm.
+ * The first poll of a day is left out where even all bounces of 30 days over the emails of seven are no alarm.
  */
 export function alarmsOf(watch: Watch): readonly Alarm[] {
   const { policy, mode, history, judgeAll } = watch;
@@ -108,7 +108,7 @@ function rowOf(day: number, sent: number, bounced: number): StatsRow {
 }
 
 /**
- * Every window holds at least the mails of its base (an emergency: of its last days) and at most all bounces: where even
+ * Every window holds at least the emails of its base (an emergency: of its last days) and at most all bounces: where even
  * those counts are no alarm, no window is one.
  */
 function mightAct(rows: readonly StatsRow[], { policy, mode }: Watch, evidenceDay: number): boolean {

@@ -27,7 +27,7 @@ export const columns: readonly Column[] = [
   { name: 'block', kind: 'block' },
 ];
 
-/** Of every mail, before an incident. */
+/** Of every email, before an incident. */
 const baseRate = 0.001;
 const driftDays = 30;
 const driftTimes = 10;
@@ -36,7 +36,7 @@ const dnsRate = 0.8;
 export const missedAfterDays = 30;
 export const missedSpikeAfterDays = 2;
 
-/** The true bounce rate of a mail that leaves at `time`, when the incident began at `onset` (days from the start). */
+/** The true bounce rate of an email that leaves at `time`, when the incident began at `onset` (days from the start). */
 export function rateAt(column: Column, mode: WarmupMode, onset: number, time: number): number {
   const limit = defaultPolicy.limitsPpm[mode] / 1e6;
   if (column.kind === 'steady') return column.rate(limit);

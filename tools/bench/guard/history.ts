@@ -4,7 +4,7 @@ import { binomial, type Chance } from './chance.ts';
 import { type Column, rateAt } from './columns.ts';
 
 export const pollsPerDay = 8;
-/** Mails a day at the start and at the end of the ramp (the API's document, section 2). */
+/** Emails a day at the start and at the end of the ramp (the API's document, section 2). */
 const ramps: Readonly<Record<WarmupMode, { readonly start: number; readonly max: number }>> = {
   slow: { start: 2, max: 20 },
   balanced: { start: 5, max: 40 },
@@ -31,7 +31,7 @@ export interface History {
   readonly lost: Uint16Array;
 }
 
-/** Mails of a day, counted from 0. */
+/** Emails of a day, counted from 0. */
 function volumeOf(mode: WarmupMode, day: number, chance: Chance): number {
   const { start, max } = ramps[mode];
   const target = start + ((max - start) * Math.min(day, rampDays)) / rampDays;
@@ -50,7 +50,7 @@ function onsetOf(column: Column, chance: Chance): number {
 }
 
 /**
- * When a bounce is seen, in days from the start, of a mail that left at `time`. "Same day" and "next day" are read as any
+ * When a bounce is seen, in days from the start, of an email that left at `time`. "Same day" and "next day" are read as any
  * moment of that calendar day, though not before the mail left: this reading gives the study's figures, while bounces
  * at once give a fifth too few before the action, and half a day's lateness a fifth too many.
  */
@@ -64,7 +64,7 @@ function arrivalOf(column: Column, onset: number, time: number, chance: Chance):
 }
 
 /**
- * Simulates `days` days. The mails of a day leave evenly spaced, from a random moment on (at random moments of their own,
+ * Simulates `days` days. The emails of a day leave evenly spaced, from a random moment on (at random moments of their own,
  * the first two polls of a block would differ so much that slow's emergencies come first in 29 %, not 19 %). The fate
  * of each is independent of all others.
  */

@@ -28,7 +28,7 @@ export function tableText(cells: readonly TableCell[]): string {
     return [line([mode, 'measured', 'literal rule', 'study']), ...rows].join('\n');
   });
   const legend =
-    'Interventions a mailbox in 90 days; for an incident the median days and the mean bounced mails before the action,\n' +
+    'Interventions a mailbox in 90 days; for an incident the median days and the mean bounced emails before the action,\n' +
     'the share that is missed, and the share where the first action is a pause out of an emergency.';
   return [...blocks, legend].join('\n\n');
 }

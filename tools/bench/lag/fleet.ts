@@ -1,7 +1,7 @@
 // A simulated fleet over one working week, as the API would show it at any moment. docs/performance.md says what is not in it.
 import { seededChance, seedOf } from '../guard/chance.ts';
 
-/** Only 8:30 to 18:00 of each day is simulated, one day behind the other; mails leave from 9:00 to 17:00. */
+/** Only 8:30 to 18:00 of each day is simulated, one day behind the other; emails leave from 9:00 to 17:00. */
 const dayMs = 9.5 * 3_600_000;
 const firstSendMs = 0.5 * 3_600_000;
 const sendingMs = 8 * 3_600_000;
@@ -22,17 +22,17 @@ export interface Counts {
 
 export interface FleetMailbox {
   readonly dailyLimit: number;
-  /** When each mail of the week left, ascending. */
+  /** When each email of the week left, ascending. */
   readonly sends: Float64Array;
   /** When each bounce of the week became visible, ascending. */
   readonly bounces: Float64Array;
-  /** Mails and bounces of the days before the week, oldest first. */
+  /** Emails and bounces of the days before the week, oldest first. */
   readonly before: readonly { readonly sent: number; readonly bounced: number }[];
   /** When the API first showed an excess; Infinity when it never does. */
   readonly crossedAt: number;
 }
 
-/** Over 5 % with at least 20 mails in the window, or over 10 % with at least 10 today. */
+/** Over 5 % with at least 20 emails in the window, or over 10 % with at least 10 today. */
 export function isOver({ sent, bounced, sentToday, bouncedToday }: Counts): boolean {
   return (sent >= 20 && bounced > 0.05 * sent) || (sentToday >= 10 && bouncedToday > 0.1 * sentToday);
 }
@@ -114,7 +114,7 @@ function createMailbox(seed: number): FleetMailbox {
   return { ...mailbox, crossedAt: firstCrossing({ ...mailbox, crossedAt: 0 }) };
 }
 
-/** Only a mail or a bounce can cross the limit. */
+/** Only an email or a bounce can cross the limit. */
 function firstCrossing(mailbox: FleetMailbox): number {
   const moments = Float64Array.from([...mailbox.sends, ...mailbox.bounces]).sort();
   return moments.find((at) => at < weekMs && isOver(countsAt(mailbox, at))) ?? Number.POSITIVE_INFINITY;
