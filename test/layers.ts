@@ -45,10 +45,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
   ),
-  notify: only(
-    ['model', 'alert', 'wording', 'fleet', 'world', 'schedule', 'recipe-api'],
-    ['undici', 'standardwebhooks', '@slack/types', 'node:crypto'],
-  ),
+  channels: only(['model', 'alert', 'wording', 'world', 'recipe-api'], ['undici', 'standardwebhooks', '@slack/types']),
+  notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'schedule', 'channels'], ['node:crypto']),
   metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),
   recipes: only(
     ['model', 'guard', 'wording', 'fleet', 'world', 'schedule', 'store', 'config'],
@@ -85,7 +83,6 @@ export const largeRooms: Readonly<Record<string, string>> = {
   commands: 'a file a command, which knows no other command; what several share is a few small files',
   serve: 'one server with three faces in folders of their own: the page, JSON, and the recipe routes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
-  notify: 'a file a channel, and one way from a transition through the outbox to all of them',
   store: 'one file on disk behind one gate: the verbs, and in folders of their own the file and the schema',
 };
 

@@ -1,10 +1,10 @@
 // `warmwarden channels test|resend`: tries a channel out, and sends once more what was given up.
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
+import type { Channel, Notice, SendResult } from '../channels/channel.ts';
+import { createChannel } from '../channels/channels.ts';
 import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
-import type { Channel, Notice, SendResult } from '../notify/channel.ts';
-import { createChannel } from '../notify/channels.ts';
 import { sendDeadlineMs } from '../notify/sender.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';

@@ -1,7 +1,8 @@
 // Guards every configured account, restarts the loops that stop, and notifies people.
+
+import type { Channel } from '../channels/channel.ts';
+import { createChannel } from '../channels/channels.ts';
 import type { ChannelConfig } from '../config/config.ts';
-import type { Channel } from '../notify/channel.ts';
-import { createChannel } from '../notify/channels.ts';
 import { createNotifier, type Notifier } from '../notify/notifier.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';

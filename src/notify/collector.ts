@@ -11,10 +11,10 @@ import {
   withRunbook,
 } from '../alert/notifications.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
+import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
-import type { Channel, Rendered } from './channel.ts';
 import type { RecordingParts } from './parts.ts';
 
 /** How messages are grouped and where they go. */

@@ -1,5 +1,6 @@
 // The digest: what was done since the last one, what is at risk, what is unknown, and what did not reach anybody. Pure.
 
+import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertRule, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
@@ -8,7 +9,6 @@ import type { DigestFacts } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { actionText } from '../wording/explain.ts';
 import { counted, timeText } from '../wording/phrases.ts';
-import type { Notice } from './channel.ts';
 
 export interface DigestPicture {
   readonly since: EpochMs;

@@ -1,7 +1,8 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what tells people.
+
+import { ask, resultOf } from '../channels/post.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { NotifyParts } from './parts.ts';
-import { ask, resultOf } from './post.ts';
 
 export interface HeartbeatSettings {
   /** A secret. */

@@ -1,8 +1,9 @@
 // Which delivery of a channel is sent next. What tells of the same alert keeps its order; one message that its receiver
 // can't digest does not keep the others waiting. Pure.
+
+import { maxRetryAfterMs } from '../channels/channel.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
-import { maxRetryAfterMs } from './retry-policy.ts';
 
 /** So often a message is tried before the ones behind it get their turn. Until then everything keeps its order. */
 const triesInOrder = 3;

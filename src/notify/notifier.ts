@@ -1,10 +1,11 @@
 // The notify loops: one that makes deliveries, one a channel that sends them, and those of the digest, the heartbeat and
 // the channels' own health.
+
+import type { Channel } from '../channels/channel.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
-import type { Channel } from './channel.ts';
 import { watchChannels } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digester.ts';

@@ -1,7 +1,8 @@
 // What the parts of the notifier are given.
+
+import type { Channel } from '../channels/channel.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { World } from '../world.ts';
-import type { Channel } from './channel.ts';
 import type { OutboxStore } from './outbox-store.ts';
 
 export interface NotifyParts {

@@ -1,8 +1,9 @@
 // What becomes of a delivery after an attempt: sent, tried again at a time, or given up. Pure.
+
+import type { SendOutcome } from '../channels/channel.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { DeliverySettlement } from '../model/delivery-transition.ts';
-import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../model/time.ts';
-import type { SendOutcome } from './channel.ts';
+import { dayMs, type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
@@ -11,8 +12,6 @@ const longestRetryMs = 15 * minuteMs;
  * quarter of an hour costs nothing; after the last wait the delivery gets one more attempt.
  */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
-/** Longer waits are cut: an alert that waits for a day helps nobody. */
-export const maxRetryAfterMs = hourMs;
 const giveUpAfterMs = dayMs;
 /** Age alone ends nothing: after two days without power a message deserves its attempts. */
 const minAttempts = 5;

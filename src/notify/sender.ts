@@ -1,10 +1,11 @@
 // Sends one channel's deliveries. A channel that fails waits, and so do all of its messages; nothing else does.
+
+import type { Channel, SendOutcome } from '../channels/channel.ts';
 import type { ChannelState } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Channel, SendOutcome } from './channel.ts';
 import { ChannelOutbox } from './channel-outbox.ts';
 import { idleMs } from './collector.ts';
 import { nextDelivery } from './next-delivery.ts';

@@ -7,12 +7,12 @@ import { messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import { storeFailing, withBeginning } from '../alert/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
+import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
 import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
-import type { Channel, Rendered, SendResult } from './channel.ts';
 import type { RecordingParts } from './parts.ts';
 
 export interface StoreWatchParts extends RecordingParts {

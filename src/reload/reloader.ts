@@ -1,12 +1,12 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
 import { isDeepStrictEqual } from 'node:util';
+import type { Channel } from '../channels/channel.ts';
 import type { AccountConfig, ChannelConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
-import type { Channel } from '../notify/channel.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import { failed, invalid, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';

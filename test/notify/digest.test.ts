@@ -1,7 +1,7 @@
 // The digest: once a day, once after a downtime, with what was done and what is not known.
 import { expect, test } from 'vitest';
+import { slackChannel } from '../../src/channels/slack.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { slackChannel } from '../../src/notify/slack.ts';
 import { sampleAction, sampleAlert, sampleMailbox, start } from '../alert/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { memoryOutbox } from './memory-outbox.ts';

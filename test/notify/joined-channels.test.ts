@@ -1,8 +1,8 @@
 // An alert of several accounts that grows: a channel that is routed by an account which joins it later hears at once.
 import { expect, test } from 'vitest';
+import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { webhookChannel } from '../../src/notify/webhook.ts';
 import { firing, resolved, sampleAlert } from '../alert/samples.ts';
 import { startReceiver, status } from './receiver.ts';
 import { rigWith, secret } from './rig.ts';

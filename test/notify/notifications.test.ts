@@ -1,13 +1,13 @@
 // What people hear over time: reminders, worsening, silences, what an outage explains, storms, and restarts in between.
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alert/grouping.ts';
+import type { Channel } from '../../src/channels/channel.ts';
+import { messageTitle } from '../../src/channels/message-title.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { type Alert, type AlertMatch, fingerprintOf, type Transition } from '../../src/model/alert.ts';
 import type { SweepProgress } from '../../src/model/sweep.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import type { Channel } from '../../src/notify/channel.ts';
 import { Collector, type NotifySettings } from '../../src/notify/collector.ts';
-import { messageTitle } from '../../src/notify/message-title.ts';
 import { movedClock, worldOn } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { memoryOutbox } from './memory-outbox.ts';

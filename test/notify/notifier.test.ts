@@ -2,9 +2,9 @@
 
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
+import { slackChannel } from '../../src/channels/slack.ts';
+import { webhookChannel } from '../../src/channels/webhook.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { slackChannel } from '../../src/notify/slack.ts';
-import { webhookChannel } from '../../src/notify/webhook.ts';
 import { resendCommand } from '../../src/operator/resend.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';

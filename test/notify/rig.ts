@@ -1,11 +1,11 @@
 // The notifier with an outbox in memory, on a clock that is moved by hand.
 import { pino } from 'pino';
+import type { Channel } from '../../src/channels/channel.ts';
+import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
-import type { Channel } from '../../src/notify/channel.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/notify/notifier.ts';
-import { webhookChannel } from '../../src/notify/webhook.ts';
 import { type Log, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { start } from '../alert/samples.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';

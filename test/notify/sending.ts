@@ -1,9 +1,9 @@
 // Sends what a store holds through one channel, and tells of every step: before and after each of the store's verbs and of
 // the channel's sends.
 import { pino } from 'pino';
+import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
-import { type ChannelSettings, createChannel } from '../../src/notify/channels.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
 import { Store } from '../../src/store/store.ts';

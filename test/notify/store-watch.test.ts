@@ -1,7 +1,7 @@
 // A store that fails: said at once without it, shown, and its end told with its beginning when it works again.
 import { describe, expect, test } from 'vitest';
+import { webhookChannel } from '../../src/channels/webhook.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { webhookChannel } from '../../src/notify/webhook.ts';
 import type { MovedClock } from '../../src/world.ts';
 import { start } from '../alert/samples.ts';
 import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';

@@ -1,8 +1,8 @@
 // 2,000 mailboxes fail at once: a handful of messages, within Slack's limits, counts right, hostile names harmless.
 import { expect, test } from 'vitest';
+import { slackChannel } from '../../src/channels/slack.ts';
 import { fingerprintOf, type Transition } from '../../src/model/alert.ts';
 import { hourMs } from '../../src/model/time.ts';
-import { slackChannel } from '../../src/notify/slack.ts';
 import { sampleAlert, start } from '../alert/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { startReceiver } from './receiver.ts';

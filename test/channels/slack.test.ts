@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type GroupMessage, messageOf } from '../../src/alert/grouping.ts';
+import { slackChannel } from '../../src/channels/slack.ts';
+import { slackSentences, slackText } from '../../src/channels/slack-text.ts';
 import type { Transition } from '../../src/model/alert.ts';
 import { hourMs } from '../../src/model/time.ts';
-import { slackChannel } from '../../src/notify/slack.ts';
-import { slackSentences, slackText } from '../../src/notify/slack-text.ts';
 import { movedClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';

@@ -1,15 +1,15 @@
 // The recipe channel: an alert starts one run and no second one, and its run is followed to its end, restarts or not.
 
 import { expect, test } from 'vitest';
+import { recipeChannel } from '../../src/channels/recipe.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { recipeChannel } from '../../src/notify/recipe.ts';
 import { resendCommand } from '../../src/operator/resend.ts';
 import type { World } from '../../src/world.ts';
 import { firing, resolved, sampleAlert } from '../alert/samples.ts';
+import { memoryOutbox } from '../notify/memory-outbox.ts';
+import { rigWith } from '../notify/rig.ts';
 import { unaudited } from '../operator/rooms.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
-import { memoryOutbox } from './memory-outbox.ts';
-import { rigWith } from './rig.ts';
 
 const posts = (host: RecipeHost) => host.of('POST', /runs$/).length;
 const reads = (host: RecipeHost) => host.of('GET', /\/runs\//).length;

@@ -1,9 +1,8 @@
-// One request to a receiver, told as a value: what it answered, or why it did not. No redirects, no address in any text.
+// One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
 import { request } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { SendOutcome, SendResult } from './channel.ts';
-import { maxRetryAfterMs } from './retry-policy.ts';
+import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
 const maxAnswerBytes = 4_096;

@@ -3,7 +3,10 @@
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, hourMs } from '../model/time.ts';
+
+/** A receiver's Retry-After is cut to this: an alert that waits for a day helps nobody. */
+export const maxRetryAfterMs = hourMs;
 
 /** The body of a message, frozen, and its one line for people. */
 export interface Rendered {

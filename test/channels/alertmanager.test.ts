@@ -2,21 +2,21 @@
 // field, what our own webhook with `format: alertmanager` sends.
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
+import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs } from '../../src/model/time.ts';
-import { alertmanagerChannel } from '../../src/notify/alertmanager.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
-import { webhookChannel } from '../../src/notify/webhook.ts';
 import { movedClock, systemClock } from '../../src/world.ts';
 import { firing, resolved, sampleAlert, start } from '../alert/samples.ts';
+import { type MemoryOutbox, memoryOutbox } from '../notify/memory-outbox.ts';
+import { startReceiver, status } from '../notify/receiver.ts';
+import { sampleDelivery } from '../notify/sample-delivery.ts';
 import { Alertmanager } from '../support/alertmanager.ts';
 import { isInstalled } from '../support/debian.ts';
 import { until } from '../support/until.ts';
-import { type MemoryOutbox, memoryOutbox } from './memory-outbox.ts';
-import { startReceiver, status } from './receiver.ts';
-import { sampleDelivery } from './sample-delivery.ts';
 
 interface Body {
   readonly status: string;
