@@ -54,7 +54,7 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   if (answer) return { guarded: true, ...answer };
   const ledger = ledgerBeside(address);
   const { alerts, silences } = await ledger.picture().finally(() => ledger.close());
-  const known = alertsAnswer({ alerts, silences, now: systemClock().now() }, query);
+  const known = alertsAnswer({ alerts, silences, now: systemClock().now() }, new URLSearchParams(query));
   if (known.status === 400) throw new Error(known.body.message);
   return { guarded: false, ...known.body };
 }

@@ -43,8 +43,10 @@ export async function askDaemon<Name extends OperationName>(
   const { at, status, answer } =
     typeof address === 'string' ? await askSocket(address, name, body) : await askUrl(address, name, body);
   if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
-  if (!isOutcome(answer)) throw new Error(`${at} answered ${status}, but not like a Warmwarden daemon.`);
-  return answer;
+  if (isOutcome(answer)) return answer;
+  const refused = messageOf(answer);
+  if (refused !== null) return { result: 'failed', messages: [refused] };
+  throw new Error(`${at} answered ${status}, but not like a Warmwarden daemon.`);
 }
 
 interface Answer {

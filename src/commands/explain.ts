@@ -44,7 +44,7 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   const ledger = ledgerBeside(address);
   try {
     const mailboxes = await ledger.mailboxes();
-    return (await explainAnswer(ledger, { mailboxes, now: systemClock().now() }, query)).body;
+    return (await explainAnswer(ledger, { mailboxes, now: systemClock().now() }, new URLSearchParams(query))).body;
   } finally {
     await ledger.close();
   }

@@ -55,7 +55,7 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   const ledger = ledgerBeside(address);
   try {
     const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
-    return (await historyAnswer(ledger, { mailboxes, now: systemClock().now() }, query)).body;
+    return (await historyAnswer(ledger, { mailboxes, now: systemClock().now() }, new URLSearchParams(query))).body;
   } finally {
     await ledger.close();
   }

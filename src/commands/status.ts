@@ -97,7 +97,7 @@ async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAns
     const ready = () => ({ ready: false, reasons: [] });
     const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
     const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
-    const page = (number: number) => fleetAnswer(parts, { page: String(number) });
+    const page = (number: number) => fleetAnswer(parts, { text: '', state: null, page: number });
     return {
       ...(all ? await joined(page(1), page) : page(1)),
       tone: 'unknown',

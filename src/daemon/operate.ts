@@ -80,7 +80,7 @@ async function openSocket(
   // Who reaches the socket is the owner of the process, and may do what the process may.
   const owner = { name: userName(), role: 'operator' as const, plan: null };
   const questions = {
-    json: (name: string, query: Readonly<Record<string, string>>) => jsonAnswer(name, query, served.answers),
+    json: (name: string, query: URLSearchParams) => jsonAnswer(name, query, served.answers),
     recipes: createRecipeRoutes({ service: recipes, world, callerOf: () => owner }, null).fetch,
   };
   try {

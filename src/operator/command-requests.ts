@@ -102,7 +102,7 @@ export async function answerOperation(
 }
 
 async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, advise?: string) {
-  const request = readRequest(shapes[name], body, 'the body');
+  const request = readRequest(shapes[name], body);
   if ('read' in request) return carry[name](request.read as Read<Name>, to);
   const advice = advise === undefined ? '' : ` ${advise}`;
   return invalid(`The request for ${name} cannot be read: ${request.wrong}.${advice}`);

@@ -1,15 +1,14 @@
 // What zod says of a request, in plain words for whoever sent it: `mailbox: required`.
 import type { z } from 'zod';
 
-/** Reads what was asked, or says what is wrong with it. `whole`: what it is called where a problem is of no one field. */
+/** Reads what was asked, or says what is wrong with it. */
 export function readRequest<Shape extends z.ZodType>(
   shape: Shape,
   asked: unknown,
-  whole: 'the body' | 'the query',
 ): { readonly read: z.output<Shape> } | { readonly wrong: string } {
   const result = shape.safeParse(asked, { error: plainWords });
   if (result.success) return { read: result.data };
-  const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || whole}: ${message}`);
+  const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
   return { wrong: problems.join('; ') };
 }
 
@@ -22,6 +21,12 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
       return issue.input === undefined ? 'required' : `must be one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':
       return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${issue.keys.join(', ')}`;
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
+    case 'too_small':
+      return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
     default:
       return undefined;
   }

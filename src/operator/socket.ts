@@ -24,7 +24,7 @@ export interface JsonAnswer {
 /** What the socket answers besides operator commands. */
 export interface Questions {
   /** GET /fleet, /history, /silences: as below /api over HTTP. null: there is no such answer. */
-  readonly json: (name: string, query: Readonly<Record<string, string>>) => Promise<JsonAnswer | null>;
+  readonly json: (name: string, query: URLSearchParams) => Promise<JsonAnswer | null>;
   /** Everything below /v1. */
   readonly recipes: (request: Request) => Response | Promise<Response>;
 }
@@ -52,7 +52,7 @@ export async function startCommandSocket(
       answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
     try {
       const url = asked.method === 'GET' ? new URL(asked.url ?? '/', 'http://daemon') : null;
-      const answered = url && (await questions.json(url.pathname.slice(1), Object.fromEntries(url.searchParams)));
+      const answered = url && (await questions.json(url.pathname.slice(1), url.searchParams));
       if (answered) return void say(answered.status, answered.body);
       const outcome = await answerTo(asked, commands);
       say(succeeded(outcome) ? 200 : 409, outcome);

@@ -1,23 +1,18 @@
 // GET /api/alerts: what fires or may soon, the gravest and newest of it, and how many there are; and the silences in force.
-import { z } from 'zod';
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
-import { readRequest } from '../operator/request-problems.ts';
-import { badRequest, iso, silenceJson } from './json-answers.ts';
+import { iso, silenceJson } from './json-answers.ts';
+import { oneOf, type Query, readQuery, someOf, whole } from './query.ts';
+import { refusalJson } from './refusals.ts';
 
 const usualLimit = 100;
 export const maxAlerts = 1_000;
 
-const query = z.object({
-  limit: z.coerce.number().int().min(1).max(maxAlerts).default(usualLimit),
-  status: z.enum(['firing', 'pending']).optional(),
-  /** One, or several with commas between. */
-  severity: z
-    .string()
-    .transform((words) => words.split(','))
-    .pipe(z.array(z.enum(severities)))
-    .optional(),
-});
+const parameters = {
+  limit: whole(1, maxAlerts),
+  status: oneOf('firing', 'pending'),
+  severity: someOf(...severities),
+};
 
 export interface KnownAlerts {
   readonly alerts: Iterable<Alert>;
@@ -28,13 +23,15 @@ export interface KnownAlerts {
 export type AlertsAnswer = ReturnType<typeof answerOf>;
 
 /** `asked`: `limit`, `status` and `severity`; what is not named restricts nothing. */
-export function alertsAnswer(known: KnownAlerts, asked: Readonly<Record<string, string>>) {
-  const request = readRequest(query, asked, 'the query');
-  if ('read' in request) return { status: 200, body: answerOf(known, request.read) } as const;
-  return badRequest(request.wrong);
+export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
+  const query = readQuery(parameters, asked);
+  return 'wrong' in query
+    ? refusalJson('bad_request', query.wrong)
+    : ({ status: 200, body: answerOf(known, query.read) } as const);
 }
 
-function answerOf({ alerts, silences, now }: KnownAlerts, { limit, status, severity }: z.infer<typeof query>) {
+function answerOf({ alerts, silences, now }: KnownAlerts, query: Query<typeof parameters>) {
+  const { limit = usualLimit, status, severity } = query;
   const wanted = [...alerts]
     .filter((alert) => (status ?? alert.status) === alert.status)
     .filter((alert) => severity?.includes(alert.severity) ?? true)

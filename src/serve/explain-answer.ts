@@ -5,10 +5,11 @@ import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { readRequest } from '../operator/request-problems.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
-import { actionJson, badRequest, decisionJson, notFound } from './json-answers.ts';
+import { actionJson, decisionJson } from './json-answers.ts';
+import { mailboxName, type Parameter, readQuery } from './query.ts';
+import { refusalJson } from './refusals.ts';
 
 /** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
 export interface ExplainSource {
@@ -27,21 +28,27 @@ export type ExplainAnswer = Explanation | { readonly error: string; readonly mes
 
 const entriesShown = 20;
 
-const shape = z.strictObject({ mailbox: z.string(), at: z.iso.datetime({ offset: true }).optional() });
+/** A `+` in a query is a space. */
+const moment: Parameter<EpochMs> = {
+  wanted: 'a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B)',
+  required: false,
+  read: (found) => (z.iso.datetime({ offset: true }).safeParse(found).success ? Date.parse(found) : null),
+};
+
+const parameters = { mailbox: { ...mailboxName, required: true }, at: moment } as const;
 
 export async function explainAnswer(
   source: ExplainSource,
   { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
-  asked: Readonly<Record<string, string>>,
+  asked: URLSearchParams,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: ExplainAnswer }> {
-  const query = readRequest(shape, asked, 'the query');
-  if ('wrong' in query) return badRequest(query.wrong);
+  const query = readQuery(parameters, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { mailbox: name, at } = query.read;
   const found = namedMailbox(name, mailboxes);
-  if ('wrong' in found) return notFound(found.wrong);
-  // A fleet on another clock (a simulation) may be ahead of ours.
-  const until = at === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(at);
-  const entries = await source.entriesOf(found.mailbox, until, entriesShown);
+  if ('wrong' in found) return refusalJson('unknown_mailbox', found.wrong);
+  // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
+  const entries = await source.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, entriesShown);
   return { status: 200, body: explanationJson(found.mailbox, entries, now) };
 }
 

@@ -10,6 +10,7 @@ import type { Ppm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { oneOf, type Query, upTo, whole } from './query.ts';
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 
@@ -166,14 +167,11 @@ export interface Page {
 const rowsPerPage = 100;
 const maxFilterLength = 200;
 
-/** Reads a selection from query parameters; what makes no sense is ignored. */
-export function selectionFrom(query: Readonly<Record<string, string | undefined>>): Selection {
-  const page = Number(query['page'] ?? 1);
-  return {
-    text: (query['q'] ?? '').trim().slice(0, maxFilterLength),
-    state: guardStates.find((state) => state === query['state']) ?? null,
-    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
-  };
+/** The parameters that select mailboxes. */
+export const selectionParameters = { q: upTo(maxFilterLength), state: oneOf(...guardStates), page: whole(1) };
+
+export function selectionFrom({ q, state, page }: Query<typeof selectionParameters>): Selection {
+  return { text: (q ?? '').trim(), state: state ?? null, page: page ?? 1 };
 }
 
 /** The rows of one page; a page beyond the last is the last. */

@@ -1,12 +1,11 @@
 // GET /api/history: the audit log as JSON, with what the guard did by itself when that is asked for.
-import { z } from 'zod';
 import type { Action } from '../model/action.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import { dayMs, type EpochMs, secondMs } from '../model/time.ts';
-import { readRequest } from '../operator/request-problems.ts';
 import { actionText } from '../wording/explain.ts';
-import { badRequest, notFound } from './json-answers.ts';
+import { mailboxName, oneOf, readQuery, whole } from './query.ts';
+import { refusalJson } from './refusals.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
 export interface HistorySource {
@@ -31,24 +30,24 @@ const usualSpanSeconds = (30 * dayMs) / secondMs;
 const usualLimit = 100;
 const maxLimit = 1_000;
 
-const shape = z.strictObject({
-  mailbox: z.string().optional(),
-  since_seconds: z.coerce.number().positive().default(usualSpanSeconds),
-  guard: z.enum(['true', 'false']).default('false'),
-  limit: z.coerce.number().int().min(1).max(maxLimit).default(usualLimit),
-});
+const parameters = {
+  mailbox: mailboxName,
+  since_seconds: whole(1),
+  guard: oneOf('true', 'false'),
+  limit: whole(1, maxLimit),
+};
 
 /** The newest first. */
 export async function historyAnswer(
   source: HistorySource,
   { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
-  asked: Readonly<Record<string, string>>,
+  asked: URLSearchParams,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: HistoryAnswer }> {
-  const query = readRequest(shape, asked, 'the query');
-  if ('wrong' in query) return badRequest(query.wrong);
-  const { mailbox: name, since_seconds: span, guard, limit } = query.read;
+  const query = readQuery(parameters, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+  const { mailbox: name, since_seconds: span = usualSpanSeconds, guard, limit = usualLimit } = query.read;
   const found = name === undefined ? null : namedMailbox(name, mailboxes);
-  if (found && 'wrong' in found) return notFound(found.wrong);
+  if (found && 'wrong' in found) return refusalJson('unknown_mailbox', found.wrong);
   const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;
   const wanted = { since: now - span * secondMs, mailbox: about, limit: limit + 1 };
   const commands = await source.commands(wanted);

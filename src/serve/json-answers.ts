@@ -206,12 +206,3 @@ export function iso(at: EpochMs | null): string | null;
 export function iso(at: EpochMs | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
-
-/** `wrong`: what is wrong with the request, without a full stop. */
-export function badRequest(wrong: string) {
-  return { status: 400, body: { error: 'Bad request', message: `${wrong}.` } } as const;
-}
-
-export function notFound(message: string) {
-  return { status: 404, body: { error: 'Not found', message } } as const;
-}

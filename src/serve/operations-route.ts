@@ -2,9 +2,10 @@
 import type { Hono } from 'hono';
 import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
 import { answerOperation } from '../operator/command-requests.ts';
-import { failed, failure, invalid } from '../operator/plan.ts';
+import { failure } from '../operator/plan.ts';
 import { type Auth, operatorOf } from './auth.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
+import { noQuery, refuse } from './refusals.ts';
 
 export interface OperationsRouteParts {
   /** In force at present: a reload may change it. */
@@ -27,21 +28,21 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
  * refused, so that no page elsewhere can post here with a browser's remembered password.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
-  app.post('/api/operations/:name', async (c) => {
+  app.post('/api/operations/:name', noQuery, async (c) => {
     const by = operatorOf(auth(), c.req.header('authorization'));
-    if (by === null) return c.json(failed('Only a token with the role operator may do this.'), 403);
+    if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may do this.');
     if (!c.req.header('content-type')?.startsWith('application/json')) {
-      return c.json(failed('Send a JSON object with content-type application/json.'), 415);
+      return refuse(c, 'not_json', 'Send a JSON object with content-type application/json.');
     }
     const text = await bodyText(c.req.raw);
-    if (text === null) return c.json(failed(`The request is larger than ${maxBodyBytes / 1_024} KiB.`), 413);
+    if (text === null) return refuse(c, 'too_large', `The request is larger than ${maxBodyBytes / 1_024} KiB.`);
     const body = parsed(text);
-    if (body === undefined) return c.json(invalid('The body is not JSON. Send a JSON object.'), 400);
+    if (body === undefined) return refuse(c, 'bad_request', 'The body is not JSON. Send a JSON object.');
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      return c.json(invalid('The body is JSON, but not an object. Send a JSON object.'), 400);
+      return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
     }
     const open = commands();
-    if (!open) return c.json(failed('The daemon is starting. Try again in a moment.'), 503);
+    if (!open) return refuse(c, 'starting', 'The daemon is starting. Try again in a moment.');
     const outcome = await answerOperation(c.req.param('name'), { ...body, by }, open).catch(failure);
     return c.json(outcome, statusOf[outcome.result]);
   });

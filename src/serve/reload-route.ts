@@ -1,8 +1,9 @@
 // POST /-/reload: loads the configuration again, for those who may operate.
 import type { Hono } from 'hono';
 import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
-import { failed } from '../operator/plan.ts';
 import { type Auth, operatorOf } from './auth.ts';
+import { oneOf, readQuery } from './query.ts';
+import { queryOf, refuse } from './refusals.ts';
 
 export interface ReloadRouteParts {
   /** In force at present: a reload may change it. */
@@ -10,17 +11,21 @@ export interface ReloadRouteParts {
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
 }
 
+const parameters = { dry_run: oneOf('true', 'false'), force: oneOf('true', 'false') };
+
 /** 200 when it was taken, 409 when it was refused, each with sentences. Query: dry_run and force, each `true`. */
 export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
   app.post('/-/reload', async (c) => {
     // Where nobody needs a token, everybody who gets through may reload: it changes nothing that the file does not say.
     const operator = operatorOf(auth(), c.req.header('authorization'));
     const by = auth() === 'none' ? 'somebody over HTTP' : operator;
-    if (by === null) return c.json(failed('Only a token with the role operator may reload.'), 403);
+    if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
     // A browser says where a page comes from. No page of ours sends this request, so it is another site's.
     if (c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined)
-      return c.json(failed('A web page may not reload the configuration.'), 403);
-    const { force, dry_run: dryRun } = c.req.query();
+      return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
+    const query = readQuery(parameters, queryOf(c));
+    if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
+    const { force, dry_run: dryRun } = query.read;
     const outcome = await reload({ by, force: force === 'true', dryRun: dryRun === 'true' });
     return c.json(outcome, succeeded(outcome) ? 200 : 409);
   });

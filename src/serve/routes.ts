@@ -18,7 +18,9 @@ import {
   fleetRows,
   type NearLimitPpmOf,
   rowOf,
+  type Selection,
   selectionFrom,
+  selectionParameters,
   selectPage,
 } from './fleet-view.ts';
 import { headlineOf } from './headline.ts';
@@ -29,11 +31,12 @@ import { fleetPage } from './page/fleet-page.ts';
 import { iconSvg } from './page/icon.ts';
 import { localTimes } from './page/local-times.ts';
 import { mailboxPage } from './page/mailbox-page.ts';
-import { noticePage } from './page/notice-page.ts';
 import { runbooksPage } from './page/runbooks-page.ts';
 import { styleSheet } from './page/style-sheet.ts';
+import { oneOf, readQuery } from './query.ts';
 import { openApiDocument } from './recipes/openapi.ts';
 import { createRecipeRoutes, type RecipeRouteParts } from './recipes/recipe-routes.ts';
+import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
 import { addReload, type ReloadRouteParts } from './reload-route.ts';
 import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
 
@@ -65,6 +68,9 @@ export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
 
 const decisionsShown = 50;
 const deliveriesShown = 50;
+const noSuchMailbox = 'Warmwarden does not guard a mailbox with this id.';
+/** Pages: without it they show live updates. */
+const refresh = oneOf('off');
 const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
 
 /** No script but our own file, nothing from elsewhere, no frame around us. */
@@ -95,15 +101,10 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens): Hono 
   app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));
   addReload(app, parts);
   addOperations(app, parts);
-  app.notFound((c) => notice(c, 404, 'Not found', 'No page has this address.'));
+  app.notFound((c) => refuse(c, 'not_found', 'No page has this address.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
-    return notice(
-      c,
-      500,
-      'Internal error',
-      'Warmwarden could not create this page. The log says why. The guard keeps working.',
-    );
+    return refuse(c, 'failed', 'Warmwarden could not answer this request. The log says why. It keeps guarding.');
   });
   return app;
 }
@@ -118,17 +119,16 @@ function addAccess(app: Hono, { auth, host }: RouteParts, wrongTokens: WrongToke
     const { authenticate } = known;
     if (authenticate === null) {
       if (isOwnHost(c.req.header('host'), host)) return next();
-      return notice(
+      return refuse(
         c,
-        403,
-        'Unknown host name',
+        'unknown_host',
         'Without tokens, Warmwarden answers only to localhost, an IP address or the name in server.listen.',
       );
     }
     const identity = authenticate(c.req.header('authorization'));
     if (identity === null) return unauthorized(c, wrongTokens);
     if (mayRead(identity.role, c.req.path)) return next();
-    return notice(c, 403, 'Forbidden', `The token ${identity.name} may only read /metrics.`);
+    return refuse(c, 'not_allowed', `The token ${identity.name} may only read /metrics.`);
   });
 }
 
@@ -138,11 +138,11 @@ async function unauthorized(c: Context, wrongTokens: WrongTokens) {
   const waitSeconds = isWrong ? await wrongTokens.slow(getConnInfo(c).remote.address) : null;
   if (waitSeconds !== null) {
     c.header('Retry-After', String(waitSeconds));
-    return notice(c, 429, 'Too many wrong tokens', tooManyWrong(waitSeconds));
+    return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
   }
   c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
   c.header('WWW-Authenticate', 'Bearer realm="Warmwarden"', { append: true });
-  return notice(c, 401, 'Unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
+  return refuse(c, 'unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
 }
 
 function authenticateFor(auth: Auth): Authenticate | null {
@@ -179,28 +179,34 @@ export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearL
 export type AnswerParts = PictureParts & Pick<RouteParts, 'history' | 'entries'>;
 export type FleetAnswer = ReturnType<typeof fleetJson>;
 
-/** The fleet as JSON, worst first: one page of it, as the query asks. */
-export function fleetAnswer(parts: PictureParts, query: Readonly<Record<string, string>>): FleetAnswer {
+/** The fleet as JSON, worst first: one page of the selection. */
+export function fleetAnswer(parts: PictureParts, selection: Selection): FleetAnswer {
   const picture = pictureOf(parts);
-  const page = selectPage(picture.rows, selectionFrom(query));
+  const page = selectPage(picture.rows, selection);
   return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain, command: parts.world.command });
 }
 
 /** What `GET /api/NAME` answers, also over the daemon's own socket; null: that is not for it. */
-export async function jsonAnswer(name: string, query: Readonly<Record<string, string>>, parts: AnswerParts) {
+export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts) {
   const { fleet, world, history, entries } = parts;
   const now = world.clock.now();
   switch (name) {
-    case 'fleet':
-      return { status: 200, body: fleetAnswer(parts, query) } as const;
+    case 'fleet': {
+      const query = readQuery(selectionParameters, asked);
+      if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+      return { status: 200, body: fleetAnswer(parts, selectionFrom(query.read)) } as const;
+    }
     case 'alerts':
-      return alertsAnswer({ alerts: fleet.alerts(), silences: fleet.silences(now), now }, query);
+      return alertsAnswer({ alerts: fleet.alerts(), silences: fleet.silences(now), now }, asked);
     case 'history':
-      return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, query);
+      return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, asked);
     case 'explain':
-      return explainAnswer(entries, { mailboxes: fleet.mailboxes(), now }, query);
-    case 'silences':
+      return explainAnswer(entries, { mailboxes: fleet.mailboxes(), now }, asked);
+    case 'silences': {
+      const query = readQuery({}, asked);
+      if ('wrong' in query) return refusalJson('bad_request', query.wrong);
       return { status: 200, body: { silences: fleet.silences(now).map(silenceJson) } } as const;
+    }
     default:
       return null;
   }
@@ -209,20 +215,24 @@ export async function jsonAnswer(name: string, query: Readonly<Record<string, st
 function addPages(app: Hono, parts: RouteParts): void {
   const { fleet, world, explain, nearLimitPpmOf } = parts;
   app.get('/', async (c) => {
-    const selection = selectionFrom(c.req.query());
+    const query = readQuery({ ...selectionParameters, refresh }, queryOf(c), { ignoreUnknown: true });
+    if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
+    const selection = selectionFrom(query.read);
     const picture = pictureOf(parts);
     const deliveries = await orNull(world, () => parts.deliveries(deliveriesShown));
     const page = selectPage(picture.rows, selection);
-    const still = c.req.query('refresh') === 'off';
+    const still = query.read.refresh === 'off';
     return c.html(fleetPage({ fleet, ...picture, page, selection, deliveries, explain, still }));
   });
   app.get('/mailboxes/:account/:id', async (c) => {
+    const query = readQuery({ refresh }, queryOf(c), { ignoreUnknown: true });
+    if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return notice(c, 404, 'No such mailbox', 'Warmwarden does not guard a mailbox with this id.');
+    if (!mailbox) return refuse(c, 'unknown_mailbox', noSuchMailbox);
     const decisions = await orNull(world, () => parts.decisions(account, id, decisionsShown));
     const row = rowOf(fleet, mailbox, nearLimitPpmOf);
-    const still = c.req.query('refresh') === 'off';
+    const still = query.read.refresh === 'off';
     return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
   });
   app.get('/runbooks', (c) => c.html(runbooksPage(world.command)));
@@ -246,24 +256,18 @@ function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
   for (const name of ['fleet', 'alerts', 'explain', 'history', 'silences']) {
     app.get(`/api/${name}`, async (c) => {
-      const answer = await jsonAnswer(name, c.req.query(), parts);
+      const answer = await jsonAnswer(name, queryOf(c), parts);
       return answer ? c.json(answer.body, answer.status) : c.notFound();
     });
   }
-  app.get('/api/mailboxes/:account/:id', async (c) => {
+  app.get('/api/mailboxes/:account/:id', noQuery, async (c) => {
     const { account, id } = c.req.param();
     const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return notice(c, 404, 'No such mailbox', 'Warmwarden does not guard a mailbox with this id.');
+    if (!mailbox) return refuse(c, 'unknown_mailbox', noSuchMailbox);
     const decisions = await parts.decisions(account, id, decisionsShown);
     return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
   });
-  app.get('/api/deliveries', async (c) =>
+  app.get('/api/deliveries', noQuery, async (c) =>
     c.json({ deliveries: (await parts.deliveries(deliveriesShown)).map(deliveryJson) }),
   );
-}
-
-/** A short answer that something is not as asked: JSON below /api and for programs, a page for people. */
-function notice(c: Context, status: 401 | 403 | 404 | 429 | 500, title: string, sentence: string) {
-  const wantsPage = !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
-  return wantsPage ? c.html(noticePage(title, sentence), status) : c.json({ error: title, message: sentence }, status);
 }

@@ -34,7 +34,7 @@ test('and /api/alerts answers with as many, up to 1,000 when asked, and the numb
   expect(await get('?limit=2')).toMatchObject({ shown: 2, total: 2_001 });
   expect(await get('?severity=critical,info&status=firing')).toMatchObject({ titles: ['the gravest'], total: 1 });
   for (const query of ['?limit=1001', '?limit=0', '?limit=x', '?severity=grave', '?status=resolved'])
-    expect(await get(query)).toMatchObject({ status: 400, error: 'Bad request' });
+    expect(await get(query)).toMatchObject({ status: 400, error: 'bad_request' });
 });
 
 test('of 2,000 firing alerts the page shows the gravest and newest 100, and the number of all', async () => {

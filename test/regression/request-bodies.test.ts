@@ -48,7 +48,7 @@ test('a huge body to an operator’s route is refused after 64 KiB, in a sentenc
   const { status, text, sent } = await pour(`${server.url}/api/operations/pause`, 64 * mebibyte);
   expect([status, JSON.parse(text)]).toEqual([
     413,
-    { result: 'failed', messages: ['The request is larger than 64 KiB.'] },
+    { error: 'too_large', message: 'The request is larger than 64 KiB.' },
   ]);
   expect(sent).toBeLessThan(32 * mebibyte);
 });

@@ -65,7 +65,8 @@ test('what is wrong with a request is said in plain words', async () => {
   const headers = { authorization: 'Bearer secret-of-anna', 'content-type': 'application/json' };
   const said = async (body: string, name = 'pause') => {
     const answer = await fetch(`${server.url}/api/operations/${name}`, { method: 'POST', headers, body });
-    return `${answer.status} ${((await answer.json()) as CommandOutcome).messages.join(' ')}`;
+    const { message, messages } = (await answer.json()) as { message?: string; messages?: readonly string[] };
+    return `${answer.status} ${message ?? messages?.join(' ')}`;
   };
   expect(await said('mailbox=bob')).toBe('400 The body is not JSON. Send a JSON object.');
   expect(await said('null')).toBe('400 The body is JSON, but not an object. Send a JSON object.');
@@ -74,9 +75,18 @@ test('what is wrong with a request is said in plain words', async () => {
   expect(await said('{"mailbox":"m","dryrun":true}')).toBe(
     '422 The request for pause cannot be read: the body: has the unknown key dryrun.',
   );
+  expect(await said('{"since_seconds":0}', 'undo')).toBe(
+    '422 The request for undo cannot be read: since_seconds: must be more than 0.',
+  );
+  expect(await said(`{"mailbox":"${'m'.repeat(1_001)}"}`)).toBe(
+    '422 The request for pause cannot be read: mailbox: must have at most 1000 characters.',
+  );
   expect(await said('{"mailbox":"m"}', 'mode')).toBe('422 The request for mode cannot be read: mode: required.');
   const explained = await fetch(`${server.url}/api/explain`, { headers });
-  expect([explained.status, await explained.json()]).toMatchObject([400, { message: 'mailbox: required.' }]);
+  expect([explained.status, await explained.json()]).toMatchObject([
+    400,
+    { message: 'mailbox: missing, expected an address, an id or ACCOUNT/ADDRESS.' },
+  ]);
   expect(asked).toEqual([]);
 });
 

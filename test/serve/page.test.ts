@@ -202,7 +202,6 @@ describe('the table', () => {
     const last = await read(fleet, '/?page=99');
     expect(rowsOf(last)).toBe(30);
     expect(last).toContain('Page 3 of 3');
-    expect(rowsOf(await read(fleet, '/?page=-1e9'))).toBe(100);
   });
 });
 
@@ -266,7 +265,7 @@ describe('the page of a mailbox', () => {
     const people = await ask(`${server.url}/mailboxes/acme/gone`, page);
     expect([people.status, people.headers['content-type']]).toEqual([404, 'text/html; charset=UTF-8']);
     const program = await ask(`${server.url}/api/mailboxes/acme/gone`, page);
-    expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'No such mailbox' }]);
+    expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'unknown_mailbox' }]);
   });
 
   test('stands although the store does not answer, without telling strangers why', async () => {

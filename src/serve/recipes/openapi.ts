@@ -77,6 +77,7 @@ export function openApiDocument(version: string) {
     request: { params: idOf('recipe'), query: paging.pick({ limit: true }) },
     responses: {
       200: { description: 'Without rows.', headers: limits, content: json(z.object({ runs: z.array(runShape) })) },
+      400: refusal('limit is wrong.'),
       404: refusal('There is no such recipe.'),
       ...refusals,
     },

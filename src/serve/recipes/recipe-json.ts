@@ -60,6 +60,8 @@ export const runRequestShape = z
   })
   .meta({ id: 'RunRequest' });
 
+export type RunRequest = z.output<typeof runRequestShape>;
+
 export function recipeJson(recipe: Recipe): z.input<typeof recipeShape> {
   const { id, title, description, operation, schedule, builtIn } = recipe;
   return {

@@ -2,15 +2,16 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
-import { z } from 'zod';
 import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
 import { readRequest } from '../../operator/request-problems.ts';
 import type { World } from '../../world.ts';
 import { bodyText, maxBodyBytes } from '../body-text.ts';
+import { readQuery, whole } from '../query.ts';
+import { noQuery, queryOf } from '../refusals.ts';
 import { tooManyWrong, type WrongTokens } from '../wrong-tokens.ts';
 import { csvLine, csvRows } from './csv.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
-import { brokenJson, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
+import { brokenJson, type RunRequest, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
 
 export interface Caller {
   readonly name: string;
@@ -33,7 +34,7 @@ const rowsARead = 500;
 const runsShown = 50;
 const maxRunsShown = 500;
 
-const statusOf: Readonly<Record<RecipeRefusal['refused'], RefusalStatus>> = {
+export const statusOf: Readonly<Record<RecipeRefusal['refused'], RefusalStatus>> = {
   unknown_recipe: 404,
   unknown_run: 404,
   bad_parameters: 400,
@@ -48,11 +49,11 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
   const { service } = parts;
   const app = new Hono<Env>().basePath('/v1');
   addGate(app, parts, wrongTokens);
-  app.get('/recipes', async (c) => {
+  app.get('/recipes', noQuery, async (c) => {
     const { recipes, broken } = await service.list();
     return c.json({ recipes: recipes.map(recipeJson), broken: broken.map(brokenJson) });
   });
-  app.post('/recipes/:id/runs', async (c) => {
+  app.post('/recipes/:id/runs', noQuery, async (c) => {
     const request = await runRequestOf(c);
     if ('wrong' in request) return refusal(c, 400, 'bad_request', request.wrong);
     const { name: by, role } = c.get('caller');
@@ -62,13 +63,13 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
     return c.json(runJson(run), 202);
   });
   app.get('/recipes/:id/runs', async (c) => {
-    const query = z.object({ limit: count(1, maxRunsShown).default(runsShown) }).safeParse(c.req.query());
-    if (!query.success) return refusal(c, 400, 'bad_request', `limit must be 1 to ${maxRunsShown}.`);
-    const runs = await service.runsOf(c.req.param('id'), query.data.limit);
+    const query = readQuery({ limit: whole(1, maxRunsShown) }, queryOf(c));
+    if ('wrong' in query) return refusal(c, 400, 'bad_request', query.wrong);
+    const runs = await service.runsOf(c.req.param('id'), query.read.limit ?? runsShown);
     return 'refused' in runs ? refused(c, runs) : c.json({ runs: runs.map(runJson) });
   });
   app.get('/runs/:id', (c) => answerRun(c, service));
-  app.post('/runs/:id/cancel', async (c) => {
+  app.post('/runs/:id/cancel', noQuery, async (c) => {
     const id = c.req.param('id');
     const { name, role } = c.get('caller');
     const run = await service.run(id);
@@ -124,7 +125,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
 }
 
 /** No body at all is a run without parameters. Whatever its Content-Type says, a body is JSON. */
-async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape> | { readonly wrong: string }> {
+async function runRequestOf(c: Context): Promise<RunRequest | { readonly wrong: string }> {
   const text = await bodyText(c.req.raw);
   if (text === null) return { wrong: `The body is larger than ${maxBodyBytes / 1_024} KiB.` };
   let body: unknown = {};
@@ -133,28 +134,19 @@ async function runRequestOf(c: Context): Promise<z.output<typeof runRequestShape
   } catch {
     return { wrong: 'The body is not valid JSON.' };
   }
-  const request = readRequest(runRequestShape, body, 'the body');
+  const request = readRequest(runRequestShape, body);
   if ('read' in request) return request.read;
   return {
     wrong: `The body must be {"parameters": {...}, "apply": true or false, "plan": the id of a dry run}: ${request.wrong}.`,
   };
 }
 
-function count(least: number, most = 1_000_000_000) {
-  return z
-    .string()
-    .regex(/^\d{1,9}$/)
-    .transform(Number)
-    .pipe(z.number().min(least).max(most));
-}
-
-const pagingShape = z.object({ offset: count(0).default(0), limit: count(1).nullable().default(null) });
+const paging = { offset: whole(0), limit: whole(1) };
 
 async function answerRun(c: Context<Env>, service: RecipeService) {
-  const query = pagingShape.safeParse(c.req.query());
-  if (!query.success)
-    return refusal(c, 400, 'bad_request', 'offset and limit must be whole numbers, limit at least 1.');
-  const { offset, limit } = query.data;
+  const query = readQuery(paging, queryOf(c));
+  if ('wrong' in query) return refusal(c, 400, 'bad_request', query.wrong);
+  const { offset = 0, limit = null } = query.read;
   const id = c.req.param('id') ?? '';
   const first = await service.rows(id, { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
   if ('refused' in first) return refused(c, first);

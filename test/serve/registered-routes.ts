@@ -1,0 +1,21 @@
+// The routes of the server, as docs/http-api.md writes them: `GET /api/mailboxes/{account}/{id}`.
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { createRoutes, type RouteParts } from '../../src/serve/routes.ts';
+import { WrongTokens } from '../../src/serve/wrong-tokens.ts';
+import { metricsOf, stillWorld } from './running-server.ts';
+
+export function registeredRoutes(): readonly string[] {
+  const world = stillWorld();
+  const fleet = new Fleet();
+  const parts = {
+    world,
+    fleet,
+    metrics: metricsOf(fleet, world),
+    auth: () => 'none',
+    host: '127.0.0.1',
+    recipes: {},
+  } as unknown as RouteParts;
+  const { routes } = createRoutes(parts, new WrongTokens(world));
+  const asked = routes.filter(({ method }) => method !== 'ALL');
+  return [...new Set(asked.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))].sort();
+}
