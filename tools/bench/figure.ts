@@ -12,10 +12,20 @@ export interface Figure {
   readonly ratio: number | null;
   readonly target: number;
   readonly holds: boolean;
+  /** Whether the command ends with 1 for it; without it: unless it holds. */
+  readonly fails?: boolean;
+}
+
+export const failsOf = ({ holds, fails = !holds }: Figure) => fails;
+
+/** What the user of the command wants of it. */
+export interface BenchOptions {
+  /** A smaller fleet and shorter runs, as for CI. */
+  readonly small: boolean;
 }
 
 /** A benchmark: works, may tell people what it does on stderr, and hands back its figures. */
-export type Benchmark = () => Promise<readonly Figure[]>;
+export type Benchmark = (options: BenchOptions) => Promise<readonly Figure[]>;
 
 /** Four significant digits: more would be noise. */
 export function rounded(value: number): number {

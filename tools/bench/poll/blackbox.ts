@@ -1,4 +1,4 @@
-// The peer of the poll benchmark: Debian's prometheus-blackbox-exporter, probing the same API.
+// The peer of the poll and duty benchmarks: Debian's prometheus-blackbox-exporter, probing the same API.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -11,10 +11,21 @@ import type { PollCost, PollOrder } from './poller.ts';
 const program = '/usr/bin/prometheus-blackbox-exporter';
 const config = 'modules:\n  http_2xx:\n    prober: http\n    http: {preferred_ip_protocol: ip4}\n';
 
-export const blackboxIsInstalled = (): boolean => existsSync(program);
+export type Blackbox = Awaited<ReturnType<typeof launch>>;
 
-/** An exporter that listens; `probe` polls `url` through it and tells its own cost, not that of the asking. */
-export async function startBlackbox() {
+/** What is asked of it: the URL to probe, and how often, as in PollOrder. */
+type ProbeOrder = Omit<PollOrder, 'by' | 'url' | 'warmed'> & { readonly target: string };
+
+/** An exporter that listens. Where it is not installed: null, with a line on stderr, and under CI an error. */
+export async function startBlackbox(bench: string): Promise<Blackbox | null> {
+  if (existsSync(program)) return launch();
+  if (process.env['CI']) throw new Error('prometheus-blackbox-exporter is not installed');
+  process.stderr.write(`${bench}: prometheus-blackbox-exporter is not installed, so nothing is said about it\n`);
+  return null;
+}
+
+/** `probe` polls through it and tells its own cost, not that of the asking. */
+async function launch() {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-blackbox-'));
   writeFileSync(join(folder, 'blackbox.yml'), config);
   const port = await freePort();
@@ -39,8 +50,7 @@ export async function startBlackbox() {
     await sleep(100);
   }
   return {
-    async probe({ url, forMs, concurrency, everyMs }: Omit<PollOrder, 'by'>): Promise<PollCost> {
-      const target = `${url}/v1/stats?mailbox_id=a&days=7`;
+    async probe({ target, forMs, concurrency, everyMs }: ProbeOrder): Promise<PollCost> {
       if (!(await ask(target))) throw new Error('the exporter can not reach the API');
       const before = cpuSecondsOf(pid);
       const until = performance.now() + forMs;

@@ -1,0 +1,65 @@
+// The duty benchmark's API and floor: bodies that the daemon can read, of which a share changes, and a floor that asks for the same.
+import { expect, test } from 'vitest';
+import {
+  readBlacklist,
+  readDetail,
+  readDns,
+  readMailboxes,
+  readStats,
+  readWarmup,
+} from '../../src/mailbox-api/answers.ts';
+import { BenchApi, keyOf, total } from '../../tools/bench/daemon/api.ts';
+import { calm, idOf } from '../../tools/bench/daemon/bodies.ts';
+import { Workplace } from '../../tools/bench/daemon/daemon.ts';
+import { floorCost } from '../../tools/bench/daemon/floor.ts';
+
+const shape = { accounts: 2, mailboxesPerAccount: 5, changedShare: 0.3 };
+
+async function get(api: BenchApi, path: string, account = 0): Promise<string> {
+  const headers = { authorization: `Bearer ${keyOf(account)}` };
+  return (await fetch(`${api.url('daemon')}/v1/${path}`, { headers })).text();
+}
+
+test('an account lists its own mailboxes, and every body is one that the daemon reads', async () => {
+  await using api = await BenchApi.start(shape);
+  const list = readMailboxes(JSON.parse(await get(api, 'mailboxes', 1)));
+  expect(list?.mailboxes.map(({ id }) => id)).toEqual([5, 6, 7, 8, 9].map(idOf));
+  const of = async (path: string) => JSON.parse(await get(api, path));
+  const about = `mailbox_id=${idOf(3)}`;
+  const stats = readStats(await of(`stats?${about}&days=30`));
+  expect(stats?.rows).toHaveLength(30);
+  expect(stats?.rows?.every(({ date, sent, bounced }) => date !== null && (sent ?? 0) > 0 && bounced === 0)).toBe(true);
+  expect(readWarmup(await of(`warmup?${about}`))).toMatchObject({ mode: 'balanced', status: 'active' });
+  expect(readDetail(await of(`mailboxes/${idOf(3)}`))).toMatchObject({ connection: 'connected' });
+  expect(readDns(await of(`dns?${about}`))?.records.dkim.pass).toBe(true);
+  expect(readBlacklist(await of(`blacklist?${about}`))?.listed).toBe(false);
+  await api.told('daemon', { ...calm, storm: true });
+  expect(readBlacklist(await of(`blacklist?${about}`))?.listed).toBe(true);
+  expect(await api.told('daemon')).toMatchObject({ unread: 45, polls: { mailboxes: 1, blacklist: 2 } });
+});
+
+test('three in ten answers to the same question differ from the one before', async () => {
+  await using api = await BenchApi.start(shape);
+  const path = `stats?mailbox_id=${idOf(0)}&days=30`;
+  let [changed, last] = [0, await get(api, path)];
+  for (let n = 0; n < 200; n += 1) {
+    const body = await get(api, path);
+    if (body !== last) changed += 1;
+    last = body;
+  }
+  expect(changed).toBeGreaterThan(40);
+  expect(changed).toBeLessThan(80);
+});
+
+test('the floor asks in the proportions of the daemon, and its cost is told', async () => {
+  await using api = await BenchApi.start(shape);
+  using place = new Workplace();
+  const mix = { stats: 60, warmup: 30, mailboxes: 10 };
+  const order = { url: api.url('floor'), folder: place.folder, shape, mix, forMs: 400, everyMs: 0 };
+  const cost = await floorCost(order);
+  const { polls } = await api.told('floor');
+  expect(total(polls)).toBe(cost.polls);
+  expect((polls.stats ?? 0) / cost.polls).toBeCloseTo(0.6, 1);
+  expect(cost.cpuMs).toBeGreaterThan(0);
+  expect(cost.writtenBytes).toBeGreaterThan(0);
+});

@@ -1,0 +1,234 @@
+// `npm run bench -- duty`: what a poll costs the whole daemon, beside its floor in the same run, and beside Debian's blackbox_exporter.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import { type Answered, BenchApi, since, total } from './daemon/api.ts';
+import { idOf } from './daemon/bodies.ts';
+import { bytesAPoll, type Cost, cpuMsAPoll, pollsASecond } from './daemon/cost.ts';
+import { BenchDaemon, configure, type Settings, Workplace } from './daemon/daemon.ts';
+import { syncsASecond } from './daemon/disk.ts';
+import { floorCost } from './daemon/floor.ts';
+import { counted } from './daemon/process.ts';
+import { startReceiver } from './daemon/receiver.ts';
+import type { BenchOptions, Figure } from './figure.ts';
+import { type Blackbox, startBlackbox } from './poll/blackbox.ts';
+import { heldAgainst, tableOf, targets } from './targets.ts';
+
+const bench = 'duty';
+const asker = 'daemon';
+const changedShare = 0.3;
+const scrapeEveryMs = 15_000;
+/** After the first sweep, or after a start: what still goes on does not belong to what is measured. */
+const settleMs = 3_000;
+const sweepLimitMs = 400_000;
+/** Ninety percent of an enterprise key. */
+const pacedPerMinute = 450;
+const pacedEveryMs = 60_000 / pacedPerMinute;
+
+interface Size {
+  /** Accounts of the large fleet, and mailboxes of each. */
+  readonly accounts: number;
+  readonly ofEach: number;
+  /** Mailboxes of the fleet with one account. */
+  readonly ofOne: number;
+  readonly saturatedMs: number;
+  readonly floorMs: number;
+  readonly pacedMs: number;
+}
+
+const full: Size = { accounts: 50, ofEach: 200, ofOne: 500, saturatedMs: 20_000, floorMs: 8_000, pacedMs: 60_000 };
+const small: Size = { accounts: 10, ofEach: 100, ofOne: 100, saturatedMs: 8_000, floorMs: 4_000, pacedMs: 40_000 };
+
+/** The shipped cadences, about 900 times as fast (a list and a health check each second): more than the daemon can do. */
+const saturating: Settings = {
+  accounts: { requests_per_minute: 100_000, headroom: '0%' },
+  poll: {
+    health: '* * * * * *',
+    mailboxes: '* * * * * *',
+    stats: '* * * * * *',
+    warmup: '*/2 * * * * *',
+    mailbox: '5,29,53 * * * * *',
+    dns: '17,41 * * * * *',
+    blacklist: '9,33,57 * * * * *',
+    stats_interval_min: '0s',
+  },
+};
+
+/** Prometheus asks for gzip. */
+async function scrape(url: string): Promise<void> {
+  const { body } = await request(new URL('/metrics', url), { headers: { 'accept-encoding': 'gzip' } });
+  await body.arrayBuffer();
+}
+
+interface Measured {
+  readonly cost: Cost;
+  readonly answered: Answered;
+}
+
+/** What the daemon spends while it is scraped as Prometheus does. */
+async function costOf(daemon: BenchDaemon, api: BenchApi, forMs: number): Promise<Measured> {
+  await scrape(daemon.url);
+  const [asked, before, began] = [await api.told(asker), counted(daemon.pid), performance.now()];
+  for (let left = forMs; left > 0; left = began + forMs - performance.now()) {
+    await sleep(Math.min(left, scrapeEveryMs));
+    await scrape(daemon.url);
+  }
+  const [answered, after] = [since(asked, await api.told(asker)), counted(daemon.pid)];
+  const cost = {
+    polls: total(answered.polls),
+    seconds: (performance.now() - began) / 1_000,
+    cpuMs: after.cpuMs - before.cpuMs,
+    writtenBytes: after.writtenBytes - before.writtenBytes,
+    rssMegabytes: after.rssMegabytes,
+  };
+  return { cost, answered };
+}
+
+/** A fleet, its API, and the daemon that guards it; stopped and started again on the same store. */
+class Duty implements AsyncDisposable {
+  readonly #api: BenchApi;
+  readonly #place = new Workplace();
+  readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
+  readonly name: string;
+  #daemon: BenchDaemon | null = null;
+
+  private constructor(api: BenchApi, receiver: Awaited<ReturnType<typeof startReceiver>>) {
+    this.#api = api;
+    this.#receiver = receiver;
+    this.name = api.shape.accounts === 1 ? '1_account' : `${api.shape.accounts}_accounts`;
+  }
+
+  static async of(accounts: number, mailboxesPerAccount: number): Promise<Duty> {
+    const api = await BenchApi.start({ accounts, mailboxesPerAccount, changedShare });
+    return new Duty(api, await startReceiver());
+  }
+
+  async #start(settings: Settings): Promise<BenchDaemon> {
+    await this.#daemon?.stop();
+    const config = await configure(this.#place, this.#api, { alerts: this.#receiver.alerts, ...settings });
+    this.#daemon = await BenchDaemon.start(config);
+    return this.#daemon;
+  }
+
+  /** From an empty store: the first sweep, then as many polls as it can make; and the floor with the same questions. */
+  async saturated({ saturatedMs, floorMs }: Size): Promise<readonly Figure[]> {
+    say(`this disk takes ${Math.round(syncsASecond(this.#place.folder))} synced pages a second`);
+    const daemon = await this.#start(saturating);
+    await daemon.until('the first sweep is over', async () => (await this.#api.told(asker)).unread === 0, sweepLimitMs);
+    await sleep(settleMs);
+    const { cost, answered } = await costOf(daemon, this.#api, saturatedMs);
+    await daemon.stop();
+    const floor = await this.#floor(answered, floorMs, 0);
+    const { name } = this;
+    const figure = (measure: string) => `saturated/${name}/${measure}`;
+    return [
+      heldAgainst(targets.saturatedCpu, {
+        ...{ bench, figure: figure('cpu_ms_a_poll'), ours: cpuMsAPoll(cost), peer: cpuMsAPoll(floor) },
+      }),
+      ...(name === '1_account'
+        ? []
+        : [
+            heldAgainst(targets.pollsASecond, {
+              ...{ bench, figure: figure('polls_a_second'), ours: pollsASecond(cost), peer: pollsASecond(floor) },
+            }),
+          ]),
+      heldAgainst(targets.diskBytesAPoll, {
+        ...{ bench, figure: figure('disk_bytes_a_poll'), ours: bytesAPoll(cost), peer: bytesAPoll(floor) },
+      }),
+    ];
+  }
+
+  /** At the shipped defaults, on the store that is there; returns when the sweep after the start is over. */
+  async startPaced(): Promise<void> {
+    const before = await this.#api.told(asker);
+    const daemon = await this.#start({});
+    const { accounts, mailboxesPerAccount } = this.#api.shape;
+    // Statistics and warm-up of each mailbox are read anew after a start.
+    const sweep = 2 * accounts * mailboxesPerAccount;
+    const isSwept = async () => {
+      const { polls } = since(before, await this.#api.told(asker));
+      return (polls.stats ?? 0) + (polls.warmup ?? 0) >= sweep;
+    };
+    await daemon.until('the sweep after the start is over', isSwept, sweepLimitMs);
+    await sleep(settleMs);
+  }
+
+  /** The daemon, its floor and the exporter side by side, so that all meet the same neighbours on the machine. */
+  async paced(forMs: number, blackbox: Blackbox | null): Promise<readonly Figure[]> {
+    if (!this.#daemon) throw new Error('startPaced comes first');
+    const { accounts } = this.#api.shape;
+    const mix = await this.#api.told(asker);
+    const target = `${this.#api.url('exporter')}/v1/stats?mailbox_id=${idOf(0)}&days=30`;
+    const [{ cost, answered }, floor, exporter] = await Promise.all([
+      costOf(this.#daemon, this.#api, forMs),
+      this.#floor(mix, forMs, pacedEveryMs),
+      blackbox?.probe({ target, forMs, concurrency: accounts, everyMs: pacedEveryMs }),
+    ]);
+    await this.#daemon.stop();
+    const figure = (measure: string) => `paced_${pacedPerMinute}_a_minute/${this.name}/${measure}`;
+    const { mailboxes: listed = 0 } = answered.bytes;
+    const figures = [
+      heldAgainst(targets.pacedCpu, {
+        ...{ bench, figure: figure('cpu_ms_a_poll'), ours: cpuMsAPoll(cost), peer: cpuMsAPoll(floor) },
+      }),
+      heldAgainst(targets.diskBytesAPoll, {
+        ...{ bench, figure: figure('disk_bytes_a_poll'), ours: bytesAPoll(cost), peer: bytesAPoll(floor) },
+      }),
+      heldAgainst(targets.listBytes, {
+        ...{ bench, figure: figure('list_bytes_beside_other_bytes'), ours: listed },
+        peer: total(answered.bytes) - listed,
+      }),
+    ];
+    if (!exporter) return figures;
+    const ofExporter = { cpu: (exporter.cpuSeconds * 1_000) / exporter.polls, rss: exporter.rssBytes / 1e6 };
+    return [
+      ...figures,
+      heldAgainst(targets.exporterCpu, {
+        ...{ bench, figure: figure('blackbox/cpu_ms_a_poll'), ours: cpuMsAPoll(cost), peer: ofExporter.cpu },
+      }),
+      // We lose this one: a Node process against a Go binary.
+      heldAgainst(targets.exporterMemory, {
+        ...{ bench, figure: figure('blackbox/rss_megabytes'), ours: cost.rssMegabytes, peer: ofExporter.rss },
+      }),
+    ];
+  }
+
+  #floor({ polls }: Pick<Answered, 'polls'>, forMs: number, everyMs: number): Promise<Cost> {
+    const { folder } = this.#place;
+    return floorCost({ url: this.#api.url('floor'), folder, shape: this.#api.shape, mix: polls, forMs, everyMs });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#daemon?.[Symbol.asyncDispose]();
+    await this.#api[Symbol.asyncDispose]();
+    this.#receiver[Symbol.dispose]();
+    this.#place[Symbol.dispose]();
+  }
+}
+
+const say = (text: string) => process.stderr.write(`${bench}: ${text}\n`);
+
+/** The benchmark. Takes about ten minutes; small: about three. */
+export async function dutyBenchmark(options: BenchOptions): Promise<readonly Figure[]> {
+  const size = options.small ? small : full;
+  await using blackbox = await startBlackbox(bench);
+  await using one = await Duty.of(1, size.ofOne);
+  await using many = await Duty.of(size.accounts, size.ofEach);
+  say(`one account, ${size.ofOne} mailboxes, saturated`);
+  const saturatedOne = await one.saturated(size);
+  // Its sweep at the real rate takes minutes, and next to nothing of the machine: the large fleet goes on meanwhile.
+  const swept = one.startPaced();
+  swept.catch(() => {});
+  say(`${size.accounts} accounts, ${size.accounts * size.ofEach} mailboxes, saturated`);
+  const saturatedMany = await many.saturated(size);
+  say('one account at the shipped defaults: the sweep after a start');
+  await swept;
+  say(`one account at ${pacedPerMinute} polls a minute`);
+  const pacedOne = await one.paced(size.pacedMs, blackbox);
+  say(`${size.accounts} accounts at the shipped defaults: the sweep after a start`);
+  await many.startPaced();
+  say(`${size.accounts} accounts at ${pacedPerMinute} polls a minute each`);
+  const pacedMany = await many.paced(size.pacedMs / 2, blackbox);
+  const figures = [...saturatedOne, ...saturatedMany, ...pacedOne, ...pacedMany];
+  process.stderr.write(`${tableOf(figures, 'floor or peer')}\n`);
+  return figures;
+}
