@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { type ExplainAnswer, type Explanation, explainAnswer } from '../serve/explain-answer.ts';
 import { sentence } from '../wording/explain.ts';
+import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
@@ -51,20 +52,20 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
 }
 
 /** The newest first; an action stands with the time at which it was planned. */
-function story({ mailbox, decisions, actions, changes }: Explanation): readonly string[] {
+function story({ mailbox, moment, decisions, actions, changes }: Explanation): readonly string[] {
   const entries = [
     ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  const head = headOf(mailbox);
-  if (entries.length === 0) return [head, 'Nothing was decided on it by then.'];
+  const head = [headOf(mailbox), ...(moment ? [moment.text] : [])];
+  if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =
     former.length === 0
       ? []
       : [`Its address was guarded before under ${former.join(', ')}: that history is joined below.`];
-  return [head, ...joined, ...entries.flatMap(({ lines }) => lines)];
+  return [...head, ...joined, ...entries.flatMap(({ lines }) => lines)];
 }
 
 function headOf({ email, account, mode, claim }: Explanation['mailbox']): string {
@@ -81,9 +82,16 @@ function actionLines(action: Explanation['actions'][number]): readonly string[] 
   return [`${localMoment(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
 }
 
-function decisionLines({ since, until, count, ...verdict }: Explanation['decisions'][number]): readonly string[] {
+function decisionLines({
+  since,
+  until,
+  count,
+  first_sent: firstSent,
+  ...verdict
+}: Explanation['decisions'][number]): readonly string[] {
   const [first, last] = [localMoment(since), localMoment(until)];
   const span = first === last ? first : `${first} to ${last}`;
   const when = count === 1 ? first : `${span}, ${count} answers`;
-  return [`${when}: ${verdict.action}, ${verdict.reason}`, `  ${verdict.explanation}`];
+  const grown = firstSent === verdict.sent ? [] : [`  At first: ${counted(firstSent, 'email')} in the window.`];
+  return [`${when}: ${verdict.action}, ${verdict.reason}`, `  ${verdict.explanation}`, ...grown];
 }

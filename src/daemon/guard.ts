@@ -1,4 +1,4 @@
-// Guards every configured account, restarts the loops that stop, and notifies people.
+// Guards every configured account, restarts the loops that stop, notifies people, and keeps the store small.
 
 import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
@@ -9,6 +9,7 @@ import { Turns } from '../record/turns.ts';
 import { Duties } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
 import type { Teardowns } from '../teardowns.ts';
+import { startUpkeep } from '../upkeep/upkeep.ts';
 import type { Opened } from './open.ts';
 
 export interface Guarded {
@@ -41,5 +42,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();
   teardowns.add('supervisor', () => supervisor.stop());
+  const upkeep = startUpkeep({ world, store });
+  teardowns.add('upkeep', () => upkeep.stop());
   return { rooms, duties, notifier, channels, channelOf };
 }

@@ -1,6 +1,10 @@
-// A decision on a mailbox as history keeps it: the same verdict on consecutive answers is one entry.
-import type { EpochMs } from './time.ts';
+// A decision on a mailbox as history keeps it: consecutive answers that led to the same decision are one entry, a span.
+import type { Ppm } from './policy.ts';
+import type { EpochMs, IsoDate } from './time.ts';
 import type { Verdict } from './verdict.ts';
+
+/** A day that a verdict rests on: its date, emails sent, bounces. */
+export type DecisionDay = readonly [date: IsoDate, sent: number | null, bounced: number | null];
 
 export interface RecordedDecision {
   /** When the verdict was first given. */
@@ -9,6 +13,33 @@ export interface RecordedDecision {
   readonly until: EpochMs;
   /** How many answers were judged so. */
   readonly count: number;
+  /** Emails in the window at `since`. */
+  readonly firstSent: number;
+  /** The days as they were at `since`. */
+  readonly firstDays: readonly DecisionDay[];
   /** The newest of them. */
   readonly verdict: Verdict;
+  /** The days that the newest rests on. */
+  readonly days: readonly DecisionDay[];
 }
+
+/**
+ * Whether two verdicts belong to one span. Emails that were sent in between don't end it; a bounce, the side of the limit, the
+ * limit itself and the day that the window ends on do: a calm mailbox has one span a day.
+ */
+export function isSameSpan(one: Verdict, other: Verdict): boolean {
+  return (
+    one.action === other.action &&
+    one.reason === other.reason &&
+    one.wanted === other.wanted &&
+    one.mode === other.mode &&
+    one.run === other.run &&
+    one.bounced === other.bounced &&
+    one.limitPpm === other.limitPpm &&
+    one.windowTo === other.windowTo &&
+    isOver(one, one.limitPpm) === isOver(other, other.limitPpm)
+  );
+}
+
+const isOver = ({ sent, bounced }: Verdict, limitPpm: Ppm | null) =>
+  limitPpm !== null && bounced * 1e6 > limitPpm * sent;

@@ -8,6 +8,7 @@ import { domainOf, mailboxKey } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { GuardMemory, Verdict } from '../model/verdict.ts';
+import { storedVerdict } from '../store/schema/stored.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { baseTables, views } from './views.ts';
 
@@ -91,12 +92,14 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
     const stats: StatsAnswer = JSON.parse(String(answer));
     return JSON.stringify(dailyRows(stats, facts.now));
   });
-  database.function('explain_verdict', pure, (verdict) => (verdict === null ? null : explainVerdict(read(verdict))));
+  database.function('explain_verdict', pure, (verdict) =>
+    verdict === null ? null : explainVerdict(verdictOf(verdict)),
+  );
   database.function('guard_state', pure, (account, id, verdict, memory) => {
     const key = mailboxKey(String(account), String(id));
     const { usual, others } = facts.nearLimitPpm;
     const seen = {
-      verdict: verdict === null ? null : { at: facts.now, answer: read<Verdict>(verdict) },
+      verdict: verdict === null ? null : { at: facts.now, answer: verdictOf(verdict) },
       memory: memory === null ? null : read<GuardMemory>(memory),
     };
     return guardStateOf(seen, others[key] ?? usual);
@@ -110,6 +113,10 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
     }
     return best?.value ?? null;
   });
+}
+
+function verdictOf(text: unknown): Verdict {
+  return storedVerdict(String(text), {});
 }
 
 function read<Value>(json: unknown): Value {

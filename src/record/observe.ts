@@ -85,9 +85,3 @@ function runOf(mailbox: MailboxState, words: StatusWords, now: EpochMs): RunStat
   if (proven && wordState(status, words) === null) return 'paused';
   return runStateOf(status, words, mailbox.stats?.answer.rows ?? null, now);
 }
-
-/** Whether two verdicts say the same: then they are one span in the ledger. The data's age always differs. */
-export function sameVerdict(a: Verdict, b: Verdict): boolean {
-  const essence = (verdict: Verdict) => JSON.stringify({ ...verdict, dataAgeMs: 0, warnings: verdict.warnings.length });
-  return essence(a) === essence(b);
-}

@@ -8,6 +8,7 @@ import { actionAfter } from '../model/action-transition.ts';
 import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type Change, changesShown } from '../model/change.ts';
+import { type DecisionDay, isSameSpan } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -16,7 +17,7 @@ import type { DecisionRecord } from '../store/records.ts';
 import { causeSentences, type Others } from '../wording/causes.ts';
 import { askBreaker } from './admission.ts';
 import { changesIn } from './changes.ts';
-import { judgeMailbox, type Observation, observe, sameVerdict } from './observe.ts';
+import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { isOurs, planAfter, showsChange } from './plan.ts';
 
 export interface TickContext {
@@ -85,7 +86,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     verdict,
     decision: {
       verdict,
-      unchanged: before.verdict !== null && sameVerdict(before.verdict.answer, verdict),
+      unchanged: before.verdict !== null && isSameSpan(before.verdict.answer, verdict),
       days: daysOf(verdict, seen.stats?.answer.rows ?? []),
     },
     actions: [...settled, ...planned],
@@ -132,7 +133,7 @@ export function confirm(
   return { ...before, warmup, memory, action };
 }
 
-function daysOf(verdict: Verdict, rows: readonly StatsRow[]): DecisionRecord['days'] {
+function daysOf(verdict: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {
   const { windowFrom, windowTo } = verdict;
   if (windowFrom === null || windowTo === null) return [];
   return rows.flatMap(({ date, sent, bounced }) =>

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import type { Action } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
-import type { RecordedDecision } from '../model/decision.ts';
+import type { DecisionDay, RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { changeSentence } from '../wording/causes.ts';
+import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
 import { actionJson, decisionJson } from './json-answers.ts';
 import { mailboxName, type Parameter, readQuery } from './query.ts';
@@ -22,7 +23,10 @@ interface Entries {
   readonly changes: readonly Change[];
 }
 
-export type Explanation = ReturnType<typeof explanationJson>;
+export type Explanation = ReturnType<typeof explanationJson> & {
+  /** What had been decided at the moment that was asked for; null when none was. */
+  readonly moment: ({ readonly at: string } & DecisionAt) | null;
+};
 
 export type ExplainAnswer = Explanation | { readonly error: string; readonly message: string };
 
@@ -49,7 +53,8 @@ export async function explainAnswer(
   if ('wrong' in found) return refusalJson('unknown_mailbox', found.wrong);
   // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
   const entries = await source.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, entriesShown);
-  return { status: 200, body: explanationJson(found.mailbox, entries, now) };
+  const decided = typeof at === 'number' ? { at: iso(at), ...decisionAt(entries.decisions[0], at) } : null;
+  return { status: 200, body: { ...explanationJson(found.mailbox, entries, now), moment: decided } };
 }
 
 function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, now: EpochMs) {
@@ -65,7 +70,11 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       claim: claim ? { kind: claim.kind, since: iso(claim.since) } : null,
       former_ids: memory?.formerIds ?? [],
     },
-    decisions: decisions.map((decision) => decisionJson(decision, explainVerdict)),
+    decisions: decisions.map((decision) => ({
+      ...decisionJson(decision, explainVerdict),
+      first_days: decision.firstDays.map(dayJson),
+      days: decision.days.map(dayJson),
+    })),
     actions: actions.map((action) => ({
       ...actionJson(action, explainVerdict),
       target_mode: action.targetMode,
@@ -83,6 +92,8 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
     })),
   };
 }
+
+const dayJson = ([date, sent, bounced]: DecisionDay) => ({ date, sent, bounced });
 
 function iso(at: EpochMs): string {
   return new Date(at).toISOString();

@@ -139,8 +139,8 @@ export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecisio
   };
 }
 
-export function decisionJson({ since, until, count, verdict }: RecordedDecision, explain: Explain) {
-  return { since: iso(since), until: iso(until), count, ...verdictJson(verdict, explain) };
+export function decisionJson({ since, until, count, firstSent, verdict }: RecordedDecision, explain: Explain) {
+  return { since: iso(since), until: iso(until), count, first_sent: firstSent, ...verdictJson(verdict, explain) };
 }
 
 function verdictJson(verdict: Verdict, explain: Explain) {

@@ -5,7 +5,7 @@ import type { Change } from '../model/change.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { decisionColumns, readDecision } from './picture.ts';
+import { decisionColumns, readDecision } from './decisions.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';

@@ -79,7 +79,7 @@ export class Ledger {
 
   /** What was decided and done about a mailbox until a moment. */
   entriesOf(mailbox: MailboxState, until: EpochMs, limit: number): Promise<MailboxEntries> {
-    return this.#read(() => loadEntries(this.#db, mailbox, { until, limit }));
+    return this.#current(() => loadEntries(this.#db, mailbox, { until, limit }));
   }
 
   /** Every failure as one sentence that names the file. */

@@ -7,7 +7,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { inPieces } from './pieces.ts';
 import { parsed } from './schema/parsed.ts';
-import { storedAction, storedMemory } from './schema/stored.ts';
+import { storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -121,7 +121,7 @@ async function loadVerdicts(db: Db, { account, ids }: Some): Promise<Map<string,
   return new Map(
     rows.map(({ id, mailbox_id, until, verdict }) => [
       mailbox_id,
-      { at: until, answer: parsed(verdict, 'decisions', { id }) },
+      { at: until, answer: storedVerdict(verdict, { id }) },
     ]),
   );
 }

@@ -2,7 +2,6 @@
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
-import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/write-scope.ts';
 import { loadMailboxes } from './mailboxes.ts';
@@ -50,18 +49,4 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     writesOff: writesOff.map(storedWritesOff),
     breakers: breakers.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) })),
   };
-}
-
-/** The columns of a decision that people are shown. */
-export const decisionColumns = ['id', 'since', 'until', 'judged', 'verdict'] as const;
-
-export function readDecision(row: {
-  readonly id: number;
-  readonly since: number;
-  readonly until: number;
-  readonly judged: number;
-  readonly verdict: string;
-}): RecordedDecision {
-  const { id, since, until, judged, verdict } = row;
-  return { since, until, count: judged, verdict: parsed(verdict, 'decisions', { id }) };
 }

@@ -4,6 +4,7 @@ import type { AlertChanges } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
+import type { DecisionDay } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { WritesOff } from '../model/write-scope.ts';
@@ -11,10 +12,9 @@ import type { WritesOff } from '../model/write-scope.ts';
 /** A verdict to be recorded. */
 export interface DecisionRecord {
   readonly verdict: Verdict;
-  /** The verdict is the same as the one before: its span gets longer. */
+  /** It belongs to the span of the verdict before, which gets longer. */
   readonly unchanged: boolean;
-  /** Rows that the verdict rests on: date, sent, bounced. */
-  readonly days: readonly (readonly [string, number | null, number | null])[];
+  readonly days: readonly DecisionDay[];
 }
 
 /** One answer about one mailbox and all that follows from it. */

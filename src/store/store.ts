@@ -8,18 +8,20 @@ import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
+import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import { type Connection, connect, nameHolder, storeError } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
-import { decisionColumns, loadPicture, readDecision, type StoredPicture } from './picture.ts';
+import { loadPicture, type StoredPicture } from './picture.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WritesRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, migrate, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import { StoredSilences } from './silences.ts';
+import { StoredUpkeep } from './upkeep.ts';
 import {
   writeAction,
   writeAlerts,
@@ -45,6 +47,8 @@ export class Store {
   readonly audit: AuditLog;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
+  /** What keeps it small. */
+  readonly upkeep: StoredUpkeep;
 
   private constructor(path: string, connection: Connection) {
     const gate = new Gate(connection, path);
@@ -56,6 +60,7 @@ export class Store {
     this.silences = new StoredSilences(gate);
     this.audit = new AuditLog(gate);
     this.runs = new StoredRuns(gate);
+    this.upkeep = new StoredUpkeep(gate);
   }
 
   /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
@@ -188,18 +193,8 @@ export class Store {
   }
 
   /** The newest decisions on a mailbox, newest first. */
-  decisionsOf(account: string, mailboxId: string, limit: number): Promise<readonly RecordedDecision[]> {
-    return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('decisions')
-        .select(decisionColumns)
-        .where('account', '=', account)
-        .where('mailbox_id', '=', mailboxId)
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute();
-      return rows.map(readDecision);
-    });
+  decisionsOf(account: string, id: string, limit: number): Promise<readonly RecordedDecision[]> {
+    return this.#gate.read((db) => loadDecisions(db, { account, id }, limit));
   }
 
   /** What was decided and done about a mailbox until a moment. */

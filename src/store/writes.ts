@@ -8,6 +8,8 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { inPieces } from './pieces.ts';
 import type { BreakerRecord, DecisionRecord } from './records.ts';
+import { verdictText } from './schema/stored.ts';
+import { daysText } from './schema/stored-days.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -100,7 +102,7 @@ export async function writeChanges(db: Db, mailbox: MailboxState, changes: reado
 export async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {
   const { verdict } = record;
   const at = mailbox.verdict?.at ?? 0;
-  const body = { verdict: JSON.stringify(verdict), days: JSON.stringify(record.days) };
+  const body = { verdict: verdictText(verdict), days: daysText(record.days) };
   if (record.unchanged) {
     const newest = db
       .selectFrom('decisions')
@@ -125,6 +127,8 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
       action: verdict.action,
       reason: verdict.reason,
       ...body,
+      first_sent: verdict.sent,
+      first_days: body.days,
     })
     .execute();
 }

@@ -242,13 +242,15 @@ describe('names that are markup', () => {
 
 describe('the page of a mailbox', () => {
   test('says the verdict, what to do, what was done and every decision', async () => {
+    const first = { firstSent: 190, firstDays: [], days: [] };
     const decisions = async () => [
-      { since: now - hourMs, until: now - minuteMs, count: 4, verdict: verdict({ bounced: 1 }) },
+      { since: now - hourMs, until: now - minuteMs, count: 4, verdict: verdict({ bounced: 1 }), ...first },
       {
         since: now - 2 * hourMs,
         until: now - 2 * hourMs,
         count: 1,
         verdict: verdict({ action: 'pause', reason: 'emergency' }),
+        ...first,
       },
     ];
     const body = await read(exampleFleet(), '/mailboxes/acme/m1', { decisions });

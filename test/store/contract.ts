@@ -135,6 +135,34 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ]);
     });
 
+    test('a span keeps the counts and days that it began with, and the newest', async () => {
+      await using opened = await open();
+      const days = (sent: number) =>
+        [
+          ['2026-03-08', null, 0],
+          ['2026-03-10', sent, 1],
+          ['2026-03-10', sent - 1, 1],
+        ] as const;
+      for (const [at, sent] of [
+        [0, 160],
+        [10, 161],
+        [20, 170],
+      ] as const) {
+        const verdict = verdictOf({ sent, dataAgeMs: at, wanted: 'hold', warnings: [] });
+        const mailbox = arrivedMailbox('m1', { verdict: { at: now + at, answer: verdict } });
+        const decision = { verdict, unchanged: at > 0, days: days(sent) };
+        await opened.store.recordTick({ ...tick, mailbox, decision });
+      }
+      const store = await opened.reopen();
+      expect(await store.decisionsOf('acme', 'm1', 10)).toEqual([
+        {
+          ...{ since: now, until: now + 20, count: 3 },
+          ...{ firstSent: 160, firstDays: days(160), days: days(170) },
+          verdict: verdictOf({ sent: 170, dataAgeMs: 20, wanted: 'hold', warnings: [] }),
+        },
+      ]);
+    });
+
     test('a verdict of one mailbox does not lengthen the span of another', async () => {
       await using opened = await open();
       for (const id of ['m1', 'm2']) {

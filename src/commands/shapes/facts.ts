@@ -39,14 +39,19 @@ const verdict = z.strictObject(verdictFields).meta({ id: 'verdict', description:
 /** A verdict with when it was given. */
 export const datedVerdict = z.strictObject({ at: moment, ...verdictFields });
 
+const dayCounts = listOf(z.strictObject({ date: z.iso.date(), sent: count.nullable(), bounced: count.nullable() }));
+
 export const decision = z
   .strictObject({
     since: moment.describe('When it was first decided.'),
     until: moment.describe('When it was last decided.'),
-    count: count.describe('How many answers got this verdict.'),
+    count: count.describe('How many answers led to it.'),
+    first_sent: count.describe('Emails in the window at `since`; the other numbers are those at `until`.'),
     ...verdictFields,
+    first_days: dayCounts.describe('The days in the window, as they were at `since`.'),
+    days: dayCounts.describe('The days in the window, as they were at `until`.'),
   })
-  .meta({ id: 'decision', description: 'The same verdict on consecutive answers.' });
+  .meta({ id: 'decision', description: 'The same decision on consecutive answers.' });
 
 const actionFields = {
   id: text,

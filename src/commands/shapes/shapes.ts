@@ -172,6 +172,14 @@ const explanation = z.strictObject({
     claim: z.strictObject({ kind: text, since: moment }).nullable(),
     former_ids: texts.describe('Ids that its address had before.'),
   }),
+  moment: z
+    .strictObject({
+      at: moment,
+      exact: z.boolean().describe('false: only the counts at the beginning and at the end of the decision are kept.'),
+      text: text.describe('What had been decided then, in a sentence.'),
+    })
+    .nullable()
+    .describe('The time of `--at`.'),
   decisions: listOf(decision).describe('The newest first.'),
   actions: listOf(explainedAction).describe(
     'The newest first: an [action](#action) with `target_mode`, `by`, `causes`, `text`.',

@@ -1,6 +1,7 @@
 // The schema's history. A migration, once released, never changes; a newer store is refused.
 import { type Kysely, sql } from 'kysely';
 import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
+import { decisionSpans } from './decision-spans.ts';
 import { heldByApi } from './held-by-api.ts';
 import { runSizes } from './run-sizes.ts';
 import { storedWritesOff } from './stored.ts';
@@ -21,6 +22,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   auditLog,
   writeScopes,
   notifiedColumns,
+  decisionSpans,
 ];
 
 /** The schema that this version writes. */

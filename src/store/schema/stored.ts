@@ -1,6 +1,6 @@
 // What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
 import type { Action } from '../../model/action.ts';
-import type { Claim, GuardMemory } from '../../model/verdict.ts';
+import type { Claim, GuardMemory, Verdict } from '../../model/verdict.ts';
 import { everything, type WriteScope, type WritesOff } from '../../model/write-scope.ts';
 import type { RowKey } from '../failure.ts';
 import { parsed } from './parsed.ts';
@@ -49,4 +49,22 @@ function scopeOfText(text: string): WriteScope {
   if (slash < 0) return { kind: 'account', account: text };
   const mailboxId = text.slice(slash + 1);
   return { kind: 'mailbox', account: text.slice(0, slash), mailboxId, email: mailboxId };
+}
+
+/** What most verdicts lack is left out: a fleet has such a row a day and mailbox. */
+export function verdictText({ wanted, ...verdict }: Verdict): string {
+  const kept = wanted === verdict.action ? verdict : { ...verdict, wanted };
+  const isBlank = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+  return JSON.stringify(Object.fromEntries(Object.entries(kept).filter(([, value]) => !isBlank(value))));
+}
+
+const blanks = {
+  ...{ mode: null, limitPpm: null, windowFrom: null, windowTo: null },
+  ...{ emergency: null, bouncesUntilBreach: null, restore: null, warnings: [] },
+} as const satisfies Partial<Verdict>;
+
+/** `key`: that of the decision's row. */
+export function storedVerdict(text: string, key: RowKey): Verdict {
+  const stored = parsed<Omit<Verdict, keyof typeof blanks | 'wanted'> & Partial<Verdict>>(text, 'decisions', key);
+  return { ...blanks, wanted: stored.action, ...stored };
 }

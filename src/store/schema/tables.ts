@@ -16,7 +16,7 @@ export interface Tables {
   };
   /** The newest answer of each route. */
   observations: { account: string; mailbox_id: string; route: string; observed_at: number; answer: string };
-  /** Verdicts; one that did not change is one row with a longer span. */
+  /** Spans: consecutive verdicts that decided the same. */
   decisions: {
     id: Generated<number>;
     account: string;
@@ -26,9 +26,13 @@ export interface Tables {
     judged: number;
     action: string;
     reason: string;
+    /** The newest. */
     verdict: string;
-    /** The days the verdict rests on: [[date, sent, bounced], ...]. */
+    /** The days that the newest rests on (stored-days.ts). */
     days: string;
+    /** Emails in the window at `since`; null in a row of an earlier version, which began anew with each email. */
+    first_sent: number | null;
+    first_days: string | null;
   };
   actions: {
     id: string;
