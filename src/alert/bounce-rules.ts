@@ -5,7 +5,7 @@ import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import { causeSentences } from '../wording/causes.ts';
-import { dataAgeText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
+import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
 import { allowedText, counted, datesText, percentText } from '../wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
@@ -40,7 +40,7 @@ export function guardBlind(mailbox: MailboxState, context: MailboxContext): Cond
     clearObservations: 1,
     facts: {
       title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
-      sentences: blind ? blindSentences(verdict) : sentencesOf(verdict),
+      sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
       numbers: numbersOf(mailbox, context),
     },
   };
@@ -78,10 +78,10 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
               rateText(verdict),
               `NOT ACTED: ${hindrance}`,
               ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
-              dataAgeText(verdict),
+              ...countsRead(mailbox, context),
               adviceText(verdict),
             ]
-          : sentencesOf(verdict),
+          : sentencesOf(mailbox, context),
       numbers: numbersOf(mailbox, context),
     },
   };
@@ -158,7 +158,7 @@ export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext):
         active === true
           ? `${mailbox.email}: bounces near the limit`
           : `${mailbox.email}: ${farTitle(verdict, context)}`,
-      sentences: sentencesOf(verdict),
+      sentences: sentencesOf(mailbox, context),
       numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
     },
   };
@@ -190,7 +190,8 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
     ...atOnce,
     facts: {
       title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
-      sentences: verdict && burst ? burstSentences(verdict, burst) : sentencesOf(verdict),
+      sentences:
+        verdict && burst ? burstSentences(verdict, burst, countsRead(mailbox, context)) : sentencesOf(mailbox, context),
       numbers: {
         ...numbersOf(mailbox, context),
         burst_bounced: burst?.bounced ?? null,
@@ -209,19 +210,28 @@ function burstActive(verdict: Verdict | undefined): Condition['active'] {
   return Boolean(verdict.burst);
 }
 
-function burstSentences(verdict: Verdict, { sent, bounced, from }: NonNullable<Verdict['burst']>): readonly string[] {
+function burstSentences(
+  verdict: Verdict,
+  { sent, bounced, from }: NonNullable<Verdict['burst']>,
+  read: readonly string[],
+): readonly string[] {
   const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} since ${datesText(from, from)}`;
   const allowed = allowedText((verdict.limitPpm ?? 0) * sent);
   return [
     `${counts}; the limit allows ${allowed}.`,
     `The whole window is not a breach: ${explainVerdict(verdict)}`,
-    dataAgeText(verdict),
+    ...read,
     'Check what the mailbox has sent since then. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   ];
 }
 
-function sentencesOf(verdict: Verdict | undefined): readonly string[] {
-  return verdict ? [explainVerdict(verdict), dataAgeText(verdict)] : [];
+function sentencesOf(mailbox: MailboxState, context: MailboxContext): readonly string[] {
+  const verdict = mailbox.verdict?.answer;
+  return verdict ? [explainVerdict(verdict), ...countsRead(mailbox, context)] : [];
+}
+
+function countsRead({ verdict }: MailboxState, { rules }: MailboxContext): readonly string[] {
+  return verdict ? [countsReadText(verdict.answer, verdict.at, rules.timeZone)] : [];
 }
 
 /** The numbers of a mailbox's verdict, with the link to its page. */

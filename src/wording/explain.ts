@@ -4,9 +4,9 @@ import type { AlertFacts } from '../model/alert.ts';
 import { typedName } from '../model/mailbox.ts';
 import { isWarmupMode, onePercentPpm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
-import { type EpochMs, secondMs, utcDate } from '../model/time.ts';
+import { type EpochMs, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { counted, datesText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
+import { counted, datesText, momentText, onDatesText, percentText, spanText, timeText } from './phrases.ts';
 
 /** A verdict in sentences, for every reason. Plain text in English; dates and times in UTC. */
 export function explainVerdict(verdict: Verdict): string {
@@ -46,7 +46,7 @@ function reasonText(verdict: Verdict): string {
     case 'repeat_offender':
       return `${rateText(verdict)} Warmwarden has acted on this mailbox before, and it breached again.`;
     case 'first_sight':
-      return `${rateText(verdict)} Warmwarden has just seen this mailbox for the first time, so it acts only when the next fresh answer shows the breach again.`;
+      return `${rateText(verdict)} Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.`;
     case 'circuit_breaker':
       return `${rateText(verdict)} Too many mailboxes breached their limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.`;
     case 'contested':
@@ -144,11 +144,9 @@ function emergencyText(verdict: Verdict): string {
   return `${capital(counted(counts.bounced, 'bounce'))} in ${counted(counts.sent, 'email')} since ${datesText(counts.from, counts.from)}${tail}.`;
 }
 
-/** How old the counts were when they were judged. */
-export function dataAgeText(verdict: Verdict): string {
-  return verdict.dataAgeMs < secondMs
-    ? 'Based on counts read just now.'
-    : `Based on counts that were ${spanText(verdict.dataAgeMs)} old.`;
+/** When the counts were read that a verdict of `judgedAt` rests on. A time, because the sentence is read for hours. */
+export function countsReadText(verdict: Verdict, judgedAt: EpochMs, zone: string): string {
+  return `Based on counts read on ${momentText(judgedAt - verdict.dataAgeMs, zone)}.`;
 }
 
 /** A verdict's numbers for machines. Shares in percent, dates as YYYY-MM-DD, ages in seconds. */

@@ -25,7 +25,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
     sentences: [
       '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
       'Warmwarden switched it to recovery mode at 10:02 UTC, confirmed after 0.4 s.',
-      'Based on counts read just now.',
+      'Based on counts read on 20 March 10:01 UTC.',
       'To undo this: `warmwarden mode acme/bob@acme.example balanced`, or set the mode in the mailbox app.',
     ],
     numbers: {
@@ -103,9 +103,21 @@ test('bounce_over_limit: only while nobody acts on the breach, and says why', ()
   expect(condition?.facts.sentences).toEqual([
     '4 bounces in 260 emails from 14 to 20 March: 1.54 %, over the balanced limit of 1 %.',
     'NOT ACTED: enforcement is off (guard.enforce).',
-    'Based on counts read just now.',
+    'Based on counts read on 20 March 10:01 UTC.',
     'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.',
   ]);
+});
+
+test('an alert says when its counts were read, in the zone of the messages, however old they were when judged', () => {
+  const hours = { dataAgeMs: 3 * 3_600_000 };
+  const rules = { ...sampleContext().rules, timeZone: 'Europe/Berlin' };
+  const off = sampleContext({ rules, mayWrite: false });
+  const [condition] = conditionsAfter('stats', judged({ ...breach, ...hours }), off).filter(
+    ({ subject }) => subject.rule === 'bounce_over_limit',
+  );
+  expect(condition?.facts.sentences).toContain('Based on counts read on 20 March 08:02 Europe/Berlin.');
+  const acted = actedEvent(sampleAction({ verdict: { ...breach, ...hours } }), { ...off, now: start + 86_400_000 });
+  expect(acted?.alert.facts.sentences).toContain('Based on counts read on 20 March 08:02 Europe/Berlin.');
 });
 
 test('bounce_over_limit: with too few bounces to act it is info, in recovery mode a warning, until an action or the limit', () => {
@@ -119,7 +131,7 @@ test('bounce_over_limit: with too few bounces to act it is info, in recovery mod
     title: 'bob@acme.example: bounces over the limit, too few to act on',
     sentences: [
       '1 bounce in 85 emails from 14 to 20 March: 1.18 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
-      'Based on counts read just now.',
+      'Based on counts read on 20 March 10:01 UTC.',
     ],
   });
   expect(conditionOf({ mode: 'recovery', limitPpm: 3_000 })).toMatchObject({ active: true, severity: 'warning' });

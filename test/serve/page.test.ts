@@ -205,6 +205,15 @@ describe('the table', () => {
   });
 });
 
+test('a page whose live updates are paused says of which moment it is', async () => {
+  expect(await read(calmFleet())).toContain('<meta http-equiv="refresh"');
+  for (const path of ['/', '/mailboxes/acme/m1']) {
+    const still = await read(calmFleet(), `${path}?refresh=off`);
+    expect(still).not.toContain('http-equiv="refresh"');
+    expect(still).toMatch(/As of <time[^>]*>03:12:07 UTC<\/time> <a href="[^"]*">Resume live updates/);
+  }
+});
+
 describe('names that are markup', () => {
   const nasty = `<script>alert(1)</script>"'&\u202e\u0007@acme.example`;
 
