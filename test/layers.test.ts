@@ -47,8 +47,8 @@ describe('the layers', () => {
     expect(oversizedRooms(sources)).toEqual([]);
     expect(Object.keys(permissions)).toEqual(expect.arrayContaining(Object.keys(largeRooms)));
     const planted = Array.from({ length: 26 }, (_, index) => ({ file: `src/fleet/planted-${index}.ts`, text: '\n' }));
-    const long = { file: 'src/alert/planted.ts', text: '\n'.repeat(2_501) };
-    expect(oversizedRooms([...planted, long])).toEqual(['fleet: 26 files, 26 lines', 'alert: 1 files, 2501 lines']);
+    const long = { file: 'src/poll/planted.ts', text: '\n'.repeat(2_501) };
+    expect(oversizedRooms([...planted, long])).toEqual(['fleet: 26 files, 26 lines', 'poll: 1 files, 2501 lines']);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   type Transition,
 } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { MeasuredRoute, StaleMeasurement } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -45,6 +46,10 @@ export interface MailboxContext {
   readonly writesOff: WritesOff | null;
   /** Statistics read before this moment are stale: several polls that were due since brought none. -Infinity: none is yet. */
   readonly staleBefore: EpochMs;
+  /** When a measurement counts as too old, and since when polls brought no answer at all. */
+  readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
+  /** The mailbox as it was before the answer; null where none was taken in. */
+  readonly before: MailboxState | null;
   readonly rules: RuleSettings;
   /** The other mailboxes of the account: what they show of the same domain or ip. */
   readonly neighbours: () => readonly MailboxState[];

@@ -3,6 +3,7 @@ import type { Subject } from '../model/alert.ts';
 import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../model/answers.ts';
 import { fitsGlob } from '../model/glob.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import { isSameMeasurement, type MeasuredRoute } from '../model/measurement.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, secondMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
@@ -23,13 +24,33 @@ export function ipObject(mailbox: MailboxState): string {
   return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
 }
 
+interface Sight {
+  readonly active: Condition['active'];
+  /** The mailbox before the answer, and those that share the domain or the ip with it. */
+  readonly before: MailboxState | null;
+  readonly neighbours: readonly MailboxState[];
+  /** Whether the answer before spoke for the alert. */
+  readonly wasActive: boolean;
+}
+
+/**
+ * What the answer says, unless the measurement in it counted already: when an earlier answer, or a neighbour's, showed it.
+ * A neighbour's that spoke against the alert while this mailbox spoke for it did not count.
+ */
+function ifNew(route: MeasuredRoute, mailbox: MailboxState, sight: Sight): Condition['active'] {
+  const { active, before, neighbours, wasActive } = sight;
+  const counted = active === false && wasActive ? [before] : [before, ...neighbours];
+  const shown = mailbox[route]?.answer;
+  return counted.some((one) => isSameMeasurement(one?.[route]?.answer, shown)) ? 'unknown' : active;
+}
+
 function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
   const dns = mailbox.dns?.answer;
   return dns ? dnsRecords.filter((name) => dns.records[name].pass === false) : [];
 }
 
 /**
- * dns_failing, per domain: a record that does not pass, twice. Inconclusive records neither fire nor resolve, and one
+ * dns_failing, per domain: a record that does not pass, in two measurements. Inconclusive records neither fire nor resolve, and one
  * mailbox for which all passes ends nothing while another of the domain saw a failure last: they may differ in DKIM.
  */
 export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
@@ -38,14 +59,16 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   const failing = failingRecords(mailbox);
   const passing = dns !== undefined && dnsRecords.every((name) => dns.records[name].pass === true);
   const found = failing.length > 0;
-  const others = context
-    .neighbours()
-    .filter((other) => domainObject(other) === domain && failingRecords(other).length > 0);
+  const neighbours = context.neighbours().filter((other) => domainObject(other) === domain);
+  const others = neighbours.filter((other) => failingRecords(other).length > 0);
+  const active = found ? true : passing && others.length === 0 ? false : 'unknown';
+  const { before } = context;
+  const wasActive = before !== null && failingRecords(before).length > 0;
   const affected = others.length > 0 ? ` and ${counted(others.length, 'other mailbox', 'other mailboxes')}` : '';
   return {
     subject: objectSubject('dns_failing', mailbox, domain),
     severity: 'critical',
-    active: found ? true : passing && others.length === 0 ? false : 'unknown',
+    active: ifNew('dns', mailbox, { active, before, neighbours, wasActive }),
     forMs: 0,
     observations: 2,
     clearObservations: 1,
@@ -92,7 +115,7 @@ function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['bl
   return { listed: listed === true ? found >= minLists : listed, lists, found };
 }
 
-/** blacklisted, per ip: once listed, until twice not listed. Critical on a list that the settings call major. */
+/** blacklisted, per ip: once listed, until two measurements do not list it. Critical on a list that the settings call major. */
 export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
   const settings = context.rules.blacklisted;
   const { listed, lists, found } = listingOf(mailbox, settings);
@@ -100,13 +123,15 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
   const major = lists.filter((name) => settings.major.some((glob) => fitsGlob(glob, name)));
   const onLists = counted(found, 'blacklist');
   const checked = mailbox.blacklist?.answer.checked ?? null;
-  const others = context
-    .neighbours()
-    .some((other) => ipObject(other) === object && listingOf(other, settings).listed === true);
+  const neighbours = context.neighbours().filter((other) => ipObject(other) === object);
+  const others = neighbours.some((other) => listingOf(other, settings).listed === true);
+  const active = listed === false && others ? 'unknown' : (listed ?? 'unknown');
+  const { before } = context;
+  const wasActive = before !== null && listingOf(before, settings).listed === true;
   return {
     subject: objectSubject('blacklisted', mailbox, object),
     severity: listed && major.length > 0 ? 'critical' : 'warning',
-    active: listed === false && others ? 'unknown' : (listed ?? 'unknown'),
+    active: ifNew('blacklist', mailbox, { active, before, neighbours, wasActive }),
     forMs: 0,
     observations: 1,
     clearObservations: 2,

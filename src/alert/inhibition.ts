@@ -7,7 +7,7 @@ import { accountSubject } from './condition.ts';
 /** While one of these fires for an account... */
 const parents: readonly AlertRule[] = ['api_down', 'key_rejected'];
 /** ...these of its mailboxes say nothing new. What the guard did, or could not do, is never among them. */
-const children: readonly AlertRule[] = ['stale_data', 'mailbox_missing'];
+const children: readonly AlertRule[] = ['stale_data', 'measurement_stale', 'mailbox_missing'];
 
 /** Whether an outage of the account, that is over or will be at `until`, explains the alert at `now`. */
 export function isExplained(alert: Alert, until: EpochMs, now: EpochMs): boolean {

@@ -3,6 +3,7 @@ import type { Action } from '../model/action.ts';
 import type { AlertFacts, AlertRule, Subject, Transition } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { measuredRoutes } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
 import {
@@ -19,6 +20,7 @@ import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './bou
 import { claimConditions } from './claim-rules.ts';
 import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from './condition.ts';
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
+import { measurementStale } from './measurement-rule.ts';
 import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
 import { staleData } from './stale-rule.ts';
 
@@ -46,11 +48,14 @@ export function conditionsAfter(
     case 'mailboxes':
       return [mailboxDisconnected(answered, mailbox, context), healthScoreDrop(mailbox, context)];
     case 'dns':
-      return [dnsFailing(mailbox, context)];
+      return [dnsFailing(mailbox, context), measurementStale('dns', answered, mailbox, context)];
     case 'blacklist':
-      return [blacklisted(mailbox, context)];
+      return [blacklisted(mailbox, context), measurementStale('blacklist', answered, mailbox, context)];
     case 'time':
-      return [staleData(mailbox, context)];
+      return [
+        staleData(mailbox, context),
+        ...measuredRoutes.map((route) => measurementStale(route, answered, mailbox, context)),
+      ];
     case 'health':
       return [];
   }

@@ -12,6 +12,7 @@ import {
   sumOf,
 } from '../model/daily-counts.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
+import { measuredAt } from '../model/measurement.ts';
 import { isWarmupMode, warmupModes } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -164,8 +165,8 @@ function addChecks(mailbox: MailboxState, add: Add): void {
     if (observed) add('observation_timestamp_seconds', observed.at / 1_000, { route });
   }
   for (const [route, observed] of Object.entries({ dns: mailbox.dns, blacklist: mailbox.blacklist })) {
-    const at = Date.parse(observed?.answer.checkedAt ?? '');
-    if (!Number.isNaN(at)) add('measurement_timestamp_seconds', at / 1_000, { route });
+    const at = measuredAt(observed?.answer);
+    if (at !== null) add('measurement_timestamp_seconds', at / 1_000, { route });
   }
 }
 

@@ -28,6 +28,7 @@ export const alertRules = [
   'dns_failing',
   'blacklisted',
   'stale_data',
+  'measurement_stale',
   'inbox_rate_low',
   'health_score_drop',
   'key_shared',

@@ -58,6 +58,7 @@ export const defaultRuleSettings: RuleSettings = {
     dns_failing: setting('critical'),
     blacklisted: setting('warning'),
     stale_data: setting('warning'),
+    measurement_stale: setting('warning'),
     inbox_rate_low: setting('warning'),
     health_score_drop: setting('warning'),
     key_shared: setting('warning'),

@@ -29,6 +29,7 @@ const blindRules: readonly AlertRule[] = [
   'key_rejected',
   'guard_blind',
   'stale_data',
+  'measurement_stale',
   'mailbox_missing',
   'mailbox_list_short',
 ];

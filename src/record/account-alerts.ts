@@ -15,6 +15,7 @@ import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { MeasuredRoute } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { asFound } from './first-findings.ts';
@@ -54,7 +55,7 @@ export class AccountAlerts {
 
   /** After an answer about a mailbox, or the outcome of an action on it. */
   after({ mailbox, policy, now, route, actions, acted, breaker, outside }: Happening): AlertChanges {
-    const context = this.#context(mailbox, policy, now);
+    const context = { ...this.#context(mailbox, policy, now), before: outside?.before ?? null };
     const newest = actions.at(-1);
     const conditions = [
       ...(route ? conditionsAfter(route, mailbox, context) : []),
@@ -105,13 +106,16 @@ export class AccountAlerts {
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
   passed(now: EpochMs): AlertChanges {
-    const { account, staleBefore, policyFor, seenAgain } = this.#options;
+    const { account, staleBefore, staleMeasurement, policyFor, seenAgain } = this.#options;
+    const unreadSince = (route: MeasuredRoute) => staleMeasurement(route).unreadSince;
     const state = this.#fleet.account(account);
     const conditions: Condition[] = state ? [...accountConditions(state, now, this.#options.rules().timeZone)] : [];
-    const staleFrom = staleBefore();
+    const staleFrom = { stats: staleBefore(), dns: unreadSince('dns'), blacklist: unreadSince('blacklist') };
+    const isOld = (mailbox: MailboxState, route: keyof typeof staleFrom) =>
+      (mailbox[route]?.at ?? mailbox.firstSeenAt) < staleFrom[route];
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       // Most are neither stale nor firing: nothing is to be computed for them.
-      if ((mailbox.stats?.at ?? mailbox.firstSeenAt) >= staleFrom) continue;
+      if (!isOld(mailbox, 'stats') && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
     }
     const changes = this.#step(conditions, now);
@@ -126,13 +130,14 @@ export class AccountAlerts {
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
-    const { account, pageUrl, writable, staleBefore, rules } = this.#options;
+    const { account, pageUrl, writable, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
     const mayWrite = policy.enforce && writesOff === null && writable();
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     const command = this.#command;
-    const data = { staleBefore: staleBefore(), rules: rules(), neighbours, others };
+    const stale = { staleBefore: staleBefore(), staleMeasurement };
+    const data = { ...stale, before: null, rules: rules(), neighbours, others };
     return { now, policy, mayWrite, writesOff, ...data, pageUrl, command };
   }
 

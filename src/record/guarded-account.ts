@@ -2,6 +2,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Route } from '../model/answers.ts';
+import type { MeasuredRoute, StaleMeasurement } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
@@ -44,6 +45,8 @@ export interface RecorderOptions extends GuardedAccount {
   readonly writable: () => boolean;
   /** Statistics from before this moment are stale; -Infinity while that can't be said. */
   readonly staleBefore: () => EpochMs;
+  /** When a measurement is stale. */
+  readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
   /** A first sweep goes on, and the answer (null: the outcome of an action) belongs to its first look at the mailbox. */
   readonly isFirstLook: (mailboxId: string, route: Route | null) => boolean;
   /** What was believed at the start was asked for again: a pending alert from before may fire now. */

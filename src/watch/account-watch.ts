@@ -4,6 +4,7 @@ import { Actor } from '../act/actor.ts';
 import type { Action } from '../model/action.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { MeasuredRoute } from '../model/measurement.ts';
 import { secondMs } from '../model/time.ts';
 import { cadenceOf, forecastOf, gapsOf } from '../poll/forecast.ts';
 import { Lane } from '../poll/lane.ts';
@@ -70,7 +71,14 @@ export class AccountWatch {
     const earlyMs = options.statsIntervalMinMs;
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, earlyMs });
     runAsScheduled(this.#queue, options.schedules, world.clock);
-    this.#agenda = new Agenda({ world, fleet, queue: this.#queue, policyFor: options.policyFor });
+    this.#fresh = new FreshMeasurements(account, fleet);
+    this.#agenda = new Agenda({
+      world,
+      fleet,
+      queue: this.#queue,
+      fresh: this.#fresh,
+      policyFor: options.policyFor,
+    });
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () =>
       forecastOf({
@@ -90,13 +98,16 @@ export class AccountWatch {
       mayAsk: () => (this.#health.keyRejected ? 'account' : 'everything'),
     });
     const mailboxes = () => fleet.mailboxCount(account);
-    const staleness = new Staleness({ clock: world.clock, cadence: this.#cadence, mailboxes, allowedPerMinute });
+    const gapMs = (route: MeasuredRoute) => gaps[route].longestMs;
+    const { clock } = world;
+    const staleness = new Staleness({ clock, cadence: this.#cadence, mailboxes, allowedPerMinute, gapMs });
     this.#recorder = new Recorder(rooms, {
       ...options,
       ended: () => this.#stop.signal.aborted,
       writable: () => this.#health.writable,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: () => staleness.before(),
+      staleMeasurement: (route) => staleness.measurement(route),
       seenAgain: () => staleness.seenAgain(),
     });
     this.#actor = new Actor(
@@ -109,7 +120,6 @@ export class AccountWatch {
         onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),
       },
     );
-    this.#fresh = new FreshMeasurements(account, fleet);
     this.#poller = new Poller(rooms, {
       account,
       agenda: this.#agenda,

@@ -9,6 +9,7 @@ import type { GuardedAccount } from '../record/guarded-account.ts';
 import type { RosterChanges } from '../record/roster.ts';
 import { inTurns, type World } from '../world.ts';
 import { isUnjudged, readAt } from './first-sweep.ts';
+import type { FreshMeasurements } from './fresh-measurements.ts';
 import { HeldBreaches, wantsSecondLook } from './second-look.ts';
 
 /** What must be seen twice (a breach at first sight, a record that stopped passing) is looked at again after this. */
@@ -18,6 +19,7 @@ export interface AgendaParts {
   readonly world: World;
   readonly fleet: Fleet;
   readonly queue: PollQueue;
+  readonly fresh: FreshMeasurements;
   readonly policyFor: GuardedAccount['policyFor'];
 }
 
@@ -62,12 +64,15 @@ export class Agenda {
 
   /** An answer about a mailbox was taken in: its risk may be another one, or it has to be seen twice. */
   answered(mailbox: MailboxState, route: MailboxRoute): void {
-    const { fleet, queue, world } = this.#parts;
+    const { fleet, fresh, queue, world } = this.#parts;
     const { id: mailboxId } = mailbox;
     this.#weigh(mailbox);
     const again = world.clock.monotonic() + secondLookAfterMs;
     if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, again);
-    if (wantsSecondLook(mailbox, route, fleet.alerts())) queue.add({ route, mailboxId }, again, 'soon');
+    if (!wantsSecondLook(mailbox, route, fleet.alerts())) return;
+    // Before a fresh measurement may be asked for, another look would show the one that is known.
+    const poll = { route, mailboxId };
+    queue.add(poll, Math.max(again, fresh.mayAskFrom(poll)), 'soon');
   }
 
   /** As soon as the budget allows. */

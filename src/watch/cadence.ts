@@ -5,14 +5,15 @@ import type { EpochMs } from '../model/time.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Clock } from '../world.ts';
 
-/** Statistics are stale when this many polls of theirs were due in vain. */
-export const staleRuns = 3;
+/** What is read again and again, and gets stale when it is not: after so many polls of it that were due in vain. */
+export const staleRuns = { stats: 3, dns: 4, blacklist: 4 } as const;
+type Staling = keyof typeof staleRuns;
 
 export class Cadence {
   readonly #schedules: Readonly<Record<Route, Schedule>>;
   readonly #clock: Clock;
-  /** When stats polls were due since the start, the last few, oldest first. */
-  #statsRuns: readonly EpochMs[] = [];
+  /** When polls were due since the start, the last few, oldest first. */
+  readonly #runs: Record<Staling, readonly EpochMs[]> = { stats: [], dns: [], blacklist: [] };
 
   constructor(schedules: Readonly<Record<Route, Schedule>>, clock: Clock) {
     this.#schedules = schedules;
@@ -21,12 +22,12 @@ export class Cadence {
 
   /** Whether statistics were due at least once. */
   get statsWereDue(): boolean {
-    return this.#statsRuns.length > 0;
+    return this.#runs.stats.length > 0;
   }
 
-  /** When statistics were due for the third last time; -Infinity before that. */
-  get staleFrom(): EpochMs {
-    return this.#statsRuns.at(-staleRuns) ?? Number.NEGATIVE_INFINITY;
+  /** What was read before this moment is stale: when it was due so many times ago; -Infinity before that. */
+  staleFrom(route: Staling): EpochMs {
+    return this.#runs[route].at(-staleRuns[route]) ?? Number.NEGATIVE_INFINITY;
   }
 
   /** Names what has become due, step by step, until the signal aborts. Each turn of the loop calls `turned`. */
@@ -40,7 +41,8 @@ export class Cadence {
       const now = this.#clock.now();
       if (Math.floor(now / stepMs) === Math.floor(asked / stepMs)) continue;
       const ran = routes.filter((route) => this.#schedules[route].dueBetween(asked, now));
-      if (ran.includes('stats')) this.#statsRuns = [...this.#statsRuns, now].slice(-staleRuns);
+      for (const route of ['stats', 'dns', 'blacklist'] as const)
+        if (ran.includes(route)) this.#runs[route] = [...this.#runs[route], now].slice(-staleRuns[route]);
       due(ran);
       asked = now;
     }

@@ -1,5 +1,6 @@
 // When the API is asked to measure DNS and blacklists now instead of answering from its cache (refresh=true).
 import type { Fleet } from '../fleet/fleet.ts';
+import { measuredRoutes } from '../model/measurement.ts';
 import { hourMs } from '../model/time.ts';
 import { type Poll, pollKey } from '../poll/poll.ts';
 import { mayDecide } from './second-look.ts';
@@ -22,11 +23,16 @@ export class FreshMeasurements {
 
   /** A person asked for all data of the mailbox again. */
   want(mailboxId: string): void {
-    for (const route of ['dns', 'blacklist'] as const) this.#wanted.add(pollKey({ route, mailboxId }));
+    for (const route of measuredRoutes) this.#wanted.add(pollKey({ route, mailboxId }));
+  }
+
+  /** When the poll may ask for a fresh measurement at the earliest, on the monotonic clock. */
+  mayAskFrom(poll: Poll): number {
+    return (this.#askedAt.get(pollKey(poll)) ?? Number.NEGATIVE_INFINITY) + atMostEveryMs;
   }
 
   leave(mailboxId: string): void {
-    for (const route of ['dns', 'blacklist'] as const) {
+    for (const route of measuredRoutes) {
       this.#wanted.delete(pollKey({ route, mailboxId }));
       this.#askedAt.delete(pollKey({ route, mailboxId }));
     }
@@ -40,7 +46,7 @@ export class FreshMeasurements {
     const key = pollKey(poll);
     const wanted = this.#wanted.delete(key);
     const mailbox = this.#fleet.mailbox(this.#account, poll.mailboxId ?? '');
-    if (!mailbox || now - (this.#askedAt.get(key) ?? Number.NEGATIVE_INFINITY) < atMostEveryMs) return false;
+    if (!mailbox || now < this.mayAskFrom(poll)) return false;
     if (!wanted && !mayDecide(mailbox, poll.route, this.#fleet.alerts())) return false;
     this.#askedAt.set(key, now);
     return true;

@@ -3,11 +3,11 @@ import type { Alert, AlertRule } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 
-/** Rules whose alerts fire on the second observation, by the route that observes. */
-const ruleSeenTwice: Partial<Record<Route, AlertRule>> = {
-  mailbox: 'mailbox_disconnected',
-  dns: 'dns_failing',
-  blacklist: 'blacklisted',
+/** Rules whose alerts fire or resolve on the second observation, by the route that observes. */
+const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
+  mailbox: ['mailbox_disconnected'],
+  dns: ['dns_failing', 'measurement_stale'],
+  blacklist: ['blacklisted', 'measurement_stale'],
 };
 
 /** Whether one of the alerts waits for another answer of that route about the mailbox, its domain or its ip. */
@@ -27,12 +27,14 @@ function isConcerned(
   alerts: Iterable<Alert>,
   counts: (alert: Alert) => boolean,
 ): boolean {
-  const rule = ruleSeenTwice[route];
-  if (!rule) return false;
+  const rules = rulesSeenTwice[route];
+  if (!rules) return false;
   const objects = [mailbox.dns?.answer.domain, domainOf(mailbox.email), mailbox.blacklist?.answer.ip];
   for (const alert of alerts) {
-    if (alert.rule !== rule || !counts(alert) || alert.account !== mailbox.account) continue;
-    if (alert.mailboxId === null ? objects.includes(alert.object) : alert.mailboxId === mailbox.id) return true;
+    if (!rules.includes(alert.rule) || !counts(alert) || alert.account !== mailbox.account) continue;
+    const ofRoute = alert.object === null || alert.object === route;
+    if (alert.mailboxId === null ? objects.includes(alert.object) : alert.mailboxId === mailbox.id && ofRoute)
+      return true;
   }
   return false;
 }

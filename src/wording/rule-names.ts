@@ -24,6 +24,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   api_down: 'API down',
   account_unguarded: 'account NOT GUARDED',
   stale_data: 'stale statistics',
+  measurement_stale: 'DNS or blacklist checks out of date',
   mailbox_missing: 'mailbox missing',
   mailbox_list_short: 'mailbox list too short',
   inbox_rate_low: 'few emails reach the inbox',

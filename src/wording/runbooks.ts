@@ -14,7 +14,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   api_down: {
     means:
       'No request of the account has succeeded for three minutes: the API does not answer, or Warmwarden cannot read its answers.',
-    done: 'Warmwarden decides nothing and changes nothing on old data. It retries at growing intervals. It sends no separate alerts about stale statistics and missing mailboxes of the account.',
+    done: 'Warmwarden decides nothing and changes nothing on old data. It retries at growing intervals. It sends no separate alerts about stale statistics, old DNS and blacklist checks, and missing mailboxes of the account.',
     todo: "Read the last failure in the message. Check base_url, and whether the provider reports an outage of its API. While it is down, watch the account's bounces in the mailbox app: Warmwarden cannot guard them.",
   },
   account_unguarded: {
@@ -135,6 +135,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       'The statistics of a mailbox are older than three polls, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`.',
+  },
+  measurement_stale: {
+    means:
+      'The API made the DNS or blacklist check of a mailbox more than four poll intervals ago (with the defaults: a day), and gave no newer one although Warmwarden asked for it (`refresh=true`). Or four polls in a row brought no readable answer. The alert ends with the first fresh check.',
+    done: 'Warmwarden keeps polling, and asks for a new check at most once an hour. It still notifies you of what the old check shows, but it counts each check only once.',
+    todo: 'Run the check in the mailbox app. If it stays out of date, ask the provider why. Until then, check the DNS of the domain and the blacklists yourself.',
   },
   inbox_rate_low: {
     means:

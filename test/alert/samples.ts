@@ -5,6 +5,7 @@ import { type Alert, fingerprintOf, type Subject, type Transition } from '../../
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { hourMs } from '../../src/model/time.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
@@ -89,6 +90,8 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     mayWrite: true,
     writesOff: null,
     staleBefore: Number.NEGATIVE_INFINITY,
+    staleMeasurement: () => ({ olderThanMs: 24 * hourMs, unreadSince: Number.NEGATIVE_INFINITY }),
+    before: null,
     rules: defaultRuleSettings,
     neighbours: () => [],
     pageUrl: 'http://127.0.0.1:7025',

@@ -40,6 +40,7 @@ async function recording() {
     ended: () => false,
     writable: () => true,
     staleBefore: () => Number.NEGATIVE_INFINITY,
+    staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),
     isFirstLook: () => false,
     seenAgain: () => true,
   });

@@ -1,9 +1,11 @@
 // DNS and blacklists come from a cache of the API: where an answer decides, a fresh measurement is asked for (docs/faults.md T5).
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { scenarios } from '../../src/simulator/scenarios.ts';
 import { scrape } from '../support/scrape.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { until } from '../support/until.ts';
+import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 
 const oliver = 'oliver.hart@northbeam.example';
 const fleet = scenarios.calm.fleet.filter(({ email }) => email === oliver);
@@ -50,4 +52,97 @@ test('an operator who refreshes a mailbox gets fresh measurements, once an hour'
   await stage.command('refresh', { mailbox: oliver });
   await stage.run(2 * minuteMs);
   expect(fresh()).toBe(2);
+});
+
+/** The requests to a path so far, and those of them that asked for a fresh measurement. */
+function askedOf(stage: MovedDaemon, path: string) {
+  const all = stage.simulator.requests.filter((request) => request.path.startsWith(path));
+  return { all: all.length, fresh: all.filter((request) => request.path.includes('refresh=true')) };
+}
+
+test('T5: one measurement that the API shows again and again is seen once, and announced only with a second one', async () => {
+  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet }, poll });
+  await stage.run(30 * minuteMs);
+  const madeAt = new Date(stage.clock.now()).toISOString();
+  const failing = { 'spf.status': 'fail', 'spf.record': null };
+  const again = (checkedAt: string) =>
+    ({ fault: { do: 'edit', edit: { set: { ...failing, checked_at: checkedAt } } }, route: 'dns' }) as const;
+  stage.simulator.faults.add(again(madeAt));
+  await stage.run(100 * minuteMs);
+  // The look after a minute and the one after an hour asked for a fresh one; none looks in vain between them.
+  expect(askedOf(stage, '/v1/dns').fresh).toHaveLength(2);
+  expect(askedOf(stage, '/v1/dns').all).toBeLessThan(12);
+  expect([stage.told('dns_failing'), [...stage.fleet().alerts()].map(({ rule, seen }) => [rule, seen])]).toEqual([
+    [],
+    [['dns_failing', 1]],
+  ]);
+  stage.simulator.faults.clear();
+  stage.simulator.faults.add(again(new Date(stage.clock.now()).toISOString()));
+  await stage.until('the second measurement to be announced', () => stage.told('dns_failing').length > 0, hourMs);
+});
+
+test('T5: a measurement that stays old although a fresh one was asked for is announced, until a fresh one comes', async () => {
+  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet }, poll });
+  await stage.run(30 * minuteMs);
+  // Four cadences of 20 minutes are less than the two hours that a measurement may always have.
+  const old = (ms: number) => ({ fault: { do: 'edit', edit: { shift: { checked_at: -ms } } }, route: 'dns' }) as const;
+  stage.simulator.faults.add(old(hourMs));
+  await stage.run(hourMs);
+  expect(stage.told('measurement_stale')).toEqual([]);
+  stage.simulator.faults.clear();
+  stage.simulator.faults.add(old(30 * hourMs));
+  await stage.until('the old check to be announced', () => stage.told('measurement_stale').length > 0, hourMs);
+  const [told] = stage.receiver.alerts().filter(({ rule }) => rule === 'measurement_stale');
+  expect(told).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
+  expect(told?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
+  await stage.run(2 * hourMs);
+  const moments = askedOf(stage, '/v1/dns').fresh.map(({ at }) => at);
+  const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
+  expect([moments.length >= 2, Math.min(...gaps) >= hourMs]).toEqual([true, true]);
+  const metrics = await scrape(stage.url());
+  const checkedAt = metrics.value('measurement_timestamp_seconds', { mailbox: oliver, route: 'dns' }) ?? 0;
+  expect(stage.clock.now() / 1_000 - checkedAt).toBeGreaterThan(30 * 3_600);
+  stage.simulator.faults.clear();
+  await stage.until('its end', () => stage.told('measurement_stale').length > 1, hourMs);
+  expect(stage.told('measurement_stale')).toEqual(['firing', 'resolved']);
+});
+
+test('a blacklist check that can not be read four times in a row is announced, once for the mailbox', async () => {
+  const hourly = { ...poll, dns: '0 * * * *', blacklist: '50 * * * *' };
+  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet }, poll: hourly });
+  await stage.run(10 * minuteMs);
+  stage.simulator.faults.add({ fault: 'page-with-200', route: 'blacklist' });
+  await stage.run(3 * hourMs);
+  expect(stage.told('measurement_stale')).toEqual([]);
+  await stage.run(2 * hourMs);
+  expect(stage.told('measurement_stale')).toEqual(['firing']);
+  stage.simulator.faults.clear();
+  await stage.until('its end', () => stage.told('measurement_stale').length > 1, 2 * hourMs);
+});
+
+test('the recipe refresh-dns asks for fresh measurements of what fails', async () => {
+  const digest = createHash('sha256').update('ww_operator').digest('hex');
+  const keys = [{ name: 'boss', sha256: digest, plan: 'agency', role: 'operator' }];
+  const broken = { kind: 'dns', mailbox: oliver, records: ['spf'], from: 0, until: 8 * hourMs } as const;
+  await using stage = await startMovedDaemon({
+    scenario: { name: 'dns', summary: 'SPF fails.', fleet, incidents: [broken] },
+    poll: { ...poll, dns: '0 */6 * * *' },
+    file: { recipes: { api_keys: keys } },
+  });
+  await stage.until('the failure to be told', () => stage.told('dns_failing').length === 1, 5 * hourMs);
+  await stage.run(hourMs);
+  const before = askedOf(stage, '/v1').fresh.length;
+  const run = await fetch(`${stage.url()}/v1/recipes/refresh-dns/runs`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer ww_operator', 'content-type': 'application/json' },
+    body: JSON.stringify({ parameters: {}, apply: true }),
+  });
+  expect(run.status).toBe(202);
+  await until('the recipe to ask', async () => {
+    await stage.run(secondMs);
+    return askedOf(stage, '/v1').fresh.length > before;
+  });
+  await stage.run(minuteMs);
+  const fresh = askedOf(stage, '/v1').fresh.slice(before);
+  expect(fresh.map(({ path }) => path.split('?')[0]).sort()).toEqual(['/v1/blacklist', '/v1/dns']);
 });
