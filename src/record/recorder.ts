@@ -112,7 +112,12 @@ export class Recorder {
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
       const warmup = mailbox.warmup?.answer;
       const status = warmup?.status ?? null;
-      const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
+      const before = {
+        mode: warmup?.mode ?? null,
+        status,
+        run: mailbox.verdict?.answer.run ?? 'unknown',
+        targetLimit: warmup?.config.targetDailyLimit ?? null,
+      };
       const now = this.#rooms.world.clock.now();
       if (!this.maySend(action)) {
         await this.#drop(mailbox, action, notEnforced);

@@ -63,7 +63,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   recovery_without_effect: {
     means: 'One day after the switch to recovery mode, the daily limit is still over 15 emails.',
     done: 'Nothing more. The mailbox is in recovery mode, but that does not slow it down.',
-    todo: 'Lower the target daily limit in the mailbox app, or pause the warm-up: `warmwarden pause MAILBOX`.',
+    todo: 'Lower the target daily limit: `warmwarden limit MAILBOX 15`. Warmwarden reads it back and leaves it as you set it, also when it restores the earlier mode. If that has no effect either, pause the warm-up: `warmwarden pause MAILBOX`.',
   },
   restore_overdue: {
     means:

@@ -58,7 +58,7 @@ const actionFields = {
   account: text,
   mailbox_id: text,
   email: text,
-  kind: text.describe('recovery, pause, restore, resume or mode.'),
+  kind: text.describe('recovery, pause, restore, resume, mode or limit.'),
   state: text.describe('planned, open, confirmed, refused, unconfirmed or dropped.'),
   attempts: count,
   planned_at: moment,
@@ -76,6 +76,7 @@ const action = z
 export const explainedAction = z.strictObject({
   ...actionFields,
   target_mode: text.nullable(),
+  target_limit: count.nullable().describe('Emails a day.'),
   by: z
     .strictObject({ name: text, reason: text })
     .nullable()
