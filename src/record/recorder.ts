@@ -194,9 +194,10 @@ export class Recorder {
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, async () => {
       const { fleet, store } = this.#rooms;
-      const { account, selects } = this.#options;
+      const { account, selects, expects } = this.#options;
       const known = [...fleet.mailboxesOf(account)];
-      const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
+      const expected = { selects, expects: expects() };
+      const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
       await turnAfter(list.answer.mailboxes);
       const arrived = await this.#remembering(changes);

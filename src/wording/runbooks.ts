@@ -109,9 +109,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   mailbox_missing: {
     means:
-      'The mailbox was missing from two lists of the account in a row, so Warmwarden no longer watches it. The alert ends when the mailbox is back, or after a week.',
-    done: 'Warmwarden keeps its history and its claim.',
-    todo: 'If somebody removed it, do nothing. Otherwise look for it in the mailbox app.',
+      'The mailbox was missing from two lists of the account in a row, so Warmwarden does not watch it. Either it was in the list before, or the configuration includes it by its address or id. The alert ends when the mailbox is in the list, when the configuration no longer includes it by name, or, for any other mailbox, after a week.',
+    done: 'Warmwarden keeps the history and the claim of a mailbox that it watched before.',
+    todo: 'If somebody removed it, do nothing, or remove it from the include list. Otherwise look for it in the mailbox app. If it never was in the list, check the spelling in the include list, and whether the key can see the mailbox.',
   },
   mailbox_list_short: {
     means: 'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete.',

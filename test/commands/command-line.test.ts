@@ -140,6 +140,7 @@ const withoutTrouble = {
   key_rejected: false,
   writable: true,
   listed: true,
+  unlisted: [],
   health: 'ok',
   queue_length: 0,
   oldest_due_at: null,

@@ -156,6 +156,7 @@ const account = z
     key_rejected: z.boolean(),
     writable: z.boolean(),
     listed: z.boolean().describe('Its mailboxes were listed at least once.'),
+    unlisted: texts.describe('Mailboxes that the configuration includes by name and the mailbox list does not have.'),
     health: text,
     queue_length: count,
     oldest_due_at: moment.nullable(),
