@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { shellPath } from '../command-name.ts';
+import { type LoadedChannel, loadChannel } from '../config/channel.ts';
 import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
@@ -10,9 +11,16 @@ import { CommandError } from './command-error.ts';
 /** It ships with the program. */
 const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
-/** Throws a CommandError with every problem of the file. */
-export function loadConfigured(file: string): ValidConfig {
-  const loaded = loadConfig(file, process.env);
+/** Throws a CommandError with every problem of the file, or of these sections, when only they are needed. */
+export function loadConfigured(file: string, sections: Parameters<typeof loadConfig>[2] = null): ValidConfig {
+  const loaded = loadConfig(file, process.env, sections);
+  if (loaded.ok) return loaded;
+  throw configurationError(file, loaded.problems);
+}
+
+/** A channel as it is tried out: what else is wrong with the file, and which secrets are missing, doesn't matter. Throws as above. */
+export function findChannel(file: string, name: string): Extract<LoadedChannel, { ok: true }> {
+  const loaded = loadChannel(file, name, process.env);
   if (loaded.ok) return loaded;
   throw configurationError(file, loaded.problems);
 }
