@@ -140,7 +140,7 @@ async function run(line: string | readonly string[], config: string) {
   const argv = typeof line === 'string' ? line.split(' ') : line;
   const url = config === 'alone' ? 'http://127.0.0.1:9' : simulator.url;
   const filled = argv.map((word) => (word === 'SIMULATOR' ? url : (known.get(word) ?? word)));
-  const configured = !['token', 'decide', 'simulator'].includes(filled[0] ?? '');
+  const configured = !['decide', 'simulator'].includes(filled[0] ?? '');
   return commandLine(configured ? [...filled, '--config', configOf(config)] : filled);
 }
 
