@@ -66,7 +66,7 @@ const mailboxes: View = {
     column(
       'state',
       'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running or not_judged',
-      'guard_state(m.account, m.mailbox_id, v.verdict, m.memory)',
+      'guard_state(m.account, m.mailbox_id, v.verdict, m.memory, e.answer, d.answer)',
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),
     column('warmup_status', "the status of the warm-up, in the API's words", "w.answer ->> '$.status'"),

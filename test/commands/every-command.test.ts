@@ -165,7 +165,7 @@ const commands = wordsOf(await allCommands()).filter((words) => !words.startsWit
 
 test('run ends with 3, too, when its store belongs to a newer version', async () => {
   const { code, stderr } = await run(['run'], 'newer');
-  expect([code, stderr]).toEqual([3, expect.stringMatching(/^warmwarden: The store has schema version 9999, /)]);
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/^The store has schema version 9999, /)]);
 });
 
 test('the table has every command, and every command that prints facts has a shape', () => {
