@@ -179,7 +179,8 @@ describe('status', () => {
     const sweep = (name: string, text: string) => ({ ...withoutTrouble, name, first_sweep: { ...sweepFacts, text } });
     const answer = {
       at: '2026-03-10T10:12:00.000Z',
-      headline: 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC). 4 mailboxes not judged, 3 OK.',
+      headline:
+        'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (10:23 UTC). 4 mailboxes not judged, 3 OK.',
       advice: 'Wait until the first sweep is done.',
       tone: 'unknown',
       accounts: [
