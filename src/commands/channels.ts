@@ -9,11 +9,11 @@ import { sendDeadlineMs } from '../notify/sender.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { channelOf } from './channel-of.ts';
 import { CommandError } from './command-error.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon } from './daemon-client.ts';
 import { exitFailed } from './exit-codes.ts';
-import { findChannel } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 /** How much of an answer's body is shown. */
@@ -50,7 +50,7 @@ export function channelsCommand(): Command {
 
 async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const { channel: settings, names, timeZone } = findChannel(file, name);
+  const { channel: settings, names, timeZone } = channelOf(file, name);
   if (!settings) throw unknownChannel(name, names);
   const channel = createChannel(settings, { world, pageUrl: null, timeZone: () => timeZone });
   const began = world.clock.monotonic();

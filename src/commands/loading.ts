@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { shellPath } from '../command-name.ts';
-import { type LoadedChannel, loadChannel } from '../config/channel.ts';
 import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
@@ -19,15 +18,8 @@ export function loadConfigured(file: string, sections: Parameters<typeof loadCon
   throw configurationError(file, loaded.problems);
 }
 
-/** A channel as it is tried out: what else is wrong with the file, and which secrets are missing, doesn't matter. Throws as above. */
-export function findChannel(file: string, name: string): Extract<LoadedChannel, { ok: true }> {
-  const loaded = loadChannel(file, name, process.env);
-  if (loaded.ok) return loaded;
-  throw configurationError(file, loaded.problems);
-}
-
 /** Every problem on a line of its own, and how to begin a file where there is none. */
-function configurationError(file: string, problems: readonly Problem[]): CommandError {
+export function configurationError(file: string, problems: readonly Problem[]): CommandError {
   if (existsSync(file)) {
     const lines = problems.map((problem) => formatProblem(file, problem));
     return new CommandError('configuration', lines.join('\n'), problems);

@@ -1,36 +1,37 @@
 // One channel of a configuration, for whoever tries it out: no key and no secret of anything else is asked for.
 import { dirname, resolve } from 'node:path';
-import { buildChannel } from './build.ts';
-import type { ChannelConfig } from './config.ts';
-import { inconsistencies } from './consistency.ts';
-import { checkAgainst } from './findings.ts';
-import { placeFindings, readSource } from './load.ts';
-import type { Finding, Path, Problem } from './problem.ts';
-import { configSchema } from './schema.ts';
-import { type Environment, substitute } from './substitute.ts';
+import { buildChannel } from '../config/build.ts';
+import type { ChannelConfig } from '../config/config.ts';
+import { inconsistencies } from '../config/consistency.ts';
+import { checkAgainst } from '../config/findings.ts';
+import { placeFindings, readSource } from '../config/load.ts';
+import type { Finding, Path } from '../config/problem.ts';
+import { configSchema } from '../config/schema.ts';
+import { substitute } from '../config/substitute.ts';
+import { configurationError } from './loading.ts';
 
-export type LoadedChannel =
-  | {
-      readonly ok: true;
-      /** null: no channel has this name. */
-      readonly channel: ChannelConfig | null;
-      /** Of all channels, in the order of the file. */
-      readonly names: readonly string[];
-      /** The zone in which its messages give times. */
-      readonly timeZone: string;
-    }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+interface ChannelOf {
+  /** null: no channel has this name. */
+  readonly channel: ChannelConfig | null;
+  /** Of all channels, in the order of the file. */
+  readonly names: readonly string[];
+  /** The zone in which its messages give times. */
+  readonly timeZone: string;
+}
 
 const alertsSchema = configSchema.pick({ alerts: true });
 const listPath = ['alerts', 'channels'] as const;
 
-/** Reads only the channel that is called `name`, and the time zone; the rest of the file is not checked. */
-export function loadChannel(path: string, name: string, environment: Environment): LoadedChannel {
+/**
+ * Reads only the channel that is called `name`, and the time zone; the rest of the file is not checked. Throws a
+ * CommandError with every problem of what it reads.
+ */
+export function channelOf(path: string, name: string): ChannelOf {
   const source = readSource(path);
-  if (!('tree' in source)) return { ok: false, problems: source };
+  if (!('tree' in source)) throw configurationError(path, source);
   const folder = dirname(resolve(path));
   const { channels: written = [], time_zone } = alertsOf(source.tree);
-  const substitution = substitute({ alerts: { channels: written, time_zone } }, environment, folder);
+  const substitution = substitute({ alerts: { channels: written, time_zone } }, process.env, folder);
   const all = listOf(alertsOf(substitution.tree).channels);
   const index = all.findIndex((one) => nameOf(one) === name);
   const tree = { alerts: { ...alertsOf(substitution.tree), channels: index < 0 ? [] : [all[index]] } };
@@ -41,9 +42,8 @@ export function loadChannel(path: string, name: string, environment: Environment
   const wrong = [...unresolved, ...placed.filter((finding) => !silent.has(finding.path.join()))].filter(
     (finding) => finding.path[0] === 'alerts',
   );
-  if (wrong.length > 0 || checked === null) return { ok: false, problems: placeFindings(wrong, source, substitution) };
+  if (wrong.length > 0 || checked === null) throw configurationError(path, placeFindings(wrong, source, substitution));
   return {
-    ok: true,
     channel: checked.alerts.channels.map(buildChannel)[0] ?? null,
     names: all.flatMap((one) => nameOf(one) ?? []),
     timeZone: checked.alerts.time_zone,
