@@ -54,9 +54,8 @@ export class Post {
     return settlement;
   }
 
-  #request({ kind, mailboxId, targetMode, targetLimit }: Action) {
+  #request({ kind, mailboxId, targetMode }: Action) {
     const { api } = this.#rooms;
-    if (targetLimit !== undefined) return api.setLimit(mailboxId, targetLimit);
     if (targetMode !== null) return api.setMode(mailboxId, targetMode);
     return kind === 'resume' ? api.resume(mailboxId) : api.pause(mailboxId);
   }

@@ -109,7 +109,6 @@ const actionWords = {
   restore: { done: 'restored from recovery', wanted: 'the switch back from recovery' },
   resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
   mode: { done: 'mode set', wanted: 'the change of the mode' },
-  limit: { done: 'limit set', wanted: 'the change of the limit' },
 } as const;
 
 function actionTitle(action: Action): string {

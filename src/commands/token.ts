@@ -1,15 +1,11 @@
 // `warmwarden token new`: a token for page and HTTP API, or a key for the recipe API, and the lines that let it in.
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
-import { readSmallFile } from '../config/small-file.ts';
 import { CommandError } from './command-error.ts';
-import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { type Placing, placingOf } from './token/placing.ts';
+import { type JsonOptions, jsonOption, printJson } from './options.ts';
 
 interface TokenOptions extends JsonOptions {
-  readonly config: string;
   readonly role: string;
   readonly recipeKey?: boolean;
   readonly plan?: string;
@@ -34,7 +30,6 @@ export function tokenCommand(): Command {
         plans,
       ),
     )
-    .addOption(configOption('where the token is to be added; the file is only read'))
     .addOption(jsonOption())
     .action(newToken);
   return new Command('token')
@@ -42,7 +37,7 @@ export function tokenCommand(): Command {
     .addCommand(make);
 }
 
-function newToken(name: string, { role, recipeKey = false, plan, config, json = false }: TokenOptions): void {
+function newToken(name: string, { role, recipeKey = false, plan, json = false }: TokenOptions): void {
   const wrong = wrongWith(name, { role, recipeKey, plan });
   if (wrong !== null) throw new CommandError('usage', wrong);
   const token = `ww_${randomBytes(tokenBytes).toString('base64url')}`;
@@ -54,12 +49,11 @@ function newToken(name: string, { role, recipeKey = false, plan, config, json = 
     plan: recipeKey ? (plan ?? 'pro') : null,
   } as const;
   if (json) return void printJson('token new', { ...made, token, sha256 });
-  const { where, lines: added } = placingIn(config, { ...made, sha256 });
   const lines = [
     `The ${recipeKey ? 'key' : 'token'}, which is not stored anywhere: ${token}`,
-    `To let it in, add this to ${existsSync(config) ? config : 'the configuration'}, ${where}; then run \`${commandName} reload\`:`,
+    `To let it in, add this to the configuration, then run \`${commandName} reload\`:`,
     '',
-    ...added,
+    ...linesFor({ ...made, sha256 }),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -82,11 +76,9 @@ interface Made {
   readonly sha256: string;
 }
 
-function placingIn(file: string, { name, role, plan, sha256 }: Made): Placing {
-  const read = readSmallFile(file);
+/** As YAML for the configuration. */
+function linesFor({ name, role, plan, sha256 }: Made): readonly string[] {
   const entry = `name: ${JSON.stringify(name)}, sha256: "${sha256}", role: ${role}`;
-  const text = 'text' in read ? read.text : null;
-  return plan === null
-    ? placingOf(text, ['server', 'auth', 'tokens'], `{${entry}}`)
-    : placingOf(text, ['recipes', 'api_keys'], `{${entry}, plan: ${plan}}`);
+  if (plan === null) return ['server:', '  auth:', '    tokens:', `      - {${entry}}`];
+  return ['recipes:', '  api_keys:', `    - {${entry}, plan: ${plan}}`];
 }

@@ -3,7 +3,7 @@ import type { ActionKind, GuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
-import type { Claim, EvidenceStart, GuardMemory, Reason, RunState } from '../model/verdict.ts';
+import type { Claim, EarlierMode, EvidenceStart, GuardMemory, Reason, RunState } from '../model/verdict.ts';
 import { pool, readDays } from './rows.ts';
 import { isBreach } from './window.ts';
 
@@ -48,6 +48,21 @@ function firstEvidence(policy: Policy, sight: Sight): Pick<GuardMemory, 'evidenc
   return { evidence: fromNow(sight), foundBreachAt: isFoundSo ? sight.now : null };
 }
 
+/** Statistics reach no further back. */
+const statsDays = 90;
+/** More changes than days: somebody plays with it, and the newest count. */
+const earlierModesKept = 90;
+
+/** The mode of now, and those before it: the day of a change belongs to the mode before. */
+function modesAfter(memory: GuardMemory, sight: Sight): Pick<GuardMemory, 'mode' | 'earlierModes'> {
+  const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
+  if (!isWarmupMode(memory.mode) || mode === memory.mode) return { mode };
+  const date = today(sight);
+  const changed: EarlierMode = { mode: memory.mode, until: date };
+  const remembered = (memory.earlierModes ?? []).filter(({ until }) => until >= addDays(date, -statsDays));
+  return { mode, earlierModes: [changed, ...remembered].slice(0, earlierModesKept) };
+}
+
 /** A mailbox that nobody remembers: in recovery the evidence starts now, elsewhere with the window's last days. */
 export function firstSight(policy: Policy, sight: Sight): GuardMemory {
   return {
@@ -89,7 +104,8 @@ export function underNewId(before: GuardMemory, formerId: string, now: EpochMs):
  * claimed ends the claim. A mode or state that could not be read, or that nobody knows, changes nothing.
  */
 export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): GuardMemory {
-  const mode = isWarmupMode(sight.mode) ? sight.mode : memory.mode;
+  const modes = modesAfter(memory, sight);
+  const { mode } = modes;
   const run = sight.run === 'unknown' ? memory.run : sight.run;
   const modeChanged = memory.mode !== null && mode !== memory.mode;
   const resumed = (memory.run === 'paused' || memory.run === 'not_running') && run === 'running';
@@ -100,7 +116,7 @@ export function afterSight(policy: Policy, memory: GuardMemory, sight: Sight): G
   const reversed = memory.claim !== null && claim === null && !(memory.claim.kind === 'recovery' && run === 'paused');
   const reversals = reversed ? [...memory.reversals, sight.now] : memory.reversals;
   const pauseWord = run === 'running' ? null : memory.pauseWord;
-  return { ...restarted, mode, run, claim, pauseWord, reversals };
+  return { ...restarted, ...modes, run, claim, pauseWord, reversals };
 }
 
 function stands(claim: Claim | null, mode: string | null, run: RunState): boolean {
@@ -149,7 +165,7 @@ export interface Done<Kind extends ActionKind = ActionKind> {
  * restore ends the claim instead, and is no intervention.
  */
 export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>, sight: Sight): GuardMemory {
-  const seen = { mode: isWarmupMode(sight.mode) ? sight.mode : memory.mode, run: runAfter(memory, done, sight) };
+  const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
   if (done.kind === 'restore') return { ...restart(memory, sight, false), ...seen, claim: null };
   const paused = done.kind === 'pause';
   return {
@@ -170,13 +186,11 @@ export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>,
 /**
  * A person's change through Warmwarden was read back: nothing of it is claimed and it is no intervention; the evidence
  * restarts as after any change. What we had changed and they took back is a reversal. A resume leaves a recovery of
- * ours, that our pause stood on, as ours. Another target daily limit is no change of the mode or the run state: the
- * evidence stays, and so does our claim on the mode.
+ * ours, that our pause stood on, as ours.
  */
 export function afterOperatorChange(memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
-  if (done.kind === 'limit') return memory;
   const { claim } = memory;
-  const seen = { mode: isWarmupMode(sight.mode) ? sight.mode : memory.mode, run: runAfter(memory, done, sight) };
+  const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
   if (done.kind === 'pause') return { ...memory, ...seen, claim: null, pauseWord: done.word };
   const resumed = done.kind === 'resume';
   const reversed = claim !== null && (claim.kind === 'pause') === resumed;

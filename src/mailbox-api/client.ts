@@ -111,11 +111,6 @@ export class MailboxApi {
     return this.#write(id, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
   }
 
-  /** Asks for a target daily limit, emails a day. ok only means that the API said yes: read it back. */
-  setLimit(id: string, limit: number): Answered<true> {
-    return this.#write(id, { mailbox_id: id, action: 'update_config', config: { target_daily_limit: limit } });
-  }
-
   /** Asks for a pause of the warm-up. ok only means that the API said yes: read it back. */
   pause(id: string): Answered<true> {
     return this.#write(id, { mailbox_id: id, action: 'pause' });

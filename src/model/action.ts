@@ -11,8 +11,8 @@ export function isGuardActionKind(kind: string): kind is GuardActionKind {
   return guardActionKinds.some((one) => one === kind);
 }
 
-/** resume, mode (another warm-up mode) and limit (another target daily limit) are a person's alone. */
-export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit';
+/** resume and mode (another warm-up mode) are a person's alone. */
+export type ActionKind = GuardActionKind | 'resume' | 'mode';
 
 /** The outcomes that an action that was sent can have; also the metric's label. */
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
@@ -23,8 +23,6 @@ export interface Before {
   readonly mode: string | null;
   readonly status: string | null;
   readonly run: RunState;
-  /** The target daily limit, emails a day; absent in what earlier versions stored. */
-  readonly targetLimit?: number | null;
 }
 
 /** A person who asked for a change, and why. */
@@ -43,10 +41,8 @@ interface Change {
   readonly kind: ActionKind;
   /** Who asked for it through Warmwarden; null when the guard did. */
   readonly by: Person | null;
-  /** The mode that it sets; null where it sets none. */
+  /** The mode that it sets; null for a pause or a resume. */
   readonly targetMode: WarmupMode | null;
-  /** The target daily limit that it sets, emails a day; only a `limit` has one. */
-  readonly targetLimit?: number;
   readonly verdict: Verdict;
   readonly before: Before;
   /** POSTs sent or about to be sent. All tries are one intervention. */
@@ -58,8 +54,6 @@ interface Change {
   readonly causes: readonly string[];
   /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
   readonly undoes?: string;
-  /** The target daily limit that a person takes back with it: it is sent only while the mailbox has that one. */
-  readonly undoesLimit?: number;
 }
 
 /** Wanted, and nothing was sent. */

@@ -22,6 +22,8 @@ export const alertRules = [
   'bounce_over_limit',
   'bounce_near_limit',
   'bounce_burst',
+  'domain_over_limit',
+  'account_shift',
   'mailbox_disconnected',
   'mailbox_missing',
   'mailbox_list_short',

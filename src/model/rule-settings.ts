@@ -52,6 +52,8 @@ export const defaultRuleSettings: RuleSettings = {
     bounce_over_limit: setting('critical'),
     bounce_near_limit: setting('info'),
     bounce_burst: setting('warning'),
+    domain_over_limit: setting('warning'),
+    account_shift: setting('warning'),
     mailbox_disconnected: setting('critical'),
     mailbox_missing: setting('warning'),
     mailbox_list_short: setting('critical'),

@@ -100,6 +100,12 @@ export interface Claim {
   readonly under: Claim | null;
 }
 
+/** A mode that a mailbox had, up to and including the day on which it changed. */
+export interface EarlierMode {
+  readonly mode: WarmupMode;
+  readonly until: IsoDate;
+}
+
 /** What the guard remembers of a mailbox; survives restarts. */
 export interface GuardMemory {
   readonly firstSeenAt: EpochMs;
@@ -107,6 +113,8 @@ export interface GuardMemory {
   readonly answersJudged: number;
   /** Mode and run state that were believed last; a difference is an outside change unless we claimed it. */
   readonly mode: string | null;
+  /** The modes before it, the newest first, as far back as statistics reach. Absent until the mode changes. */
+  readonly earlierModes?: readonly EarlierMode[];
   readonly run: RunState;
   readonly evidence: EvidenceStart | null;
   readonly emergencyEvidence: EvidenceStart | null;

@@ -1,6 +1,6 @@
 // The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
 // recorder commits what comes out.
-import { accountConditions, mailboxListShort, mailboxMissing, nameUnlisted } from '../alert/account-rules.ts';
+import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
 import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
 import { changedByOthersEvent } from '../alert/changed-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
@@ -20,11 +20,11 @@ import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
+import { missedMailboxes, noLongerMissed } from './missed.ts';
 import { othersOf } from './others.ts';
 import { isNearOrOver, outsideChanges } from './outside-changes.ts';
+import { PooledAlerts } from './pooled-alerts.ts';
 import type { RosterChanges } from './roster.ts';
-import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
 
 /** What one answer, or one outcome, brings. */
 export interface Happening {
@@ -41,25 +41,30 @@ export interface Happening {
   readonly breaker: BreakerState | null;
   /** What others changed since the look before, and the mailbox as it was then. */
   readonly outside?: { readonly before: MailboxState; readonly changes: readonly Change[] };
+  /** The answer was judged. */
+  readonly judged?: boolean;
 }
 
 export class AccountAlerts {
   readonly #fleet: Fleet;
   readonly #command: string;
   readonly #options: RecorderOptions;
+  readonly #pooled: PooledAlerts;
 
   constructor({ fleet, world }: RecorderRooms, options: RecorderOptions) {
+    this.#pooled = new PooledAlerts(fleet, options);
     this.#fleet = fleet;
     this.#command = world.command;
     this.#options = options;
   }
 
   /** After an answer about a mailbox, or the outcome of an action on it. */
-  after({ mailbox, policy, now, route, actions, acted, breaker, outside }: Happening): AlertChanges {
+  after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged = false }: Happening): AlertChanges {
     const context = { ...this.#context(mailbox, policy, now), before: outside?.before ?? null };
     const newest = actions.at(-1);
     const conditions = [
       ...(route ? conditionsAfter(route, mailbox, context) : []),
+      ...(route === 'stats' || route === 'warmup' ? this.#pooled.after(mailbox, judged, now) : []),
       ...(newest ? [actionFailedCondition(newest, context)] : []),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
@@ -72,6 +77,21 @@ export class AccountAlerts {
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
+  /** What `after` was given last was not committed. */
+  notCommitted(): void {
+    this.#pooled.notCommitted();
+  }
+
+  /** The mailbox is in the picture as it is here. */
+  shown(mailbox: MailboxState, now: EpochMs): void {
+    this.#pooled.shown(mailbox, now);
+  }
+
+  /** The mailbox is in the picture no more. */
+  left(mailboxId: string): void {
+    this.#pooled.left(mailboxId);
+  }
+
   #changedByOthers({ before, changes }: NonNullable<Happening['outside']>, context: MailboxContext): Transition | null {
     const { policy } = context;
     const outside = outsideChanges(changes, { words: this.#options.words, policy });
@@ -81,9 +101,8 @@ export class AccountAlerts {
   /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */
   listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
     const { arrived, changed, left, missed, shortage } = changes;
-    const { account, selects, expects, policyFor } = this.#options;
-    const own = this.#own();
-    const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
+    const { account, selects, policyFor } = this.#options;
+    const { back, forgotten } = missedMailboxes(this.#own(), { arrived, selects, now });
     const [anyone] = left;
     const conditions = [
       ...changed.flatMap((mailbox) =>
@@ -92,24 +111,11 @@ export class AccountAlerts {
       mailboxListShort(account, shortage),
       ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
       ...back.map((mailbox) => mailboxMissing(mailbox, false)),
-      ...this.#unlisted(changes, own),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
-    const ends = [
-      leave(this.#without(left), now),
-      leave(forgotten, now, noLongerMissed),
-      leave(noLongerNamed(own, expects()), now, notNamed),
-    ];
+    const ends = [leave(this.#without(left), now), leave(forgotten, now, noLongerMissed)];
     const all = ends.reduce(bothChanges, this.#step(conditions, now));
     return { ...all, transitions: all.transitions.map((one) => this.#asListed(one)) };
-  }
-
-  /** Of each name that the configuration has. A mailbox that was listed before is reported under its id. */
-  #unlisted({ unlisted, missed }: RosterChanges, own: readonly Alert[]): readonly Condition[] {
-    if (unlisted === null) return [];
-    const { account, expects } = this.#options;
-    const fresh = new Set(unlistedNames(unlisted, [...missed, ...reportedMissing(own)]));
-    return expects().map((name) => nameUnlisted(account, name, fresh.has(name)));
   }
 
   #asListed(transition: Transition): Transition {
@@ -133,7 +139,9 @@ export class AccountAlerts {
       if (!isOld(mailbox, 'stats') && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
     }
-    const changes = this.#step(conditions, now);
+    const pooled = this.#pooled.passed(now);
+    conditions.push(...pooled.conditions);
+    const changes = bothChanges(this.#step(conditions, now), pooled.ends);
     const moved = new Set(changes.changed.map(({ fingerprint }) => fingerprint));
     const untouched = this.#own().filter(({ fingerprint }) => !moved.has(fingerprint));
     // What was pending when the last process ended has to be seen again before its time may pass.

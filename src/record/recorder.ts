@@ -86,9 +86,14 @@ export class Recorder {
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
     const outside = { before, changes };
-    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside });
+    const judged = verdict !== null;
+    const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
     const moved = breaker && { api, state: breaker };
-    await store.recordTick({ mailbox, answered, changes, decision, actions, alerts, breaker: moved });
+    const record = { mailbox, answered, changes, decision, actions, alerts, breaker: moved };
+    await store.recordTick(record).catch((error: unknown) => {
+      this.#alerts.notCommitted();
+      throw error;
+    });
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
       this.#order.wrote(before.id);
@@ -112,12 +117,7 @@ export class Recorder {
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
       const warmup = mailbox.warmup?.answer;
       const status = warmup?.status ?? null;
-      const before = {
-        mode: warmup?.mode ?? null,
-        status,
-        run: mailbox.verdict?.answer.run ?? 'unknown',
-        targetLimit: warmup?.config.targetDailyLimit ?? null,
-      };
+      const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
       const now = this.#rooms.world.clock.now();
       if (!this.maySend(action)) {
         await this.#drop(mailbox, action, notEnforced);
@@ -194,10 +194,9 @@ export class Recorder {
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, async () => {
       const { fleet, store } = this.#rooms;
-      const { account, selects, expects } = this.#options;
+      const { account, selects } = this.#options;
       const known = [...fleet.mailboxesOf(account)];
-      const expected = { selects, expects: expects() };
-      const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
+      const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
       await turnAfter(list.answer.mailboxes);
       const arrived = await this.#remembering(changes);
@@ -215,9 +214,10 @@ export class Recorder {
       }
       for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
       for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
-      for (const mailbox of [...arrived, ...changed, ...absent]) fleet.putMailbox(mailbox);
+      for (const mailbox of [...arrived, ...changed, ...absent]) this.#put(mailbox);
       for (const { id } of left) {
         fleet.removeMailbox(account, id);
+        this.#alerts.left(id);
         this.#order.forget(id, mailboxRoutes);
       }
       this.#showAlerts(alerts);
@@ -293,8 +293,13 @@ export class Recorder {
     if (!by && isGuardActionKind(kind)) this.#rooms.tally.action(account, kind, outcome);
   }
 
-  #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {
+  #put(mailbox: MailboxState): void {
     this.#rooms.fleet.putMailbox(mailbox);
+    this.#alerts.shown(mailbox, this.#rooms.world.clock.now());
+  }
+
+  #show(mailbox: MailboxState, actions: readonly Action[], alerts: AlertChanges): void {
+    this.#put(mailbox);
     for (const action of actions) this.#rooms.fleet.putAction(action);
     this.#showAlerts(alerts);
   }

@@ -78,7 +78,6 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
     actions: actions.map((action) => ({
       ...actionJson(action, explainVerdict),
       target_mode: action.targetMode,
-      target_limit: action.targetLimit ?? null,
       by: action.by,
       causes: action.causes,
       text: actionText(action, action.plannedAt),

@@ -18,6 +18,8 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   bounce_over_limit: 'bounces over the limit, NOT ACTED',
   bounce_near_limit: 'bounces near the limit',
   bounce_burst: 'bursts of bounces',
+  domain_over_limit: 'domains over their limits',
+  account_shift: 'bounce rate of the account has risen',
   dns_failing: 'DNS failing',
   blacklisted: 'blacklisted',
   mailbox_disconnected: 'mailbox disconnected',

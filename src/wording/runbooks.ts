@@ -63,7 +63,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   recovery_without_effect: {
     means: 'One day after the switch to recovery mode, the daily limit is still over 15 emails.',
     done: 'Nothing more. The mailbox is in recovery mode, but that does not slow it down.',
-    todo: 'Lower the target daily limit: `warmwarden limit MAILBOX 15`. Warmwarden reads it back and leaves it as you set it, also when it restores the earlier mode. If that has no effect either, pause the warm-up: `warmwarden pause MAILBOX`.',
+    todo: 'Lower the target daily limit in the mailbox app, or pause the warm-up: `warmwarden pause MAILBOX`.',
   },
   restore_overdue: {
     means:
@@ -101,6 +101,18 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Nothing, unless guard.burst is act: then Warmwarden acts as on a breach.',
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   },
+  domain_over_limit: {
+    means:
+      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the limit of its mode, and paused mailboxes count too. The alert ends when the last 7 days, and each shorter stretch of them, are within the limits.',
+    done: 'Nothing. Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
+    todo: 'Look for a cause that the mailboxes share: the DNS of the domain, its blacklists, and the recipient lists.',
+  },
+  account_shift: {
+    means:
+      'In the last 2 days the bounce rate of the whole account was at least twice that of the 28 days before, with at least 12 bounces more than usual, on at least 5 domains. It takes 14 days of statistics, and up-to-date data of nine in ten mailboxes. A small account has too few bounces for this alert, so it does not protect one. The alert ends when the rate is less than 1.5 times that of the 28 days before.',
+    done: 'Nothing. Warmwarden judges each mailbox on its own, and the circuit breaker holds actions when too many breach at once.',
+    todo: 'Check the data or the provider: compare the counts with those in the mailbox app, and look at the status page of the provider. If the counts are wrong, switch writes off until they are right: `warmwarden writes off --reason TEXT`.',
+  },
   mailbox_disconnected: {
     means:
       'Two answers in a row show that the mailbox app has lost its connection to the mailbox: it neither sends nor receives.',
@@ -109,9 +121,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   mailbox_missing: {
     means:
-      'The mailbox was missing from two lists of the account in a row, so Warmwarden does not watch it. Either it was in the list before, or the configuration includes it by its address or id. The alert ends when the mailbox is in the list, when the configuration no longer includes it by name, or, for any other mailbox, after a week.',
-    done: 'Warmwarden keeps the history and the claim of a mailbox that it watched before.',
-    todo: 'If somebody removed it, do nothing, or remove it from the include list. Otherwise look for it in the mailbox app. If it never was in the list, check the spelling in the include list, and whether the key can see the mailbox.',
+      'The mailbox was missing from two lists of the account in a row, so Warmwarden no longer watches it. The alert ends when the mailbox is back, or after a week.',
+    done: 'Warmwarden keeps its history and its claim.',
+    todo: 'If somebody removed it, do nothing. Otherwise look for it in the mailbox app.',
   },
   mailbox_list_short: {
     means: 'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete.',

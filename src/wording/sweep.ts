@@ -7,9 +7,7 @@ import { numberText, roughSpanText } from './phrases.ts';
 export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, now: EpochMs): string {
   const what = part === 'judging' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
   const counts = `${numberText(read)} of ${numberText(mailboxes)} ${what}`;
-  // What is left is a second look at some, or what takes no longer than that.
-  const left = part === 'judging' && read === mailboxes ? 'the last checks ' : '';
-  return `First sweep of ${account}: ${counts}, ${left}${doneText(doneAt, now)}`;
+  return `First sweep of ${account}: ${counts}, ${doneText(doneAt, now)}`;
 }
 
 /** Several that go on at once, as one sentence: `First sweep of 3 accounts: ...`. */

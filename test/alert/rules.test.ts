@@ -276,7 +276,6 @@ test('api_down counts from the first failure, for three minutes; before any answ
     watchedSince: start,
     writable: true,
     listed: false,
-    unlisted: [],
     health: 'unknown',
     apiHealth: { status: 'unknown', clockAheadMs: 0 },
     queueLength: 0,

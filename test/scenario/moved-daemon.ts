@@ -47,16 +47,11 @@ export interface MovedOptions {
 export interface Post {
   readonly at: number;
   readonly email: string;
-  /** pause, resume, the mode that was set, or the target daily limit. */
+  /** pause, or the mode that was set. */
   readonly change: string;
 }
 
 const secondKey = 'sk_live_second_0123456789abcdef';
-
-function changeIn(config: { warmup_mode?: string; target_daily_limit?: number } = {}): string | null {
-  const { warmup_mode: mode, target_daily_limit: limit } = config;
-  return mode ?? (limit === undefined ? null : `limit ${limit}`);
-}
 
 /** The configuration file as a test changes it. */
 export interface WrittenConfig {
@@ -134,9 +129,9 @@ export async function startMovedDaemon(options: MovedOptions) {
         action,
         config: change,
       } = body as Record<string, string> & {
-        config?: { warmup_mode?: string; target_daily_limit?: number };
+        config?: { warmup_mode: string };
       };
-      posts.push({ at, email: emails.get(id ?? '') ?? '', change: changeIn(change) ?? action ?? '' });
+      posts.push({ at, email: emails.get(id ?? '') ?? '', change: change?.warmup_mode ?? action ?? '' });
     }
     seen = clock.now();
   };

@@ -182,7 +182,7 @@ const explanation = z.strictObject({
     .describe('The time of `--at`.'),
   decisions: listOf(decision).describe('The newest first.'),
   actions: listOf(explainedAction).describe(
-    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `by`, `causes`, `text`.',
+    'The newest first: an [action](#action) with `target_mode`, `by`, `causes`, `text`.',
   ),
   changes: listOf(
     z.strictObject({
@@ -264,7 +264,6 @@ export const shapes = {
   pause: outcome,
   resume: outcome,
   mode: outcome,
-  limit: outcome,
   undo: outcome,
   'token new': token,
   'recipes list': recipes,

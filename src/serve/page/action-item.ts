@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import type { Action, ActionKind, ActionState, Person } from '../../model/action.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { counted } from '../../wording/phrases.ts';
 import { ago, type Markup, mailboxPath, text } from './elements.ts';
 
 export interface ActionItemParts {
@@ -20,7 +19,6 @@ const done: Readonly<Record<ActionKind, string>> = {
   restore: 'Restored',
   resume: 'Resumed warm-up',
   mode: 'Mode set',
-  limit: 'Target daily limit set',
 };
 const wanted: Readonly<Record<ActionKind, string>> = {
   recovery: 'Switch to recovery',
@@ -28,7 +26,6 @@ const wanted: Readonly<Record<ActionKind, string>> = {
   restore: 'Restore',
   resume: 'Resume warm-up',
   mode: 'Set the mode',
-  limit: 'Set the target daily limit',
 };
 
 /** How an action stands, as a word and as the class that colours it. */
@@ -47,8 +44,7 @@ function askedFor({ name, reason }: Person): string {
 
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
   const { word, tone } = stateWords[action.state];
-  const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
-  const what = (action.state === 'confirmed' ? done : wanted)[action.kind] + target;
+  const what = (action.state === 'confirmed' ? done : wanted)[action.kind];
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
   return html`<li class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>

@@ -1,0 +1,112 @@
+// The alerts beyond one mailbox, of one account: the running counts follow the picture, and conditions come of them.
+import type { Condition } from '../alert/condition.ts';
+import { leave } from '../alert/engine.ts';
+import {
+  accountShiftAlert,
+  domainOverLimit,
+  domainSubject,
+  hasShifted,
+  isDomainOver,
+  shiftSubject,
+} from '../alert/pooled-rules.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { type Alert, type AlertChanges, fingerprintOf, type Subject } from '../model/alert.ts';
+import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { RecorderOptions } from './guarded-account.ts';
+import { type PooledLook, PooledMailboxes } from './pooled-mailboxes.ts';
+
+const noneRuns = 'No mailbox of the domain is warmed up any more.';
+
+export class PooledAlerts {
+  readonly #fleet: Fleet;
+  readonly #options: RecorderOptions;
+  #counts: PooledMailboxes | null = null;
+  /** Takes the mailbox out again that was taken in last. */
+  #undo: () => void = () => {};
+
+  constructor(fleet: Fleet, options: RecorderOptions) {
+    this.#fleet = fleet;
+    this.#options = options;
+  }
+
+  /** What the counts say with a mailbox that is about to be committed; `notCommitted` takes it out again. */
+  after(mailbox: MailboxState, judged: boolean, now: EpochMs): readonly Condition[] {
+    const counts = this.#known(now);
+    const before = counts.kept(mailbox.id);
+    this.#undo = () => counts.restore(mailbox.id, before);
+    counts.put(mailbox, this.#look(mailbox, now), judged);
+    const { account, pageUrl } = this.#options;
+    const domain = counts.domain(domainOf(mailbox.email), now);
+    const shift = counts.shift(now);
+    const conditions: Condition[] = [];
+    if (domain && this.#isNews(domainSubject(account, domain.domain), isDomainOver(domain)))
+      conditions.push(domainOverLimit(domain, { now, pageUrl }));
+    if (this.#isNews(shiftSubject(account), hasShifted(shift)))
+      conditions.push(accountShiftAlert(shift, { now, pageUrl }));
+    return conditions;
+  }
+
+  /** What time alone changes: counts get stale, and what fires gets newer words, or ends. */
+  passed(now: EpochMs): { readonly conditions: readonly Condition[]; readonly ends: AlertChanges } {
+    const counts = this.#known(now);
+    this.#age(counts, now);
+    const { account, pageUrl } = this.#options;
+    const conditions: Condition[] = [];
+    const gone: Alert[] = [];
+    for (const alert of this.#fleet.alerts()) {
+      if (alert.account !== account || alert.status !== 'firing') continue;
+      if (alert.rule === 'account_shift') conditions.push(accountShiftAlert(counts.shift(now), { now, pageUrl }));
+      if (alert.rule !== 'domain_over_limit') continue;
+      const domain = counts.domain(alert.object ?? '', now);
+      if (domain) conditions.push(domainOverLimit(domain, { now, pageUrl }));
+      else gone.push(alert);
+    }
+    return { conditions, ends: leave(gone, now, noneRuns) };
+  }
+
+  notCommitted(): void {
+    this.#undo();
+    this.#undo = () => {};
+  }
+
+  /** The mailbox is in the picture as it is here. */
+  shown(mailbox: MailboxState, now: EpochMs): void {
+    this.#counts?.put(mailbox, this.#look(mailbox, now), false);
+  }
+
+  left(mailboxId: string): void {
+    this.#counts?.restore(mailboxId, null);
+  }
+
+  /** Only what is news is put in words: what fires is refreshed by time, so that no answer walks a whole domain. */
+  #isNews(subject: Subject, active: Condition['active']): boolean {
+    const alert = this.#fleet.alert(fingerprintOf(subject));
+    return active === true ? alert?.status !== 'firing' : active === false && alert !== undefined;
+  }
+
+  /** Made of the picture when it is needed first; from then on each change of a mailbox changes it. */
+  #known(now: EpochMs): PooledMailboxes {
+    if (this.#counts) return this.#counts;
+    const { account } = this.#options;
+    const known = [...this.#fleet.mailboxesOf(account)].map((mailbox) => [mailbox, this.#look(mailbox, now)] as const);
+    this.#counts = new PooledMailboxes(account, known);
+    return this.#counts;
+  }
+
+  /** Whose statistics are stale counts no more; who could not be read for as long is no longer waited for. */
+  #age(counts: PooledMailboxes, now: EpochMs): void {
+    const staleBefore = this.#options.staleBefore();
+    const { hasPending } = counts;
+    for (const mailbox of this.#fleet.mailboxesOf(this.#options.account)) {
+      const isStale = (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
+      if (isStale || (hasPending && mailbox.firstSeenAt < staleBefore && !counts.kept(mailbox.id)?.judged))
+        counts.put(mailbox, this.#look(mailbox, now), false);
+    }
+  }
+
+  #look(mailbox: MailboxState, now: EpochMs): PooledLook {
+    const { policyFor, staleBefore } = this.#options;
+    return { policy: policyFor(mailbox), now, staleBefore: staleBefore() };
+  }
+}

@@ -1,0 +1,182 @@
+// The running counts of an account's mailboxes beyond one of them: what each answer changes in them, and what they say then.
+import type { DomainFinding, DomainShare, PoolKnowledge, ShiftFinding } from '../alert/pooled-rules.ts';
+import { type DaysSource, limitedDays } from '../guard/limited-days.ts';
+import { type Part, type Pool, PooledAccount, type Standing } from '../guard/pooled-account.ts';
+import { accountShift, domainExcess, domainWeek } from '../guard/pooled-rules.ts';
+import { domainOf, type MailboxState } from '../model/mailbox.ts';
+import { type Policy, warmupModes } from '../model/policy.ts';
+import type { PooledWindow } from '../model/pooled.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** Mailboxes that a message names. */
+const namedMailboxes = 3;
+
+/** How a mailbox is taken into the counts. */
+export interface PooledLook {
+  readonly policy: Policy;
+  readonly now: EpochMs;
+  /** What was read before this moment is stale. */
+  readonly staleBefore: EpochMs;
+}
+
+/** A mailbox in the counts: its days are made again when they are needed, so that they take no room. */
+interface Member {
+  readonly email: string;
+  /** null: it is known not to run. */
+  readonly part: Part | null;
+  readonly source: DaysSource;
+  readonly statsAt: EpochMs | null;
+  /** Whether this process has judged it: what an earlier one read counts for nothing. */
+  readonly judged: boolean;
+  /** Its days can be counted. */
+  readonly isSound: boolean;
+  /** Bounces of its newest days. */
+  readonly bouncedLately: number;
+}
+
+export class PooledMailboxes {
+  readonly #name: string;
+  readonly #account = new PooledAccount();
+  readonly #members = new Map<string, Member>();
+
+  /** `known`: the mailboxes that an earlier process or loop left; none of them counts before it is judged. */
+  constructor(name: string, known: Iterable<readonly [MailboxState, PooledLook]>) {
+    this.#name = name;
+    for (const [mailbox, look] of known) this.put(mailbox, look, false);
+  }
+
+  /** Takes in a mailbox as it is now. `judged`: by this process, just now; once it was, it stays so. */
+  put(mailbox: MailboxState, look: PooledLook, judged: boolean): void {
+    const before = this.kept(mailbox.id);
+    this.restore(mailbox.id, memberOf(mailbox, look, { before, judged: judged || before?.judged === true }));
+  }
+
+  /** What is remembered of a mailbox, to be put back with `restore` when what comes next is not committed. */
+  kept(id: string): Member | null {
+    return this.#members.get(id) ?? null;
+  }
+
+  /** null: the mailbox has left. */
+  restore(id: string, member: Member | null): void {
+    this.#account.put(id, member?.part ?? null);
+    if (member) this.#members.set(id, member);
+    else this.#members.delete(id);
+  }
+
+  /** Whether mailboxes are waited for. */
+  get hasPending(): boolean {
+    return this.#account.whole.of('pending') > 0;
+  }
+
+  /** What a domain's counts say; null when none of its mailboxes runs. */
+  domain(name: string, now: EpochMs): DomainFinding | null {
+    const pool = this.#account.domain(name);
+    if (!pool) return null;
+    const excess = domainExcess(pool, now);
+    const week = domainWeek(pool, now);
+    return {
+      account: this.#name,
+      domain: name,
+      excess,
+      week,
+      worst: () => (excess ? this.#worst(pool, excess) : []),
+      ...this.#knowledge(pool),
+    };
+  }
+
+  shift(now: EpochMs): ShiftFinding {
+    return { account: this.#name, shift: accountShift(this.#account, now), ...this.#knowledge(this.#account.whole) };
+  }
+
+  #knowledge(pool: Pool): PoolKnowledge {
+    return {
+      counted: pool.of('counted'),
+      unknown: pool.of('unknown'),
+      pending: pool.of('pending'),
+      oldestAt: () => this.#oldestIn(pool),
+    };
+  }
+
+  #oldestIn(pool: Pool): EpochMs | null {
+    let oldest: EpochMs | null = null;
+    for (const id of pool.ids) {
+      const { part = null, statsAt = null } = this.kept(id) ?? {};
+      if (part?.standing !== 'counted' || statsAt === null) continue;
+      if (oldest === null || statsAt < oldest) oldest = statsAt;
+    }
+    return oldest;
+  }
+
+  #worst(pool: Pool, { from, to }: PooledWindow): readonly DomainShare[] {
+    const lately = [...pool.ids].flatMap((id) => this.kept(id) ?? []).filter(({ bouncedLately }) => bouncedLately > 0);
+    const worst = lately.sort((a, b) => b.bouncedLately - a.bouncedLately).slice(0, 2 * namedMailboxes);
+    const shares = worst.flatMap(({ email, part }) => {
+      if (part?.standing !== 'counted') return [];
+      const within = part.days().filter(({ date }) => date >= from && date <= to);
+      const sum = (field: 'sent' | 'bounced') => within.reduce((total, day) => total + day[field], 0);
+      return [{ email, sent: sum('sent'), bounced: sum('bounced') }];
+    });
+    return shares
+      .filter(({ bounced }) => bounced > 0)
+      .sort((a, b) => b.bounced - a.bounced || (a.email < b.email ? -1 : 1))
+      .slice(0, namedMailboxes);
+  }
+}
+
+/** So many newest days say who bounces most. */
+const lateDays = 7;
+
+/** The mailbox as it counts. Most answers change nothing here: what was made of the same rows is taken again. */
+function memberOf(
+  mailbox: MailboxState,
+  look: PooledLook,
+  { before, judged }: { readonly before: Member | null; readonly judged: boolean },
+): Member {
+  const fresh = sourceOf(mailbox, look);
+  const same = before?.judged && isSameSource(before.source, fresh) ? before : null;
+  const source = same?.source ?? fresh;
+  const { isSound, bouncedLately } = same ?? (judged ? summaryOf(source) : noSummary);
+  const standing = judged ? standingOf(mailbox, isSound, look) : unjudgedStanding(mailbox, look);
+  const days = () => limitedDays(source) ?? [];
+  const part = standing && { domain: domainOf(mailbox.email), standing, days };
+  const statsAt = mailbox.stats?.at ?? null;
+  return { email: mailbox.email, part, source, statsAt, judged, isSound, bouncedLately };
+}
+
+function sourceOf({ stats, warmup, memory }: MailboxState, { policy, now }: PooledLook): DaysSource {
+  const rows = stats?.answer.rows ?? null;
+  const { limitsPpm } = policy;
+  return { rows, now, mode: warmup?.answer.mode ?? null, earlierModes: memory?.earlierModes ?? noModes, limitsPpm };
+}
+
+const noModes: DaysSource['earlierModes'] = [];
+
+function isSameSource(one: DaysSource, other: DaysSource): boolean {
+  return (
+    one.rows === other.rows &&
+    one.mode === other.mode &&
+    one.earlierModes === other.earlierModes &&
+    warmupModes.every((mode) => one.limitsPpm[mode] === other.limitsPpm[mode])
+  );
+}
+
+const noSummary = { isSound: false, bouncedLately: 0 };
+
+function summaryOf(source: DaysSource): Pick<Member, 'isSound' | 'bouncedLately'> {
+  const days = limitedDays(source);
+  const bouncedLately = days?.slice(-lateDays).reduce((sum, { bounced }) => sum + bounced, 0) ?? 0;
+  return { isSound: days !== null, bouncedLately };
+}
+
+/** null: it is known not to run. */
+function standingOf(mailbox: MailboxState, isSound: boolean, { staleBefore }: PooledLook): Standing | null {
+  const verdict = mailbox.verdict?.answer;
+  if (verdict?.run === 'not_running') return null;
+  const isStale = verdict?.reason === 'stale_data' || (mailbox.stats?.at ?? mailbox.firstSeenAt) < staleBefore;
+  return verdict && verdict.run !== 'unknown' && isSound && !isStale ? 'counted' : 'unknown';
+}
+
+/** What can't be read for as long as data may be old is not waited for. */
+function unjudgedStanding({ firstSeenAt }: MailboxState, { staleBefore }: PooledLook): Standing {
+  return firstSeenAt < staleBefore ? 'unknown' : 'pending';
+}

@@ -1,0 +1,230 @@
+// The rules beyond one mailbox, case by case: a domain over its limits, and an account whose bounce rate has shifted.
+import { describe, expect, test } from 'vitest';
+import { limitedDays } from '../../src/guard/limited-days.ts';
+import { accountShift, domainExcess, domainWeek } from '../../src/guard/pooled-rules.ts';
+import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
+import { addDays, dayMs } from '../../src/model/time.ts';
+import cases from './pooled-cases.json' with { type: 'json' };
+import { accountOf, each, type PooledSample } from './pooled-samples.ts';
+import { daysUpTo, now, row, times, today } from './samples.ts';
+
+interface PooledCase {
+  readonly id: string;
+  readonly about: string;
+  readonly mailboxes: readonly (Omit<PooledSample, 'days' | 'mode'> & {
+    readonly mode: string;
+    readonly days: readonly (readonly number[])[];
+  })[];
+  readonly expected: {
+    /** By domain: the excess, or null. */
+    readonly domains?: Readonly<
+      Record<
+        string,
+        {
+          readonly from: string;
+          readonly sent: number;
+          readonly bounced: number;
+          readonly allowed: number;
+          readonly mailboxes: number;
+        } | null
+      >
+    >;
+    readonly within?: Readonly<Record<string, boolean>>;
+  };
+}
+
+test.each(cases as unknown as readonly PooledCase[])('golden case $id: $about', ({ mailboxes, expected }) => {
+  const account = accountOf(mailboxes as unknown as readonly PooledSample[]);
+  for (const [name, wanted] of Object.entries(expected.domains ?? {})) {
+    const domain = account.domain(name);
+    if (!domain) throw new Error(`no mailbox of ${name}`);
+    const excess = domainExcess(domain, now);
+    const said = excess && {
+      from: excess.from,
+      sent: Number(excess.sent),
+      bounced: Number(excess.bounced),
+      allowed: Number(excess.allowed) / 1e6,
+      mailboxes: excess.mailboxes,
+    };
+    expect(said).toEqual(wanted);
+  }
+  for (const [name, wanted] of Object.entries(expected.within ?? {})) {
+    const domain = account.domain(name);
+    const week = domain ? domainWeek(domain, now) : null;
+    expect(week?.isWithinLimits).toBe(wanted);
+  }
+});
+
+/** Six domains of ten mailboxes, each with so many emails and bounces a day over 28 days, and then over the last two. */
+function shifting(before: readonly [number, number], last: readonly (readonly [number, number])[], days = 28) {
+  const one = (domain: string): readonly PooledSample[] =>
+    each(10, { domain, mode: 'balanced', days: [...times(days, ...before), ...last] });
+  return [1, 2, 3, 4, 5, 6].flatMap((number) => one(`d${number}.example`));
+}
+
+describe('account_shift', () => {
+  const bouncing = (counts: readonly (readonly [number, number])[]) => [
+    counts[0] ?? ([0, 0] as const),
+    counts[1] ?? ([0, 0] as const),
+  ];
+  // 60 mailboxes, one bounce a week each in 280 emails: 8.6 a day.
+  const usual = (domain: string, index: number): PooledSample => ({
+    domain,
+    mode: 'balanced',
+    days: Array.from({ length: 30 }, (_, day) => [40, (day + index) % 7 === 0 ? 1 : 0] as const),
+  });
+  const fleet = Array.from({ length: 60 }, (_, index) => usual(`d${index % 6}.example`, index));
+  const times2 = (sample: PooledSample, from: number): PooledSample => ({
+    ...sample,
+    days: sample.days.map(([sent, bounced], day) => [sent, day >= from ? bounced * 3 : bounced] as const),
+  });
+
+  test('is silent about a usual two days', () => {
+    expect(accountShift(accountOf(fleet), now)).toMatchObject({ isShifted: false, isOver: true });
+  });
+
+  test('sees a rate that has doubled, with at least 12 bounces more, on at least five domains', () => {
+    const shift = accountShift(accountOf(fleet.map((one) => times2(one, 28))), now);
+    expect(shift).toMatchObject({ isShifted: true, isOver: false, domains: 6 });
+    expect(shift?.last).toMatchObject({ from: '2025-03-19', to: today, sent: 4_800n });
+    expect(shift?.before).toMatchObject({ from: '2025-02-19', to: '2025-03-18', sent: 67_200n });
+  });
+
+  test('not on four domains', () => {
+    const few = fleet.map((one, index) => ({ ...times2(one, 28), domain: `d${index % 4}.example` }));
+    expect(accountShift(accountOf(few), now)).toMatchObject({ isShifted: false, isOver: false, domains: 4 });
+  });
+
+  test.each([
+    [
+      '12 more than usual, and twice as many',
+      [20, 1],
+      [
+        [20, 1],
+        [20, 1],
+      ],
+      0,
+      false,
+    ],
+    [
+      '11 more',
+      [200, 0],
+      [
+        [200, 0],
+        [200, 0],
+      ],
+      11,
+      false,
+    ],
+    [
+      '12 more',
+      [200, 0],
+      [
+        [200, 0],
+        [200, 0],
+      ],
+      12,
+      true,
+    ],
+  ] as const)('%s', (_, before, last, more, isShifted) => {
+    const samples = shifting(before, bouncing(last)).map((sample, index) => {
+      if (index >= more) return sample;
+      // One bounce on each of the first mailboxes, spread over the domains by turns.
+      return { ...sample, domain: `d${index % 6}.example`, days: [...sample.days.slice(0, -1), [200, 1] as const] };
+    });
+    expect(accountShift(accountOf(samples), now)?.isShifted).toBe(isShifted);
+  });
+
+  test('needs 14 days of rows, and emails in the days before', () => {
+    const doubled = (days: number) =>
+      accountShift(
+        accountOf(
+          shifting(
+            [40, 0],
+            [
+              [40, 1],
+              [40, 1],
+            ],
+            days,
+          ),
+        ),
+        now,
+      );
+    expect(doubled(11)).toBeNull();
+    expect(doubled(12)).toMatchObject({ isShifted: true });
+    expect(
+      accountShift(
+        accountOf(
+          shifting(
+            [0, 0],
+            [
+              [40, 1],
+              [40, 1],
+            ],
+          ),
+        ),
+        now,
+      ),
+    ).toBeNull();
+  });
+
+  test('ends below one and a half times the rate before, not at it', () => {
+    const ratio = (bounces: number) =>
+      accountShift(
+        accountOf(
+          shifting(
+            [40, 2],
+            [
+              [40, bounces],
+              [40, bounces],
+            ],
+          ),
+        ),
+        now,
+      )?.isOver;
+    expect([ratio(2), ratio(3), ratio(4)]).toEqual([true, false, false]);
+  });
+});
+
+describe('the days of a mailbox', () => {
+  const source = (rows: Parameters<typeof limitedDays>[0]['rows'], mode: string | null = 'slow') =>
+    limitedDays({ rows, now, mode, earlierModes: [], limitsPpm: defaultPolicy.limitsPpm });
+
+  test.each([
+    ['no rows', []],
+    ['no list', null],
+    ['an undated row', [row(today, 20, 0), row(null, 20, 0)]],
+    ['an unreadable day of the last seven', [row(today, 20, 0), row(addDays(today, -6), null, 0)]],
+    ['more bounces than emails', [row(today, 2, 3)]],
+  ])('with %s do not count', (_, rows) => {
+    expect(source(rows)).toBeNull();
+  });
+
+  test('count without what is unreadable before the last seven, and without the future', () => {
+    const rows = [...daysUpTo(today, ...times(2, 20)), row(addDays(today, -7), null, 0), row(addDays(today, 2), 9, 9)];
+    expect(source(rows)?.map(({ date }) => date)).toEqual([addDays(today, -1), today]);
+    expect(source(rows, 'turbo')).toBeNull();
+  });
+
+  test('have the limit of the mode that the mailbox had on that day, the day of a change that of the mode before', () => {
+    const earlierModes = [
+      { mode: 'slow' as WarmupMode, until: addDays(today, -1) },
+      { mode: 'aggressive' as WarmupMode, until: addDays(today, -3) },
+    ];
+    const rows = daysUpTo(today, ...times(5, 20));
+    const days = limitedDays({ rows, now, mode: 'recovery', earlierModes, limitsPpm: defaultPolicy.limitsPpm });
+    expect(days?.map(({ limitPpm }) => limitPpm)).toEqual([20_000, 20_000, 5_000, 5_000, 3_000]);
+  });
+});
+
+test('counts beyond what a number holds are pooled exactly', () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const samples = each(3, { domain: 'acme.example', mode: 'slow', days: [[most, most]] });
+  const account = accountOf(samples);
+  for (const id of ['m0', 'm1']) account.put(id, null);
+  const domain = account.domain('acme.example');
+  expect(domain?.counts.on(today)).toMatchObject({ sent: BigInt(most), bounced: BigInt(most) });
+  account.put('m2', null);
+  expect([account.domain('acme.example'), account.whole.counts.newest()]).toEqual([undefined, null]);
+  expect(domainExcess(account.whole, now + dayMs)).toBeNull();
+});

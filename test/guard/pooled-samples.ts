@@ -1,0 +1,37 @@
+// Accounts whose mailboxes are pooled, as the tests of the rules beyond one mailbox write them down.
+import { limitedDays } from '../../src/guard/limited-days.ts';
+import { PooledAccount, type Standing } from '../../src/guard/pooled-account.ts';
+import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
+import type { IsoDate } from '../../src/model/time.ts';
+import type { EarlierMode } from '../../src/model/verdict.ts';
+import { daysUpTo, now, today } from './samples.ts';
+
+export interface PooledSample {
+  readonly domain: string;
+  readonly mode: WarmupMode;
+  /** [sent, bounced], the oldest first. */
+  readonly days: readonly (readonly [number, number])[];
+  /** Its newest day; today where nothing is said. */
+  readonly until?: IsoDate;
+  readonly earlierModes?: readonly EarlierMode[];
+  readonly standing?: Standing;
+}
+
+/** An account of such mailboxes. */
+export function accountOf(samples: readonly PooledSample[]): PooledAccount {
+  const account = new PooledAccount();
+  for (const [
+    index,
+    { domain, mode, days, until = today, earlierModes = [], standing = 'counted' },
+  ] of samples.entries()) {
+    const rows = daysUpTo(until, ...days);
+    const source = { rows, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
+    account.put(`m${index}`, { domain, standing, days: () => limitedDays(source) ?? [] });
+  }
+  return account;
+}
+
+/** The same mailbox again and again. */
+export function each(count: number, sample: PooledSample): readonly PooledSample[] {
+  return Array.from({ length: count }, () => sample);
+}

@@ -1,0 +1,60 @@
+// Beyond one mailbox: a domain whose mailboxes bounce together, and an account that bounces everywhere. Alerts, no actions.
+import { expect, it } from 'vitest';
+import { dayMs, hourMs } from '../../src/model/time.ts';
+import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
+import { startMovedDaemon } from './moved-daemon.ts';
+import { poll } from './three-domains.ts';
+
+const mailboxOf = (domain: string, number: number, mode: MailboxSpec['mode']): MailboxSpec => ({
+  email: `m${number}@${domain}`,
+  provider: 'google',
+  mode,
+  startedDaysAgo: 60,
+});
+const together: Incident = { kind: 'bounce', mailbox: '*@acme.example', rate: 0.06, from: hourMs, until: 3.2 * hourMs };
+
+it('a domain over its limits is announced once, through a restart, while none of its mailboxes is; it ends by itself', async () => {
+  const acme = [1, 2, 3, 4, 5].map((number) => mailboxOf('acme.example', number, 'aggressive'));
+  const calm = [1, 2, 3].map((number) => mailboxOf('calm.example', number, 'aggressive'));
+  const scenario = { name: 'together', summary: 'A domain bounces.', fleet: [...acme, ...calm], incidents: [together] };
+  await using stage = await startMovedDaemon({ scenario, poll });
+  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
+  await stage.until('the domain to be told', () => told().length > 0, 5 * hourMs);
+  expect(told()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', object: 'acme.example' }]);
+  expect(told()[0]?.sentences[0]).toMatch(
+    /^\d+ bounces in \d+ emails of 5 mailboxes since 10 March; their limits allow [\d.]+\.$/,
+  );
+  expect(told()[0]?.sentences[1]).toMatch(/^Most bounces: m\d@acme\.example \(\d of \d+\), .* and /);
+  expect(told()[0]?.sentences.join(' ')).toContain('None of these counts is older than 15 min.');
+
+  await stage.restart();
+  await stage.run(hourMs);
+  expect(stage.told('domain_over_limit')).toEqual(['firing']);
+  await stage.until('its end', () => told().length > 1, 12 * hourMs);
+  expect(stage.told('domain_over_limit')).toEqual(['firing', 'resolved']);
+  for (const rule of ['guard_acted', 'bounce_burst', 'account_shift']) expect(stage.told(rule)).toEqual([]);
+  expect(stage.posts).toEqual([]);
+});
+
+it('a bounce rate that doubles on five domains is announced for the account, and ends when the rate is as before', async () => {
+  const fleet = [1, 2, 3, 4, 5].flatMap((domain) =>
+    [1, 2, 3].map((number) => mailboxOf(`d${domain}.example`, number, 'aggressive')),
+  );
+  const everywhere: Incident = { ...together, mailbox: '*', rate: 0.04, until: 5 * hourMs };
+  const scenario = { name: 'everywhere', summary: 'All bounce.', fleet, incidents: [everywhere] };
+  const seldom = { ...poll, stats: '5 */2 * * *', warmup: '35 */12 * * *' };
+  await using stage = await startMovedDaemon({ scenario, poll: seldom });
+  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'account_shift');
+  await stage.until('the shift to be told', () => told().length > 0, 8 * hourMs);
+  expect(told()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', mailbox: null }]);
+  expect(told()[0]?.sentences.slice(0, 3)).toEqual([
+    expect.stringMatching(/^\d+ bounces in [\d,]+ emails from 9 to 10 March: [\d.]+ %\.$/),
+    expect.stringMatching(/^\w+ bounces in [\d,]+ emails in the 28 days before: [\d.]+ %\.$/),
+    expect.stringMatching(/^The bounces are on 5 domains: check the data or the provider\.$/),
+  ]);
+  await stage.restart();
+  await stage.until('its end', () => told().at(-1)?.status === 'resolved', 4 * dayMs);
+  // It lasts longer than the interval of reminders.
+  expect(stage.told('account_shift').filter((status) => status !== 'reminder')).toEqual(['firing', 'resolved']);
+  expect(stage.posts).toEqual([]);
+});
