@@ -29,7 +29,8 @@ export interface AccountConfig {
   readonly apiKey: string;
   readonly requestsPerMinute: number;
   /** Share of the rate limit that Warmwarden leaves to your other tools. */
-  readonly headroomPpm: Ppm;
+  /** null: `auto`. */
+  readonly headroomPpm: Ppm | null;
   /** Globs on the email, or ids; `selects` in mailbox-rules.ts reads them. */
   readonly mailboxes: { readonly include: readonly string[]; readonly exclude: readonly string[] };
   /** What the file says under `guard:`; `resolvePolicy` in mailbox-rules.ts makes a mailbox's Policy of it. */

@@ -49,13 +49,26 @@ export function durationOrNever() {
 export function share(min: Ppm, max: Ppm) {
   return text('a share', (value) => `is the number ${value}: write shares with %, such as 10% or 0.5%`).transform(
     (value, context) => {
-      const ppm = readShare(value);
-      if (typeof ppm === 'string') return refuse(context, ppm);
-      return ppm >= min && ppm <= max
-        ? ppm
-        : refuse(context, `"${value}" is not between ${min / 10_000}% and ${max / 10_000}%`);
+      const ppm = shareWithin(value, min, max);
+      return typeof ppm === 'number' ? ppm : refuse(context, ppm);
     },
   );
+}
+
+function shareWithin(text: string, min: Ppm, max: Ppm): Ppm | string {
+  const ppm = readShare(text);
+  if (typeof ppm === 'string' || (ppm >= min && ppm <= max)) return ppm;
+  return `"${text}" is not between ${min / 10_000}% and ${max / 10_000}%`;
+}
+
+/** The same, or `auto` as null. */
+export function shareOrAuto(min: Ppm, max: Ppm) {
+  const hint = 'write shares with %, such as 10% or 0.5%, or auto';
+  return text('a share or auto', (value) => `is the number ${value}: ${hint}`).transform((value, context) => {
+    if (value.trim() === 'auto') return null;
+    const ppm = shareWithin(value, min, max);
+    return typeof ppm === 'number' ? ppm : refuse(context, ppm);
+  });
 }
 
 /** A whole number. Also from digits in a string: that is what ${NAME} leaves. */

@@ -12,7 +12,7 @@ import {
   listen,
   pattern,
   publicUrl,
-  share,
+  shareOrAuto,
   timeZone,
   truth,
   whole,
@@ -31,7 +31,11 @@ const account = section({
   api_key_file: secretFile('api_key'),
   plan: optional(oneOf(['pro', 'enterprise']), 'pro', 'The rate limit: pro is 100 requests a minute, enterprise 500.'),
   requests_per_minute: optional(whole(1, 100_000), undefined, 'The rate limit in numbers, instead of plan.'),
-  headroom: keyed(share(0, 900_000), '10%', 'Share of the rate limit that Warmwarden leaves to your other tools.'),
+  headroom: keyed(
+    shareOrAuto(0, 900_000),
+    'auto',
+    'Share of the rate limit that Warmwarden leaves to your other tools. auto: 3%, and 10% for 24 hours after something else used the key.',
+  ),
   mailboxes: keyed(
     section({
       include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),

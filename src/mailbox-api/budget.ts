@@ -1,32 +1,50 @@
 // One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom).
+import type { Ppm } from '../model/policy.ts';
 import { Restraint } from './restraint.ts';
+import { Sharing } from './sharing.ts';
 
 const windowMs = 60_000;
 const withoutRetryAfterMs = windowMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
+/** A start that was late by up to this share of the gap does not delay the next: lateness would add up to unused requests. */
+const latenessShare = 0.25;
 
 export interface BudgetOptions {
   /** The plan's limit, requests a minute. */
   readonly requestsPerMinute: number;
-  /** Share of it that is left to the user's other tools, parts per million. */
-  readonly headroomPpm: number;
+  /** Share of it that is left to the user's other tools, parts per million; null: as much as they are seen to need. */
+  readonly headroomPpm: Ppm | null;
+}
+
+/** What an answer said of the limit. */
+export interface LimitHeaders {
+  /** Requests a minute. */
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly startedAt: number | null;
 }
 
 /** All times are milliseconds of the monotonic clock. */
 export class Budget {
-  /** Share of the limit that is left to others, parts per million. */
-  readonly headroomPpm: number;
   readonly #planLimit: number;
   #limit: number;
   /** Starts of the last 60 s, oldest first. */
   #starts: number[] = [];
+  /** When the last start was due: it was a little later than that, for a timer is never early. */
+  #pacedAt = Number.NEGATIVE_INFINITY;
   #stoppedUntil = 0;
+  /** Until when a 429 is obeyed. */
+  #throttledUntil = Number.NEGATIVE_INFINITY;
   readonly #restraint = new Restraint();
+  readonly #sharing = new Sharing();
+  readonly #configuredPpm: Ppm | null;
+  #headroomPpm: Ppm;
   #share = 1;
 
   constructor(options: BudgetOptions) {
-    this.headroomPpm = options.headroomPpm;
+    this.#configuredPpm = options.headroomPpm;
+    this.#headroomPpm = options.headroomPpm ?? this.#sharing.headroomPpm(0);
     this.#planLimit = options.requestsPerMinute;
     this.#limit = options.requestsPerMinute;
   }
@@ -34,19 +52,25 @@ export class Budget {
   /** The same key under other settings: what was spent under the earlier ones still counts. */
   follow(earlier: Budget): void {
     this.#starts = [...earlier.#starts];
+    this.#pacedAt = earlier.#pacedAt;
     this.#stoppedUntil = earlier.#stoppedUntil;
+    this.#sharing.follow(earlier.#sharing);
+  }
+
+  /** Share of the limit that is left to others, parts per million. */
+  get headroomPpm(): Ppm {
+    return this.#headroomPpm;
   }
 
   /** Requests a minute that we allow ourselves: at least one. */
   get allowedPerMinute(): number {
-    return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.headroomPpm)) / 1_000_000));
+    return Math.max(1, Math.floor((this.#limit * this.#share * (1_000_000 - this.#headroomPpm)) / 1_000_000));
   }
 
   /** When the next request may start; in the past when it may start now. */
   nextStartAt(now: number): number {
     this.#forget(now);
-    const last = this.#starts.at(-1);
-    const spaced = last === undefined ? now : last + windowMs / this.allowedPerMinute;
+    const spaced = this.#starts.length === 0 ? now : this.#pacedAt + this.#gapMs;
     const oldest = this.#starts[this.#starts.length - this.allowedPerMinute];
     const freed = oldest === undefined ? now : oldest + windowMs;
     return Math.max(spaced, freed, this.#stoppedUntil);
@@ -61,14 +85,35 @@ export class Budget {
   started(now: number): void {
     this.#forget(now);
     this.#starts.push(now);
+    const lateMs = now - (this.#pacedAt + this.#gapMs);
+    this.#pacedAt = lateMs > 0 && lateMs <= this.#gapMs * latenessShare ? now - lateMs : now;
+  }
+
+  /** Between two starts, milliseconds. */
+  get #gapMs(): number {
+    return windowMs / this.allowedPerMinute;
+  }
+
+  /** A request was sent, at the start that it was given or later. */
+  sent(): void {
+    this.#sharing.sent();
+  }
+
+  /** Its answer came, or will never come. */
+  ended(now: number): void {
+    this.#sharing.ended(now);
   }
 
   /** The API said 429: nothing starts until Retry-After, or until the window has passed when it did not say. */
   throttled(retryAfterMs: number | null, now: number, random: () => number): void {
     // What was under way when the first 429 came says nothing new.
-    if (now >= this.#stoppedUntil) this.#restraint.throttled(now);
+    if (now >= this.#throttledUntil) {
+      this.#restraint.throttled(now);
+      this.#sharing.throttled(now);
+    }
     const wait = retryAfterMs ?? withoutRetryAfterMs + random() * jitterMs;
-    this.#stoppedUntil = Math.max(this.#stoppedUntil, now + wait);
+    this.#throttledUntil = Math.max(this.#throttledUntil, now + wait);
+    this.#stoppedUntil = Math.max(this.#stoppedUntil, this.#throttledUntil);
   }
 
   /** 429s of the last hour that came in spite of the ledger: somebody else uses the key, or the plan is smaller. */
@@ -87,17 +132,26 @@ export class Budget {
     if (pauseMs > 0) this.#stoppedUntil = Math.max(this.#stoppedUntil, now + pauseMs);
   }
 
-  /** What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). */
-  noteLimits(headers: { readonly limit: number | null; readonly remaining: number | null }, now: number): void {
+  /**
+   * What X-RateLimit-* said. It can only tighten: there is no header for the reset (docs/faults.md T9). `startedAt`: when the
+   * request was sent; null for one without the key, whose count is another.
+   */
+  noteLimits({ startedAt, ...headers }: LimitHeaders, now: number): void {
     if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
     if (headers.remaining !== null && headers.remaining <= 0) {
       const oldest = this.#starts[0] ?? now;
       this.#stoppedUntil = Math.max(this.#stoppedUntil, Math.min(oldest + windowMs, now + windowMs));
     }
+    const { limit, remaining } = headers;
+    if (limit !== null && remaining !== null && startedAt !== null) {
+      this.#sharing.remains({ limit, remaining, startedAt }, now);
+    }
+    this.#forget(now);
   }
 
   #forget(now: number): void {
     this.#share = this.#restraint.share(now);
+    this.#headroomPpm = this.#configuredPpm ?? this.#sharing.headroomPpm(now);
     const firstKept = this.#starts.findIndex((start) => start > now - windowMs);
     if (firstKept > 0) this.#starts = this.#starts.slice(firstKept);
     else if (firstKept === -1) this.#starts = this.#starts.slice(-1);

@@ -21,7 +21,7 @@ import type {
   StatsAnswer,
   WarmupAnswer,
 } from '../model/answers.ts';
-import type { WarmupMode } from '../model/policy.ts';
+import type { Ppm, WarmupMode } from '../model/policy.ts';
 import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
 import { Budget } from './budget.ts';
@@ -34,7 +34,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly requestsPerMinute: number;
-  readonly headroomPpm: number;
+  /** null: as much as other users of the key are seen to need. */
+  readonly headroomPpm: Ppm | null;
   /** Days of statistics to ask for: the longest evidence window of the account's policies. */
   readonly statsDays: number;
   /** Default: those of http/exchange.ts. */
@@ -64,6 +65,7 @@ export class MailboxApi {
   readonly #stopping = new AbortController();
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
+  #saidHeadroomPpm: Ppm;
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
 
@@ -72,6 +74,7 @@ export class MailboxApi {
     this.#world = world;
     this.#tally = tally;
     this.budget = new Budget(options);
+    this.#saidHeadroomPpm = this.budget.headroomPpm;
     this.#agent = createAgent();
   }
 
@@ -149,6 +152,7 @@ export class MailboxApi {
     const seconds = (clock.monotonic() - begun) / 1_000;
     this.#tally.request({ account: this.#options.account, route: call.route, code }, seconds);
     this.#noteOutcome(result);
+    this.#sayHeadroom();
     if (result.ok) return { ok: true, value: { at: clock.now(), answer: result.value } };
     const { failure } = result;
     const what = `${call.method} ${call.path.split('?')[0]}: `;
@@ -172,8 +176,9 @@ export class MailboxApi {
       redactor,
       ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
     };
+    const startedAt = call.route === 'health' ? null : this.#world.clock.monotonic();
     const exchanged = await this.#exchange(call, ask);
-    this.#noteLimits(exchanged.headers);
+    this.#noteLimits(exchanged.headers, startedAt);
     return exchanged;
   }
 
@@ -183,14 +188,19 @@ export class MailboxApi {
     const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
     const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);
     const send = () =>
-      clock.busy(() =>
-        exchange(
-          this.#agent,
-          ask,
-          () => clock.now(),
-          (success) => readAnswer(expected, success, ask.redactor, doubt),
-        ),
-      );
+      clock.busy(async () => {
+        this.budget.sent();
+        try {
+          return await exchange(
+            this.#agent,
+            ask,
+            () => clock.now(),
+            (success) => readAnswer(expected, success, ask.redactor, doubt),
+          );
+        } finally {
+          this.budget.ended(clock.monotonic());
+        }
+      });
     const first = await send();
     if (ask.method !== 'GET' || !first.lostKept) return first;
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
@@ -206,6 +216,20 @@ export class MailboxApi {
       this.#redacting = { secrets, redactor: new Redactor(this.#options.apiKey, secrets) };
     }
     return this.#redacting.redactor;
+  }
+
+  /** Says once that somebody else uses the key, and that nobody does any more. */
+  #sayHeadroom(): void {
+    const { headroomPpm } = this.budget;
+    if (headroomPpm === this.#saidHeadroomPpm) return;
+    const grows = headroomPpm > this.#saidHeadroomPpm;
+    this.#saidHeadroomPpm = headroomPpm;
+    const { account } = this.#options;
+    const percent = headroomPpm / 10_000;
+    const said = grows
+      ? `something else uses the API key of ${account}: Warmwarden leaves ${percent}% of the rate limit free, until it has seen nothing else use it for 24 hours`
+      : `nothing else has used the API key of ${account} for 24 hours: Warmwarden leaves only ${percent}% of the rate limit free`;
+    this.#world.log.info({ account, headroom_percent: percent }, said);
   }
 
   /** Says each doubtful field of a route once. */
@@ -224,12 +248,12 @@ export class MailboxApi {
     } else if (!this.#stopping.signal.aborted) this.budget.failed(clock.monotonic(), random);
   }
 
-  #noteLimits(headers: AnswerHeaders): void {
+  #noteLimits(headers: AnswerHeaders, startedAt: number | null): void {
     const read = (name: string) => {
       const value = headers[name];
       return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : null;
     };
-    const limits = { limit: read('x-ratelimit-limit'), remaining: read('x-ratelimit-remaining') };
+    const limits = { limit: read('x-ratelimit-limit'), remaining: read('x-ratelimit-remaining'), startedAt };
     this.budget.noteLimits(limits, this.#world.clock.monotonic());
     const { account, requestsPerMinute: configured } = this.#options;
     if (limits.limit === null || limits.limit >= configured || limits.limit === this.#saidLimit) return;

@@ -50,7 +50,7 @@ test('asks two things of each account, reads only, and says whom it would guard 
   const text = onlineText(accounts, false);
   expect(text).toContain(`acme: the API answers (health says ok); ${count} mailboxes in the list, ${count} selected\n`);
   expect(text).toMatch(
-    /mailboxes at 90 requests a minute: the cadence needs \d+ a minute; stats will be up to \d+ (s|min) old/,
+    /mailboxes at 97 requests a minute: the cadence needs \d+ a minute; stats will be up to \d+ (s|min) old/,
   );
   expect(text).toMatch(/ {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n/);
   expect(text).toContain('can not be proved without writing');

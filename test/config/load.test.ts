@@ -41,7 +41,7 @@ describe('defaults', () => {
           baseUrl: 'https://mailboxes.example',
           apiKey: 'sk_live_1234',
           requestsPerMinute: 100,
-          headroomPpm: 100_000,
+          headroomPpm: null,
           mailboxes: { include: ['*'], exclude: [] },
           guard: {},
           overrides: [],

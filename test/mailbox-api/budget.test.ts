@@ -75,13 +75,13 @@ test('a 429 without a Retry-After waits until the window has passed, and a littl
 
 test('headers tighten the budget and never widen it beyond the plan', () => {
   const budget = budgetOf(100, 0);
-  budget.noteLimits({ limit: 1_000, remaining: 999 }, 0);
+  budget.noteLimits({ limit: 1_000, remaining: 999, startedAt: null }, 0);
   expect(budget.allowedPerMinute).toBe(100);
-  budget.noteLimits({ limit: 40, remaining: null }, 0);
+  budget.noteLimits({ limit: 40, remaining: null, startedAt: null }, 0);
   expect(budget.allowedPerMinute).toBe(40);
-  budget.noteLimits({ limit: null, remaining: null }, 0);
+  budget.noteLimits({ limit: null, remaining: null, startedAt: null }, 0);
   expect(budget.allowedPerMinute).toBe(40);
-  budget.noteLimits({ limit: 0, remaining: null }, 0);
+  budget.noteLimits({ limit: 0, remaining: null, startedAt: null }, 0);
   expect(budget.allowedPerMinute).toBe(40);
 });
 
@@ -89,7 +89,7 @@ test('with nothing remaining, requests wait until the oldest of ours has left th
   const budget = budgetOf(100, 0);
   budget.started(0);
   budget.started(5_000);
-  budget.noteLimits({ limit: 100, remaining: 0 }, 5_100);
+  budget.noteLimits({ limit: 100, remaining: 0, startedAt: null }, 5_100);
   expect(budget.nextStartAt(5_100)).toBe(60_000);
 });
 
@@ -119,7 +119,7 @@ test.each([
           asked += 1;
           const { admitted, limit: told, remaining } = api.knock();
           if (!admitted) refused.push(now);
-          budget.noteLimits({ limit: told, remaining }, now);
+          budget.noteLimits({ limit: told, remaining, startedAt: now }, now);
         }
       }
     })();

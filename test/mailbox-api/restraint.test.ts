@@ -37,6 +37,15 @@ test('429s that were under way when the first one came count as one', () => {
   expect(budget.throttledLastHour(10_000)).toBe(2);
 });
 
+test('a 429 that also says that nothing remains is a 429', () => {
+  const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
+  budget.started(0);
+  budget.noteLimits({ limit: 100, remaining: 0, startedAt: 0 }, 100);
+  budget.throttled(5_000, 100, half);
+  budget.nextStartAt(100);
+  expect([budget.throttledLastHour(100), budget.allowedPerMinute]).toEqual([1, 75]);
+});
+
 test('failures in a row pause the account from the fifth on, at most for 30 s, and any answer ends that', () => {
   const restraint = new Restraint();
   const pauses = Array.from({ length: 12 }, () => restraint.failed(() => 1));

@@ -63,7 +63,7 @@ test('a store error while an intent is open and a reload waits for it leaves the
   db.exec("CREATE TRIGGER full BEFORE UPDATE ON actions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
   const outcome = await stage.reload((config) => Object.assign(config.accounts[0] ?? {}, { headroom: '20%' }));
   expect(outcome.result).toBe('done');
-  expect(outcome.messages).toContain('accounts[agency].headroom: 10% -> 20%');
+  expect(outcome.messages).toContain('accounts[agency].headroom: auto -> 20%');
   expect(outcome.messages.at(-1)).toMatch(
     /^account agency: its earlier polling loop ended with an error \(.*disk is full/,
   );

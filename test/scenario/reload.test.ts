@@ -44,7 +44,7 @@ describe('a reload', () => {
       config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
     });
     expect(said.result).toBe('done');
-    expect(said.messages).toContain('accounts[agency].headroom: 10% -> 20%');
+    expect(said.messages).toContain('accounts[agency].headroom: auto -> 20%');
     expect(said.messages).toContain('account agency restarts its polling');
     expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
     await stage.run(2 * minuteMs);

@@ -51,10 +51,11 @@ async function dayOn(kind: LimiterKind): Promise<Day> {
   let [requests, refused] = [0, 0];
   const request = async () => {
     requests += 1;
+    const startedAt = clock.monotonic();
     const spike = random() < latency.spikeShare ? random() * latency.spikeMs : 0;
     await clock.sleep(latency.leastMs - Math.log(1 - random()) * latency.meanMs + spike);
     const { admitted, limit, remaining, retryAfterSeconds } = limiter.knock();
-    budget.noteLimits({ limit, remaining }, clock.monotonic());
+    budget.noteLimits({ limit, remaining, startedAt }, clock.monotonic());
     if (admitted) return;
     refused += 1;
     budget.throttled(retryAfterSeconds * 1_000, clock.monotonic(), random);

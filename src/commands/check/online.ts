@@ -54,25 +54,24 @@ interface Asking {
 async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside }: Asking): Promise<OnlineAccount> {
   const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0 };
   const unknown = { ...nothing, unselected: [], idleRules: [], forecast: null };
-  const { requestsPerMinute, headroomPpm } = account;
-  if (beside && (requestsPerMinute * headroomPpm) / 1e6 < requestsMade) {
-    const why =
-      'a daemon runs on this store, and headroom leaves no request for this check; its page shows the account';
-    return { ...unknown, failure: why };
-  }
   const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, noTally);
   const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
     await takeSlot(api.budget, world.clock);
     return ask();
   };
   try {
+    if (beside && (account.requestsPerMinute * api.budget.headroomPpm) / 1e6 < requestsMade) {
+      const why =
+        'a daemon runs on this store, and headroom leaves no request for this check; its page shows the account';
+      return { ...unknown, failure: why };
+    }
     const health = await inTurn(() => api.health());
     const said = health.ok ? `health says ${health.value.answer.status ?? 'nothing'}` : health.failure.detail;
     const list = await inTurn(() => api.mailboxes());
     if (!list.ok) return { ...unknown, health: said, failure: why(list.failure) };
     const { mailboxes, truncated } = list.value.answer;
     const selected = mailboxes.filter((entry) => selects(account, entry));
-    const { allowedPerMinute } = api.budget;
+    const { allowedPerMinute, headroomPpm } = api.budget;
     return {
       account: account.name,
       health: said,

@@ -1,0 +1,71 @@
+// Whether something else uses the key, as far as the API's answers show it, and what is left free for it then. Pure.
+import type { Ppm } from '../model/policy.ts';
+
+/** Left free where nothing else uses the key: with less, requests that arrive late meet a full window (docs/performance.md). */
+const alonePpm: Ppm = 30_000;
+/** Left free for as long as something else uses the key. */
+const sharedPpm: Ppm = 100_000;
+/** A key counts as shared for so long after the last sign of it. */
+const sharedForMs = 24 * 3_600_000;
+const windowMs = 60_000;
+/** A count may be one off: an API may count a request that broke off twice. */
+const tolerated = 1;
+
+/** Times are milliseconds of the monotonic clock. */
+export class Sharing {
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #underWay = 0;
+  /** When our answers of the last minute came, oldest first. */
+  #answeredAt: number[] = [];
+  /** The most requests that ever remained. */
+  #mostRemaining = 0;
+
+  /** The share of the limit to leave free, parts per million. */
+  headroomPpm(now: number): Ppm {
+    return now - this.#seenAt < sharedForMs ? sharedPpm : alonePpm;
+  }
+
+  /** The API said 429 although we had room. */
+  throttled(now: number): void {
+    this.#seenAt = now;
+  }
+
+  /** A request of ours was sent. */
+  sent(): void {
+    this.#underWay += 1;
+  }
+
+  /** Its answer came, or will never come. */
+  ended(now: number): void {
+    this.#underWay -= 1;
+    this.#answeredAt.push(now);
+  }
+
+  /**
+   * An answer to a request that was sent at `startedAt` said how much of the limit remains. Of ours the API counts at most
+   * those whose answers came later than a minute before that, and those under way: whatever else it counted was not ours. A
+   * bucket that holds a part of the limit, or that fills again, may show nothing: there the first 429 does.
+   */
+  remains({ limit, remaining, startedAt }: Reading, now: number): void {
+    const firstKept = this.#answeredAt.findIndex((at) => at > startedAt - windowMs);
+    this.#answeredAt = firstKept === -1 ? [] : this.#answeredAt.slice(firstKept);
+    this.#mostRemaining = Math.max(this.#mostRemaining, remaining);
+    if (this.#mostRemaining < limit / 2) return;
+    const ours = this.#answeredAt.length + this.#underWay;
+    if (limit - remaining > ours + tolerated) this.#seenAt = now;
+  }
+
+  /** The same key under other settings: what was seen, and what the API still counts. */
+  follow(earlier: Sharing): void {
+    this.#seenAt = earlier.#seenAt;
+    this.#answeredAt = [...earlier.#answeredAt];
+    this.#mostRemaining = earlier.#mostRemaining;
+  }
+}
+
+interface Reading {
+  /** Requests a minute. */
+  readonly limit: number;
+  readonly remaining: number;
+  readonly startedAt: number;
+}

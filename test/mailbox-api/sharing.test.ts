@@ -1,0 +1,137 @@
+// headroom: auto. A key that is ours alone is used up to 97 % without one 429; another tool is noticed, however the API counts.
+import { expect, test } from 'vitest';
+import { Budget } from '../../src/mailbox-api/budget.ts';
+import { Sharing } from '../../src/mailbox-api/sharing.ts';
+import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
+import { movedClock } from '../../src/world.ts';
+import { seededChance } from '../../tools/bench/guard/chance.ts';
+import { start } from './scripted-server.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** Another tool begins after this. */
+const aloneMs = 5 * minute;
+
+interface Use {
+  readonly limit: number;
+  readonly minutes: number;
+  /** Milliseconds between the requests of another tool, after `aloneMs`; null: there is none. */
+  readonly otherEveryMs: number | null;
+}
+
+/** Requests as fast as the budget allows, each under way for 40 ms and more, one in a hundred for up to 3 s. */
+async function use(kind: LimiterKind, { limit, minutes, otherEveryMs }: Use) {
+  const clock = movedClock(start);
+  const random = seededChance(7);
+  const budget = new Budget({ requestsPerMinute: limit, headroomPpm: null });
+  const api = createLimiter(kind, limit, clock);
+  const stop = new AbortController();
+  let [sent, refused] = [0, 0];
+  const knock = async () => {
+    const startedAt = clock.monotonic();
+    await clock.sleep(40 - Math.log(1 - random()) * 60 + (random() < 0.01 ? random() * 3_000 : 0));
+    const { admitted, limit: said, remaining, retryAfterSeconds } = api.knock();
+    await clock.sleep(random() * 100);
+    budget.ended(clock.monotonic());
+    if (stop.signal.aborted) return;
+    budget.noteLimits({ limit: said, remaining, startedAt }, clock.monotonic());
+    if (admitted) return;
+    refused += 1;
+    budget.throttled(retryAfterSeconds * 1_000, clock.monotonic(), random);
+  };
+  const ours = (async () => {
+    while (!stop.signal.aborted) {
+      const wait = budget.nextStartAt(clock.monotonic()) - clock.monotonic();
+      if (wait > 0) await clock.sleep(Math.ceil(wait), stop.signal);
+      else {
+        budget.started(clock.monotonic());
+        sent += 1;
+        budget.sent();
+        void knock();
+      }
+    }
+  })();
+  const others = (async () => {
+    if (otherEveryMs === null) return;
+    await clock.sleep(aloneMs, stop.signal);
+    while (!stop.signal.aborted) {
+      api.knock();
+      await clock.sleep(otherEveryMs, stop.signal);
+    }
+  })();
+  await clock.advance(minutes * minute);
+  const { headroomPpm } = budget;
+  stop.abort();
+  await Promise.all([ours, others]);
+  return { usedShare: sent / (limit * minutes), refused, headroomPpm };
+}
+
+test.each(
+  limiterKinds.flatMap((kind) => [
+    { kind, limit: 100, minutes: 60 },
+    { kind, limit: 500, minutes: 15 },
+  ]),
+)(
+  '$kind, $limit a minute: a key that is ours alone is used to 97 % and never throttled',
+  async ({ kind, ...usage }) => {
+    const { usedShare, refused, headroomPpm } = await use(kind, { ...usage, otherEveryMs: null });
+    expect([refused, headroomPpm]).toEqual([0, 30_000]);
+    expect(usedShare).toBeGreaterThan(0.9695);
+  },
+);
+
+test.each(['sliding', 'fixed'] as const)('%s: a tool that asks every 20 s is noticed before any 429', async (kind) => {
+  const { headroomPpm, refused } = await use(kind, { limit: 100, minutes: 15, otherEveryMs: 20_000 });
+  expect([headroomPpm, refused]).toEqual([100_000, 0]);
+});
+
+test.each(['token_bucket', 'small_bucket'] as const)(
+  '%s: what remains in it says nothing of others, the first 429 does',
+  async (kind) => {
+    const { headroomPpm, refused } = await use(kind, { limit: 100, minutes: 60, otherEveryMs: 10_000 });
+    expect([headroomPpm, refused <= 1]).toEqual([100_000, true]);
+  },
+);
+
+test('a 429 in spite of our counting makes the headroom 10 % for 24 hours', () => {
+  const budget = new Budget({ requestsPerMinute: 100, headroomPpm: null });
+  expect(budget.allowedPerMinute).toBe(97);
+  budget.throttled(1_000, hour, () => 0);
+  budget.nextStartAt(2 * hour);
+  expect(budget.allowedPerMinute).toBe(90);
+  budget.nextStartAt(day + hour - 1);
+  expect(budget.allowedPerMinute).toBe(90);
+  budget.nextStartAt(day + hour);
+  expect(budget.allowedPerMinute).toBe(97);
+});
+
+test('a share that is written out is kept, whatever others do', () => {
+  const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 50_000 });
+  budget.throttled(1_000, 0, () => 0);
+  budget.nextStartAt(hour);
+  expect([budget.headroomPpm, budget.allowedPerMinute]).toEqual([50_000, 95]);
+});
+
+test('what was seen of others survives a change of settings', () => {
+  const before = new Budget({ requestsPerMinute: 100, headroomPpm: null });
+  before.throttled(1_000, 0, () => 0);
+  const after = new Budget({ requestsPerMinute: 500, headroomPpm: null });
+  after.follow(before);
+  after.nextStartAt(hour);
+  expect(after.headroomPpm).toBe(100_000);
+});
+
+test('answers that overtake one another, and a window that begins anew, are nobody else', () => {
+  const sharing = new Sharing();
+  const answer = (startedAt: number, remaining: number, now: number) => {
+    sharing.ended(now);
+    sharing.remains({ limit: 100, remaining, startedAt }, now);
+  };
+  for (let request = 0; request < 4; request += 1) sharing.sent();
+  answer(1_200, 97, 1_250);
+  answer(0, 99, 1_300);
+  answer(600, 98, 1_400);
+  answer(60_000, 99, 60_100);
+  expect(sharing.headroomPpm(60_100)).toBe(30_000);
+});
