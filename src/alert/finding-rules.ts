@@ -73,7 +73,9 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
     observations: 2,
     clearObservations: 1,
     facts: {
-      title: found ? `${domain}: ${listText(failing)} not passing` : `${domain}: spf, dkim and dmarc pass again`,
+      title: found
+        ? `${domain}: ${listText(failing.map(nameOf))} ${failing.length === 1 ? 'does' : 'do'} not pass`
+        : `${domain}: SPF, DKIM and DMARC pass again`,
       sentences:
         dns && found
           ? [
@@ -94,7 +96,16 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
 
 function recordText(name: DnsRecordName, dns: DnsAnswer): string {
   const { status, record } = dns.records[name];
-  return `The API says ${status ?? 'not passing'} for ${name}${record ? `; the record is: ${record}` : ' and shows no record'}.`;
+  const said =
+    status === null
+      ? `The API reports that ${nameOf(name)} does not pass`
+      : `The API reports "${status}" for ${nameOf(name)}`;
+  return record ? `${said}. The record is: ${record}.` : `${said} and shows no record.`;
+}
+
+/** As people write it: `SPF`. */
+function nameOf(name: DnsRecordName): string {
+  return name.toUpperCase();
 }
 
 interface Listing {

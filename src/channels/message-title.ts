@@ -10,7 +10,7 @@ const rulesNamed = 4;
 
 /**
  * `Critical: a@b.example: warm-up paused`, `Resolved: ...`; for several `Critical: acme: DNS failing (12, 3 of them
- * resolved)`; for several rules `Critical: findings: DNS failing (2), stale statistics (30)`.
+ * resolved)`; for several rules `Critical: DNS failing (2), stale statistics (30)`.
  */
 export function messageTitle(message: GroupMessage): string {
   const { transitions, kind, rule, account } = message;
@@ -22,7 +22,7 @@ export function messageTitle(message: GroupMessage): string {
     const counts = countsByRule(transitions);
     const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${ruleNames[of]} (${count})`);
     const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
-    return `${lead}: ${whose}${kind === 'found' ? 'findings: ' : ''}${named.join(', ')}${more}`;
+    return `${lead}: ${whose}${named.join(', ')}${more}`;
   }
   const ended = transitions.filter((transition) => transition.kind === 'resolved').length;
   const note = ended > 0 && kind !== 'resolved' ? `, ${ended} of them resolved` : '';

@@ -28,7 +28,7 @@ const guardKeys = section({
     'Days up to which the window is extended until it holds 1/limit emails.',
   ),
   min_bounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
-  on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What the guard does on a breach.'),
+  on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What Warmwarden does on a breach.'),
   on_recovery_breach: optional(
     oneOf(['pause', 'alert']),
     policy.onRecoveryBreach,
@@ -73,7 +73,7 @@ const guardKeys = section({
     undefined,
     'Restore the earlier mode after a recovery that Warmwarden started.',
   ),
-  stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'The guard does not act on older statistics.'),
+  stale_after_days: optional(whole(1, 30), policy.staleAfterDays, 'Warmwarden does not act on older statistics.'),
   breaker: optional(
     section({
       share: optional(
@@ -87,7 +87,7 @@ const guardKeys = section({
       window: optional(duration(60_000), '60m', 'The time within which actions count together.'),
     }),
     undefined,
-    'Too many mailboxes at once point to bad data: the guard holds all actions and alerts you.',
+    'Too many mailboxes at once point to bad data: Warmwarden holds all actions and alerts you.',
   ),
   limits: optional(
     section({

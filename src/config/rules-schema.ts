@@ -31,12 +31,12 @@ const special = {
       recovery: keyed(oneOf(severities), defaults.acted.recovery, 'How severe a switch to recovery mode is.'),
     }),
     {},
-    'What the guard did.',
+    'What Warmwarden did.',
   ),
   restored: keyed(
     section({ enabled: enabled(), severity: severity('restored') }),
     {},
-    'Mailboxes that the guard restored from recovery mode.',
+    'Mailboxes that Warmwarden restored from recovery mode.',
   ),
   operator_acted: keyed(
     section({ enabled: enabled(), severity: severity('operator_acted') }),

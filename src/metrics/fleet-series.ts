@@ -55,7 +55,7 @@ function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
 }
 
 function mailboxesOmitted(facts: MailboxFacts): Family {
-  const help = 'Number of mailboxes whose series metrics.series_limit leaves out; the guard still watches them.';
+  const help = 'Number of mailboxes whose series metrics.series_limit leaves out; Warmwarden still watches them.';
   return gauge('mailboxes_omitted', help, [{ labels: {}, value: facts.omitted() }]);
 }
 
@@ -68,7 +68,7 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
       accounts.flatMap((account) => sampleIfKnown({ account: account.name }, value(account))),
     );
   return [
-    one('guard_enforcing', '1 when the guard acts on breaches, 0 when it only decides and alerts.', (account) =>
+    one('guard_enforcing', '1 when Warmwarden acts on breaches, 0 when it only decides and alerts.', (account) =>
       Number(settings.enforcing(account.name)),
     ),
     one('account_writable', '1 while the key may write, 0 after a write was refused.', (account) =>

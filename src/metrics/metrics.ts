@@ -42,7 +42,7 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
     if (omitted > 0 && saidOmitted === 0)
       log.warn(
         { omitted, limit },
-        'metrics.series_limit omits mailboxes from /metrics; the guard still watches them all',
+        'metrics.series_limit omits mailboxes from /metrics; Warmwarden still watches them all',
       );
     if (omitted === 0 && saidOmitted > 0) log.info({ limit }, 'every mailbox is in /metrics again');
     saidOmitted = omitted;

@@ -77,10 +77,10 @@ function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readon
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
     `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,
-    'It mutes messages only: the guard keeps working, the page shows everything, and Warmwarden still notifies you when an alert that it announced ends.',
+    'It mutes messages only: Warmwarden keeps guarding, the page shows everything, and you are still notified when an alert that it announced ends.',
     ...(mutesActions
       ? [
-          'It also mutes messages about what the guard does there. To keep those messages, name only the rules to mute with --rule.',
+          'It also mutes messages about what Warmwarden does there. To keep those messages, name only the rules to mute with --rule.',
         ]
       : []),
   ];

@@ -206,7 +206,7 @@ const actions: View = {
     ...who,
     column('kind', 'recovery, pause, restore, resume or mode', "a.action ->> '$.kind'"),
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
-    column('asked_by', 'the person who requested it; NULL for the guard', "a.action ->> '$.by.name'"),
+    column('asked_by', 'the person who requested it; NULL where Warmwarden decided it', "a.action ->> '$.by.name'"),
     column('target_mode', 'the mode that it sets; NULL for a pause', "a.action ->> '$.targetMode'"),
     column('reason', 'why, in one word', "a.action ->> '$.verdict.reason'"),
     ...verdictColumns("(a.action -> '$.verdict')").filter(({ name }) => name !== 'bounces_until_breach'),

@@ -184,12 +184,12 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const stuck = stuckActions(facts).length;
   if (stuck > 0)
     return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect. Look at “What was done”.`;
-  if (counts.held > 0) return 'Look at the held mailboxes: the guard has decided to act, but has not acted yet.';
+  if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
   if (counts.paused_by_guard > 0)
     return 'No mailbox is over its limit any more. Clean the recipient list of each paused mailbox, then resume its warm-up: Warmwarden never does that by itself.';
-  if (counts.recovering > 0) return 'Nothing to do now: the guard has acted and keeps watching.';
+  if (counts.recovering > 0) return 'Nothing to do now: Warmwarden has acted and keeps watching.';
   if (judgingOf(sweeps).length > 0)
     return 'Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.';
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
@@ -210,7 +210,7 @@ function sweepSentence({ counts, sweeps, now }: HeadlineFacts): string | null {
   return `${sweepsText(judging, now)}.${isAnyKnown ? ` ${stateSentence(known)}` : ''}`;
 }
 
-/** "1 mailbox paused by the guard, 2 in recovery, 9 OK": the first part names what is counted. */
+/** "1 mailbox paused by Warmwarden, 2 in recovery, 9 OK": the first part names what is counted. */
 function stateSentence(counts: StateCounts): string {
   const parts = stateParts.filter(([state]) => counts[state] > 0);
   const words = parts.map(([state, what], index) =>
@@ -222,7 +222,7 @@ function stateSentence(counts: StateCounts): string {
 
 const stateParts: readonly (readonly [GuardState, string])[] = [
   ['held', 'over the limit and held'],
-  ['paused_by_guard', 'paused by the guard'],
+  ['paused_by_guard', 'paused by Warmwarden'],
   ['recovering', 'recovering'],
   ['not_judged', 'not judged'],
   ['over_limit', 'over the limit and not acted on'],

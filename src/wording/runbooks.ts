@@ -56,9 +56,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
   },
   contested: {
-    means: 'Within a day, somebody else reversed twice what the guard had changed on a mailbox.',
-    done: 'The guard does not act on the mailbox for up to a day.',
-    todo: 'Find the person or the tool that changes it. Then let the guard act again: `warmwarden contest release MAILBOX`.',
+    means: 'Within a day, somebody else reversed twice what Warmwarden had changed on a mailbox.',
+    done: 'Warmwarden does not act on the mailbox for up to a day.',
+    todo: 'Find the person or the tool that changes it. Then let Warmwarden act again: `warmwarden contest release MAILBOX`.',
   },
   recovery_without_effect: {
     means: 'One day after the switch to recovery mode, the daily limit is still over 15 emails.',

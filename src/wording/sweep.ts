@@ -6,8 +6,12 @@ import { numberText, roughSpanText } from './phrases.ts';
 /** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)`. Without a full stop. */
 export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, now: EpochMs): string {
   const what = part === 'judging' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
-  const counts = `${numberText(read)} of ${numberText(mailboxes)} ${what}`;
-  return `First sweep of ${account}: ${counts}, ${doneText(doneAt, now)}`;
+  const allRead = read === mailboxes && mailboxes > 0;
+  // What is over the limit, say, must be seen twice.
+  const counts = allRead
+    ? `all ${numberText(read)} ${what}, second looks`
+    : `${numberText(read)} of ${numberText(mailboxes)} ${what},`;
+  return `First sweep of ${account}: ${counts} ${doneText(doneAt, now)}`;
 }
 
 /** Several that go on at once, as one sentence: `First sweep of 3 accounts: ...`. */

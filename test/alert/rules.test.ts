@@ -207,7 +207,7 @@ test('dns_failing is per domain and twice; inconclusive neither fires nor resolv
     email: null,
     object: 'acme.example',
   });
-  expect(condition?.facts.title).toBe('acme.example: spf not passing');
+  expect(condition?.facts.title).toBe('acme.example: SPF does not pass');
   expect(active('dns_failing', 'dns', withDns(true, null))).toBe('unknown');
   expect(active('dns_failing', 'dns', withDns(true, true))).toBe(false);
 });

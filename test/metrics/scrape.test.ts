@@ -164,7 +164,7 @@ describe('the series limit', () => {
     expect(mailboxesIn(whole)).toBe(25);
     expect(whole).toContain('\nwarmwarden_mailboxes_omitted 0\n');
     expect(lines).toEqual([
-      'metrics.series_limit omits mailboxes from /metrics; the guard still watches them all',
+      'metrics.series_limit omits mailboxes from /metrics; Warmwarden still watches them all',
       'every mailbox is in /metrics again',
     ]);
   });

@@ -131,3 +131,17 @@ test('who arrives meanwhile is read with the rest, who leaves is not waited for,
   at.sweep.show();
   expect(at.fleet.sweep('acme')).toMatchObject({ mailboxes: 3, read: 1 });
 });
+
+test('when all were read, it says that second looks are waited for', () => {
+  const progress = {
+    account: 'acme',
+    since: start,
+    mailboxes: 12,
+    part: 'judging' as const,
+    read: 12,
+    keptFrom: start,
+  };
+  expect(sweepText({ ...progress, doneAt: start + minuteMs }, start)).toBe(
+    'First sweep of acme: all 12 mailboxes read, second looks done in about 1 min (10:03 UTC)',
+  );
+});

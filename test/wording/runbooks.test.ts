@@ -16,6 +16,6 @@ test('the page of the runbooks has each rule under its anchor, and says what to 
   const anchors = [...page.matchAll(/id="(\w+)"><h2>(\w+)</g)].map(([, id, name]) => (id === name ? id : 'differs'));
   expect(anchors).toEqual([...alertRules]);
   expect(page.match(/What to do\./g)).toHaveLength(alertRules.length);
-  expect(page).toContain('`npx warmwarden reload`');
-  expect(page).not.toContain('`warmwarden ');
+  expect(page).toContain('<code>npx warmwarden reload</code>');
+  expect(page).not.toContain('<code>warmwarden ');
 });

@@ -42,7 +42,7 @@ With a running daemon the command asks the daemon, and the run is kept. Without 
 | --- | --- | --- | --- |
 ${shipped.join('\n')}
 
-\`resume-ours\` resumes only what the guard paused by itself. What a person paused, also through Warmwarden or \`pause-domain\`,
+\`resume-ours\` resumes only what Warmwarden paused by itself. What a person paused, also through Warmwarden or \`pause-domain\`,
 only a person resumes: \`warmwarden resume\`.
 
 ## Your own

@@ -10,7 +10,7 @@ import { mendText, sumText } from '../../wording/forecast.ts';
 import { counted, numberText, spanText } from '../../wording/phrases.ts';
 import { sweepText } from '../../wording/sweep.ts';
 import { duration } from '../wording.ts';
-import { ago, type Markup, text } from './elements.ts';
+import { ago, lasting, type Markup, text } from './elements.ts';
 
 /** Messages of the folded list. */
 const deliveriesListed = 20;
@@ -27,7 +27,7 @@ function accountItem(account: AccountState, sweep: SweepProgress | undefined, no
   const queue = account.oldestDueAt === null ? '' : `, the oldest for ${duration(now - account.oldestDueAt)}`;
   return html`<li>
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
-${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded since ${ago(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
+${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
 ${account.writable ? '' : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${numberText(account.requestsPerMinute)} requests a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
@@ -73,7 +73,7 @@ export function channelsPanel(
   const items = (deliveries ?? []).slice(0, deliveriesListed).map((delivery) => deliveryItem(delivery, now));
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Messages</h2>
 <ul class="plain">${channels.map((channel) => channelItem(channel, now, command))}</ul>
-${deliveries === null ? html`<p class="bad">Warmwarden can’t read the list of messages at the moment. The log says why.</p>` : ''}
+${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
 ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.length})</summary><ul class="plain">${items}</ul></details>`}</section>`;
 }
 
@@ -86,7 +86,7 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
-<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent yet.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
+<p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 
 function deliveryItem(delivery: Delivery, now: EpochMs): Markup {

@@ -1,9 +1,10 @@
-// One action of the guard as an entry of a list: what, on whom, how it ended, and why.
+// One action of Warmwarden as an entry of a list: what, on whom, how it ended, and why.
 import { html } from 'hono/html';
 import type { Action, ActionKind, ActionState, Person } from '../../model/action.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { ago, type Markup, mailboxPath, text } from './elements.ts';
+import { sentence } from '../../wording/explain.ts';
+import { ago, breakable, type Markup, mailboxPath, prose, text } from './elements.ts';
 
 export interface ActionItemParts {
   readonly action: Action;
@@ -48,10 +49,10 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
   return html`<li class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
-${link ? html`<a href="${path}">${text(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
-<p>${text(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
+${link ? html`<a href="${path}">${breakable(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
+<p>${prose(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
 ${action.causes.map((cause) => html`<p class="muted">${text(cause)}</p>`)}
-${action.detail === null ? '' : html`<p class="muted">${text(action.detail)}</p>`}
+${action.detail === null ? '' : html`<p class="muted">${text(sentence(action.detail))}</p>`}
 ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
 </li>`;
 }

@@ -30,7 +30,7 @@ interface Day {
 const daysShown = 30;
 const rateDays = 7;
 /** Sizes in units of the drawing. */
-const chart = { width: 720, left: 44, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
+const chart = { width: 720, left: 60, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
 
 export function dayChart(parts: DayChartParts): Markup {
   const { actions } = parts;
@@ -53,7 +53,7 @@ ${groups}
 ${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
 <text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
-<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate of the 7 days before, red when over the limit</span> ${actions.length > 0 ? html`<span class="key act">the guard acted</span>` : ''}</figcaption>
+<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''}</figcaption>
 </figure>
 ${dayTable(days)}`;
 }
@@ -111,7 +111,7 @@ function dayWords(day: Day): string {
   const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
   const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
   const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
-  const acted = day.actions.map((action) => `; the guard: ${action.kind} (${action.state})`).join('');
+  const acted = day.actions.map((action) => `; Warmwarden: ${action.kind} (${action.state})`).join('');
   return `${day.date}: ${counts}${rate}${acted}`;
 }
 

@@ -26,14 +26,14 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
 /** What each state means, for those who ask. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {
   ok: 'below its limit',
-  near_limit: 'close to its limit; the guard has not acted',
-  over_limit: 'over its limit; the guard does not act: too few bounces, or the configuration says so',
-  held: 'over its limit; the guard has not acted yet',
-  recovering: 'the guard switched it to recovery mode',
-  paused_by_guard: 'the guard paused its warm-up',
+  near_limit: 'close to its limit; Warmwarden has not acted',
+  over_limit: 'over its limit; Warmwarden does not act: too few bounces, or the configuration says so',
+  held: 'over its limit; Warmwarden has not acted yet',
+  recovering: 'Warmwarden switched it to recovery mode',
+  paused_by_guard: 'Warmwarden paused its warm-up',
   paused_by_others: 'somebody else paused its warm-up',
   not_running: 'its warm-up is finished or has not started',
-  not_judged: 'the guard can’t judge it: data is missing, old or not understood',
+  not_judged: 'the guard cannot judge it: data is missing, old or not understood',
 };
 
 /** Text that others wrote, for between tags and in attributes: html escapes it, this shows what hides. */
@@ -45,6 +45,25 @@ export function ago(at: EpochMs | null, now: EpochMs): Markup {
   const iso = new Date(at).toISOString();
   const words = at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`;
   return html`<time datetime="${iso}" title="${iso}">${words}</time>`;
+}
+
+/** "for 7 min", with the moment it began in the title. */
+export function lasting(since: EpochMs, now: EpochMs): Markup {
+  const iso = new Date(since).toISOString();
+  return html`<time datetime="${iso}" title="since ${iso}">for ${duration(now - since)}</time>`;
+}
+
+/** A text whose addresses may break before the @ rather than anywhere. */
+export function breakable(written: string): Markup {
+  const [first = '', ...rest] = text(written).split('@');
+  return html`${first}${rest.map((piece) => html`<wbr>@${piece}`)}`;
+}
+
+/** Sentences in which commands are between backticks. */
+export function prose(written: string): Markup {
+  const pieces = text(written).split('`');
+  if (pieces.length % 2 === 0) return html`${pieces.join('`')}`;
+  return html`${pieces.map((piece, index) => (index % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`))}`;
 }
 
 /** "7 min", for a column that says it is an age. */

@@ -11,7 +11,7 @@ import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts'
 import type { Headline } from '../headline.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
-import { ago, type Markup, mailboxPath, severityBadge, text } from './elements.ts';
+import { ago, breakable, lasting, type Markup, mailboxPath, prose, severityBadge, text } from './elements.ts';
 import { fleetTable, selectionPath } from './fleet-table.ts';
 import { layout } from './layout.ts';
 import { silencesPanel } from './silences-panel.ts';
@@ -48,7 +48,7 @@ export function fleetPage(parts: FleetPageParts): Markup {
     body: html`
 <section class="headline ${headline.tone}" aria-label="Summary">
 <h1>${text(headline.sentence)}</h1>
-<p class="advice">${text(headline.advice)}</p>
+<p class="advice">${prose(headline.advice)}</p>
 <p class="muted">${since(parts)}</p>
 </section>
 <div class="columns">
@@ -89,8 +89,8 @@ const heldPath = selectionPath({ text: '', state: 'held' }, 1);
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
   const items = firing.slice(0, alertsOnPage).map(
     (alert) => html`<li class="${alert.severity}">
-<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">since ${ago(alert.since, now)}</span></p>
-${alert.facts.sentences.map((sentence) => html`<p>${text(sentence)}</p>`)}
+<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
+${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 </li>`,
   );
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${firing.length}</span></h2>
@@ -105,7 +105,7 @@ function moreAlerts(left: number): Markup {
 }
 
 function alertTitle(alert: Alert): Markup {
-  const title = text(alert.facts.title);
+  const title = breakable(alert.facts.title);
   if (alert.rule === 'guard_held') return html`<a href="${heldPath}">${title}</a>`;
   if (alert.mailboxId === null) return html`${title}`;
   return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;

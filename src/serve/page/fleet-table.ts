@@ -5,7 +5,17 @@ import type { EpochMs } from '../../model/time.ts';
 import { numberText } from '../../wording/phrases.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
 import { share } from '../wording.ts';
-import { age, dnsCell, listingsCell, type Markup, mailboxPath, stateBadge, stateWords, text } from './elements.ts';
+import {
+  age,
+  breakable,
+  dnsCell,
+  listingsCell,
+  type Markup,
+  mailboxPath,
+  stateBadge,
+  stateWords,
+  text,
+} from './elements.ts';
 
 export interface FleetTableParts {
   readonly page: Page;
@@ -103,12 +113,6 @@ export function rateCell({ ratePpm, verdict, state }: MailboxRow): Markup {
   const tone = over ? 'over' : state === 'near_limit' ? 'near' : '';
   return html`<span class="figures"><span>${counts} <b class="${over ? 'bad' : ''}">${share(ratePpm)}</b></span> <span class="muted">limit ${share(limitPpm)}</span></span>
 <svg class="meter ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
-}
-
-/** An address that may break before its @ rather than anywhere. */
-function breakable(address: string): Markup {
-  const at = address.lastIndexOf('@');
-  return at <= 0 ? html`${address}` : html`${address.slice(0, at)}<wbr>${address.slice(at)}`;
 }
 
 function pageLinks(page: Page, selection: Selection): Markup | string {

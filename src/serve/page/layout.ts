@@ -44,5 +44,5 @@ function clock(live: { readonly now: EpochMs; readonly still: boolean; readonly 
   const toggle = live.still
     ? html`<a href="${live.path}">Resume live updates</a>`
     : html`<a href="${live.path}${live.path.includes('?') ? '&' : '?'}refresh=off">Pause live updates</a>`;
-  return html`<p class="clock">${live.still ? 'As of ' : ''}<time datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time> ${toggle}</p>`;
+  return html`<p class="clock"><span>${live.still ? 'As of ' : ''}<time datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time></span> ${toggle}</p>`;
 }

@@ -28,10 +28,10 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
-        ? `Nothing to do yet. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and the guard acts when a second answer shows the breach again.`
-        : 'The guard has not acted so far. If you cannot wait for it, pause the warm-up in the mailbox app.';
+        ? `Nothing to do yet. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
+        : 'Warmwarden has not acted so far. If you cannot wait for it, pause the warm-up in the mailbox app.';
     case 'not_judged':
-      return 'The guard cannot judge it, so it does nothing. The sentence above says what is missing.';
+      return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
       return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
     case 'recovering':
@@ -39,7 +39,7 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':
-      return 'The guard has not acted. Find out now where the bounces come from, so that it does not have to.';
+      return 'Warmwarden has not acted. Find out now where the bounces come from, so that it does not have to.';
     case 'paused_by_others':
       return 'Somebody else paused its warm-up, so Warmwarden leaves it paused. Nothing to do if that is on purpose.';
     case 'not_running':
@@ -53,6 +53,6 @@ function overLimitAdvice(verdict: MailboxRow['verdict']): string {
   if (verdict?.foundUntil)
     return 'The next bounce would be a breach in recovery mode. Find out where the bounces come from, or pause the warm-up yourself.';
   return verdict?.reason === 'insufficient_evidence'
-    ? 'The bounces are too few for the guard to act. Find out where they come from before the next one.'
-    : 'The configuration asks for an alert only, so the guard does not act. Pause the warm-up or set the mode to recovery yourself.';
+    ? 'The bounces are too few for Warmwarden to act. Find out where they come from before the next one.'
+    : 'The configuration asks for an alert only, so Warmwarden does not act. Pause the warm-up or set the mode to recovery yourself.';
 }

@@ -11,7 +11,18 @@ import { counted, numberText } from '../../wording/phrases.ts';
 import type { MailboxRow } from '../fleet-view.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';
-import { age, ago, type Markup, mailboxPath, severityBadge, stateBadge, text } from './elements.ts';
+import {
+  age,
+  ago,
+  breakable,
+  lasting,
+  type Markup,
+  mailboxPath,
+  prose,
+  severityBadge,
+  stateBadge,
+  text,
+} from './elements.ts';
 import { rateCell } from './fleet-table.ts';
 import { layout } from './layout.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
@@ -36,8 +47,8 @@ export function mailboxPage(parts: MailboxPageParts): Markup {
 <nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › ${text(mailbox.account)}</nav>
 <section class="headline ${stateTone(row.state)}" aria-label="Summary">
 <p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
-<h1 class="address">${row.label}</h1>
-<p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : text(explain(verdict))}</p>
+<h1 class="address">${breakable(row.label)}</h1>
+<p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(explain(verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 </section>
@@ -77,8 +88,8 @@ function alertList({ row, now }: MailboxPageParts): Markup | string {
 ${row.alerts.map(
   (
     alert,
-  ) => html`<li class="${alert.severity}"><p class="line">${severityBadge(alert.severity)} <strong>${text(alert.facts.title)}</strong> <span class="muted">since ${ago(alert.since, now)}</span></p>
-${alert.facts.sentences.map((sentence) => html`<p>${text(sentence)}</p>`)}</li>`,
+  ) => html`<li class="${alert.severity}"><p class="line">${severityBadge(alert.severity)} <strong>${breakable(alert.facts.title)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
+${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}</li>`,
 )}</ol></section>`;
 }
 
@@ -160,14 +171,23 @@ ${changes
   )}</ol></section>`;
 }
 
+/** "4 times, the first 2 h ago, the last 1 min ago". */
+function decidedWhen(
+  { since, until, count }: Pick<RecordedDecision, 'since' | 'until' | 'count'>,
+  now: EpochMs,
+): Markup {
+  if (count === 1) return ago(until, now);
+  return html`${numberText(count)} times, the first ${ago(since, now)}, the last ${ago(until, now)}`;
+}
+
 function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
   if (decisions === null) {
     return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
-<p class="bad">Warmwarden can’t read them at the moment. The log says why.</p></section>`;
+<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p></section>`;
   }
   const items = decisions.map(
     ({ since, until, count: times, verdict }) =>
-      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${ago(until, now)}${times > 1 ? html`, ${numberText(times)} times since ${ago(since, now)}` : ''}</span></p><p>${text(explain(verdict))}</p></li>`,
+      html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${decidedWhen({ since, until, count: times }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
   );
   return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
 ${items.length === 0 ? html`<p class="muted">None yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;

@@ -2,16 +2,16 @@
 import { html } from 'hono/html';
 import { alertRules } from '../../model/alert.ts';
 import { runbookOf } from '../../wording/runbooks.ts';
-import type { Markup } from './elements.ts';
+import { type Markup, prose } from './elements.ts';
 import { layout } from './layout.ts';
 
 export function runbooksPage(command: string): Markup {
   const items = alertRules.map((rule) => {
     const { means, done, todo } = runbookOf(rule, command);
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
-<p>${means}</p>
-<p><strong>What was done.</strong> ${done}</p>
-<p><strong>What to do.</strong> ${todo}</p></section>`;
+<p>${prose(means)}</p>
+<p><strong>What was done.</strong> ${prose(done)}</p>
+<p><strong>What to do.</strong> ${prose(todo)}</p></section>`;
   });
   return layout({ title: 'Runbooks · Warmwarden', live: null, body: html`<h1>What alerts mean</h1>${items}` });
 }

@@ -23,9 +23,10 @@ h2 small{font-weight:400;color:var(--soft)}
 small{font-size:.82rem}
 .good{color:var(--green)}
 .bad{color:var(--red)}
-.top .wrap{display:flex;align-items:center;justify-content:space-between;gap:1rem;padding-top:1rem;padding-bottom:.75rem}
-.brand{display:inline-flex;align-items:center;gap:.5rem;color:var(--ink);font-weight:650;text-decoration:none;letter-spacing:-.01em}
-.clock{margin:0;color:var(--soft);font-size:.85rem;display:flex;gap:.75rem}
+.top .wrap{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.2rem 1rem;padding-top:1rem;padding-bottom:.75rem}
+.brand{white-space:nowrap;display:inline-flex;align-items:center;gap:.5rem;color:var(--ink);font-weight:650;text-decoration:none;letter-spacing:-.01em}
+.clock{margin:0;color:var(--soft);font-size:.85rem;display:flex;flex-wrap:wrap;gap:.1rem .75rem}
+.clock>*{white-space:nowrap}
 main{padding-bottom:4rem!important}
 .crumbs{font-size:.88rem;color:var(--soft);margin-bottom:.5rem}
 .headline,.panel{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.1rem 1.25rem;margin-bottom:1rem}
@@ -72,7 +73,7 @@ button{cursor:pointer}
 table{width:100%;border-collapse:collapse;font-size:.9rem}
 th,td{padding:.55rem .6rem;text-align:left;vertical-align:middle;border-top:1px solid var(--line);font-weight:400}
 thead th{border-top:0;color:var(--soft);font-size:.8rem;padding-top:.3rem;padding-bottom:.4rem;white-space:nowrap;overflow-wrap:normal}
-tbody th{min-width:11rem}
+.fleet tbody th{min-width:11rem}
 tbody th a{font-weight:600;color:var(--ink);text-decoration-color:color-mix(in srgb,var(--soft) 50%,transparent)}
 tbody th small{display:block}
 tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
@@ -106,6 +107,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-s
 .key::before{content:"";display:inline-block;width:.75em;height:.75em;border-radius:2px;margin-right:.4em;background:var(--red)}
 .key.sent::before{background:color-mix(in srgb,var(--soft) 38%,var(--card))}.key.rate::before{background:color-mix(in srgb,var(--green) 60%,var(--card))}.key.act::before{background:var(--brand);width:2px}
 .days{max-width:28rem}
+code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--track);border-radius:4px;padding:.05em .3em}
 @media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}}
 @media (max-width:52rem){
 .wrap{padding:0 .8rem}
@@ -119,7 +121,8 @@ h1{font-size:1.35rem}
 .fleet .state{grid-column:1/-1;grid-row:1}
 .fleet tbody th{grid-column:1/-1;grid-row:2}
 .fleet .rate{grid-column:1/-1;grid-row:3}
-.chart text{font-size:20px}
+.chart text{font-size:22px}
+.days th,.days td{padding:.45rem .4rem}.days thead th{white-space:normal}.days tbody th{white-space:nowrap}
 .fleet td.rate::before{display:none!important}
 .fleet td:not(.state)::before{content:attr(data-heading);color:var(--soft);font-size:.8rem;display:block}
 }
