@@ -1,4 +1,5 @@
 // `npm run bench -- NAME`: runs one benchmark, or all of them; one JSON line a figure; exit 1 when one fails. --small: as for CI.
+import { blocksBenchmark } from './blocks.ts';
 import { budgetBenchmark } from './budget.ts';
 import { dutyBenchmark } from './duty.ts';
 import { type Benchmark, type BenchOptions, type Figure, failsOf } from './figure.ts';
@@ -8,6 +9,7 @@ import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
+  blocks: blocksBenchmark,
   budget: budgetBenchmark,
   duty: dutyBenchmark,
   guard: guardBenchmark,
@@ -37,6 +39,9 @@ async function runAll(names: readonly string[], options: BenchOptions): Promise<
   }
   return passes;
 }
+
+// Their processes end with this one.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(exitMissed));
 
 const known = Object.keys(benchmarks);
 const smallFlag = '--small';

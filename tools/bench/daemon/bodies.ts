@@ -21,21 +21,14 @@ export interface FleetShape {
   readonly changedShare: number;
 }
 
-/** What happens to the whole fleet at once. */
-export interface Incident {
-  /** Every mailbox is on a blacklist and its DKIM fails. */
-  readonly storm: boolean;
-  /** The list names only the first of every so many mailboxes; 1: all. */
-  readonly listsOneOf: number;
-}
-
-export const calm: Incident = { storm: false, listsOneOf: 1 };
+/** What happens to the whole fleet at once. storm: every mailbox lost its connection. departure: a tenth is gone from the list. */
+export type Incident = 'none' | 'storm' | 'departure';
 
 const hex = (index: number) => index.toString(16).padStart(12, '0');
 export const idOf = (index: number) => `00000000-0000-4000-8000-${hex(index)}`;
 const indexOf = (id: string) => Number.parseInt(id.slice(-12), 16);
-const domainOf = (index: number) => `outreach-${index % 997}.example`;
-const emailOf = (index: number) => `ada.moss.${index}@${domainOf(index)}`;
+export const domainOf = (index: number) => `outreach-${index % 997}.example`;
+export const emailOf = (index: number) => `ada.moss.${index}@${domainOf(index)}`;
 const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 const mailboxRoutes = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const;
@@ -52,7 +45,7 @@ export class Bodies {
   /** Answers to each mailbox's questions that differed so far; 0: never asked. */
   readonly #versions: Readonly<Record<MailboxRoute, Uint32Array>>;
   #unread: number;
-  #incident = calm;
+  #incident: Incident = 'none';
   #lists = 0;
   #past: { readonly day: string; readonly rows: readonly string[] } = { day: '', rows: [] };
 
@@ -90,8 +83,8 @@ export class Bodies {
     versions[index] = version;
     if (route === 'stats') return this.#stats(index, version);
     if (route === 'warmup') return warmup(index, version);
-    if (route === 'mailbox') return detail(index, version);
-    return route === 'dns' ? this.#dns(index, version) : this.#blacklist(index, version);
+    if (route === 'mailbox') return detail(index, version, this.#incident);
+    return route === 'dns' ? dns(index, version) : blacklist(index, version);
   }
 
   /** The list of an account. Its health scores move in one mailbox of a hundred. */
@@ -100,9 +93,10 @@ export class Bodies {
     const { mailboxesPerAccount } = this.#shape;
     const entries: string[] = [];
     for (let index = account * mailboxesPerAccount; index < (account + 1) * mailboxesPerAccount; index += 1) {
-      if (index % this.#incident.listsOneOf !== 0) continue;
+      if (this.#incident === 'departure' && index % 10 === 0) continue;
       const score = (index + this.#lists) % 100 === 0 ? 98.5 : 98;
-      entries.push(`{${shared(index, score)},"created_at":"2026-01-05T08:00:00.000Z"}`);
+      const status = this.#incident === 'storm' ? 'disconnected' : 'active';
+      entries.push(`{${shared(index, score, status)},"created_at":"2026-01-05T08:00:00.000Z"}`);
     }
     return `{"mailboxes":[${entries.join(',')}]}`;
   }
@@ -117,26 +111,6 @@ export class Bodies {
     const sent = Math.min(mostSent, sentAtStart + version);
     const today = dayRow(day, sent, version % (sent + 1));
     return `{"mailbox_id":"${idOf(index)}","period":"30d","stats":[${this.#past.rows[index % pastVariants]},${today}]}`;
-  }
-
-  #dns(index: number, version: number): string {
-    const failing = this.#incident.storm || (index % unsteadyEvery === 0 && version % 2 === 0);
-    const record = (status: string, text: string) => `{"status":"${status}","record":"${text}"}`;
-    return (
-      `{"mailbox_id":"${idOf(index)}","domain":"${domainOf(index)}","checked_at":"${checkedAt(version)}",` +
-      `"source":"cached","spf":${record('pass', 'v=spf1 include:_spf.example -all')},` +
-      `"dkim":${record(failing ? 'fail' : 'pass', `v=DKIM1; k=rsa; p=${'MIGfMA0GCSqGSIb3DQEB'.repeat(8)}`)},` +
-      `"dmarc":${record('pass', 'v=DMARC1; p=quarantine; rua=mailto:dmarc@example.com')}}`
-    );
-  }
-
-  #blacklist(index: number, version: number): string {
-    const { storm } = this.#incident;
-    return (
-      `{"mailbox_id":"${idOf(index)}","domain":"${domainOf(index)}","ip":"198.51.${(index >> 8) % 256}.${index % 256}",` +
-      `"checked_at":"${checkedAt(version)}","listed":${storm},` +
-      `"blacklists_found":[${storm ? '"zen.bench.example"' : ''}],"total_checked":60}`
-    );
   }
 }
 
@@ -153,14 +127,16 @@ function pastRows(): readonly string[] {
   );
 }
 
-const shared = (index: number, score: number) =>
-  `"id":"${idOf(index)}","email":"${emailOf(index)}","provider":"google","status":"active",` +
+const shared = (index: number, score: number, status: string) =>
+  `"id":"${idOf(index)}","email":"${emailOf(index)}","provider":"google","status":"${status}",` +
   `"health_score":${score},"daily_limit":${dailyLimit},"warmup_day":31`;
 
-function detail(index: number, version: number): string {
-  const status = '"dns_status":{"spf":"pass","dkim":"pass","dmarc":"pass"},"connection_error":null';
+function detail(index: number, version: number, incident: Incident): string {
+  const records = '"dns_status":{"spf":"pass","dkim":"pass","dmarc":"pass"}';
   const score = 98 + (version % 4) / 2;
-  return `{${shared(index, score)},"warmup_started_at":"2026-01-05T08:00:00.000Z",${status}}`;
+  const [status, error] = incident === 'storm' ? ['disconnected', '"IMAP: login failed"'] : ['active', 'null'];
+  const rest = `"warmup_started_at":"2026-01-05T08:00:00.000Z",${records},"connection_error":${error}`;
+  return `{${shared(index, score, status)},${rest}}`;
 }
 
 function warmup(index: number, version: number): string {
@@ -175,5 +151,24 @@ function warmup(index: number, version: number): string {
     `{"mailbox_id":"${idOf(index)}","email":"${emailOf(index)}","status":"active","health_score":98.5,` +
     `"daily_limit":${dailyLimit},"warmup_day":31,"warmup_mode":"balanced",${settings},` +
     `"recent_emails":[${Array.from({ length: recentMails }, (_, newest) => mail(newest)).join(',')}]}`
+  );
+}
+
+function dns(index: number, version: number): string {
+  const failing = index % unsteadyEvery === 0 && version % 2 === 0;
+  const record = (status: string, text: string) => `{"status":"${status}","record":"${text}"}`;
+  return (
+    `{"mailbox_id":"${idOf(index)}","domain":"${domainOf(index)}","checked_at":"${checkedAt(version)}",` +
+    `"source":"cached","spf":${record('pass', 'v=spf1 include:_spf.example -all')},` +
+    `"dkim":${record(failing ? 'fail' : 'pass', `v=DKIM1; k=rsa; p=${'MIGfMA0GCSqGSIb3DQEB'.repeat(8)}`)},` +
+    `"dmarc":${record('pass', 'v=DMARC1; p=quarantine; rua=mailto:dmarc@example.com')}}`
+  );
+}
+
+function blacklist(index: number, version: number): string {
+  return (
+    `{"mailbox_id":"${idOf(index)}","domain":"${domainOf(index)}","ip":"198.51.${(index >> 8) % 256}.${index % 256}",` +
+    `"checked_at":"${checkedAt(version)}","listed":false,` +
+    `"blacklists_found":[],"total_checked":60}`
   );
 }

@@ -49,8 +49,13 @@ export class BenchDaemon implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
   #url = '';
+  readonly #awaited = new Map<string, number>();
+  /** A line of the log that is not complete yet. */
+  #begun = '';
   #output = '';
   #over = false;
+  /** It must not outlive the benchmark. */
+  readonly #kill = () => this.signal('SIGKILL');
   /** What a measuring module inside the process said last (blocks/look.ts). */
   #message: ((value: unknown) => void) | null = null;
 
@@ -58,11 +63,13 @@ export class BenchDaemon implements AsyncDisposable {
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
     this.#child = spawn(process.execPath, [...nodeArgs, bin, 'run', '--config', config], { stdio: [...stdio] });
     for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => this.#said(text));
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     this.#child.on('message', (value) => this.#message?.(value));
+    process.once('exit', this.#kill);
     this.#ended = new Promise((resolve) => {
       this.#child.once('close', () => {
         this.#over = true;
+        process.off('exit', this.#kill);
         resolve();
       });
     });
@@ -105,6 +112,16 @@ export class BenchDaemon implements AsyncDisposable {
     });
   }
 
+  /** How often its log said something so far. */
+  said(text: string): number {
+    return this.#awaited.get(text) ?? 0;
+  }
+
+  /** From now on its log is searched for the text. */
+  listenFor(text: string): void {
+    this.#awaited.set(text, 0);
+  }
+
   /** A graceful stop, as SIGTERM asks for it. */
   async stop(): Promise<void> {
     if (!this.#over) this.signal('SIGTERM');
@@ -116,9 +133,14 @@ export class BenchDaemon implements AsyncDisposable {
     await this.#ended;
   }
 
-  #said(text: string): void {
+  #read(text: string): void {
     this.#output = (this.#output + text).slice(-keptLetters);
-    if (this.#url === '') this.#url = /"url":"([^"]+)".*"msg":"on duty"/.exec(this.#output)?.[1] ?? '';
+    const lines = (this.#begun + text).split('\n');
+    this.#begun = lines.pop() ?? '';
+    for (const line of lines) {
+      if (this.#url === '') this.#url = /"url":"([^"]+)".*"msg":"on duty"/.exec(line)?.[1] ?? '';
+      for (const [awaited, times] of this.#awaited) if (line.includes(awaited)) this.#awaited.set(awaited, times + 1);
+    }
   }
 }
 

@@ -1,0 +1,183 @@
+// `npm run bench -- blocks`: how long the daemon's event loop computes in one go, duty by duty, and what a reload and the page cost.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import type { Looked, LookOrder } from './blocks/look.ts';
+import { BenchApi, since, total } from './daemon/api.ts';
+import type { Incident } from './daemon/bodies.ts';
+import { fillStore, storeOf } from './daemon/clone.ts';
+import { BenchDaemon, configure, Workplace } from './daemon/daemon.ts';
+import { startReceiver } from './daemon/receiver.ts';
+import type { BenchOptions, Figure } from './figure.ts';
+import { heldAgainst, type Target, tableOf, targets } from './targets.ts';
+
+const bench = 'blocks';
+const asker = 'daemon';
+const changedShare = 0.3;
+const look = new URL('./blocks/look.ts', import.meta.url).href;
+/** All accounts read their lists at once, as they do each minute by default; oftener, so that nobody has to wait. */
+const listEverySeconds = 5;
+const poll = { mailboxes: `*/${listEverySeconds} * * * * *` };
+/** An absence and a lost connection count from the second list on. */
+const listsPerIncident = 3;
+const calmMs = 15_000;
+/** Reads of the page; the median counts. */
+const pageReads = 5;
+const waitLimitMs = 300_000;
+
+interface Size {
+  readonly accounts: number;
+  readonly mailboxesPerAccount: number;
+  readonly blockTarget: Target;
+}
+
+const large: Size = { accounts: 200, mailboxesPerAccount: 500, blockTarget: targets.longestBlockOf100k };
+const middle: Size = { accounts: 50, mailboxesPerAccount: 200, blockTarget: targets.longestBlockOf10k };
+const small: Size = { ...middle, accounts: 10 };
+
+interface WatchedParts {
+  readonly size: Size;
+  readonly place: Workplace;
+  readonly api: BenchApi;
+  readonly daemon: BenchDaemon;
+  /** Its file. */
+  readonly config: string;
+}
+
+/** A daemon on a filled store that is looked at from inside while duties come upon it. */
+class Watched {
+  readonly #size: Size;
+  readonly #place: Workplace;
+  readonly #api: BenchApi;
+  readonly #daemon: BenchDaemon;
+  readonly #config: string;
+  readonly figures: Figure[] = [];
+
+  constructor({ size, place, api, daemon, config }: WatchedParts) {
+    this.#size = size;
+    this.#place = place;
+    this.#api = api;
+    this.#daemon = daemon;
+    this.#config = config;
+  }
+
+  get #mailboxes(): number {
+    return this.#size.accounts * this.#size.mailboxesPerAccount;
+  }
+
+  figure(measure: string, target: Target, ours: number): void {
+    const figure = `${this.#mailboxes}_mailboxes/${measure}`;
+    this.figures.push(heldAgainst(target, { bench, figure, ours, peer: null }));
+  }
+
+  async during(work: () => Promise<unknown>): Promise<Looked> {
+    await this.#daemon.ask('reset' satisfies LookOrder);
+    await work();
+    return (await this.#daemon.ask('tell' satisfies LookOrder)) as Looked;
+  }
+
+  async duty(name: string, work: () => Promise<unknown>): Promise<void> {
+    const { blockMs } = await this.during(work);
+    this.figure(`${name}/longest_block_ms`, this.#size.blockTarget, blockMs);
+  }
+
+  /** Until each account has read so many lists. */
+  async lists(count: number, incident: Incident): Promise<void> {
+    const before = await this.#api.told(asker, incident);
+    const isRead = async () => {
+      const { mailboxes = 0 } = since(before, await this.#api.told(asker)).polls;
+      return mailboxes >= count * this.#size.accounts;
+    };
+    await this.#daemon.until(`${count} lists of each account are read`, isRead, waitLimitMs);
+    await sleep(listEverySeconds * 1_000);
+  }
+
+  /** Statistics and warm-up of each mailbox are read anew after a start. */
+  async swept(): Promise<void> {
+    const isRead = async () => total((await this.#api.told(asker)).polls) >= 2 * this.#mailboxes;
+    await this.#daemon.until('the sweep after the start is over', isRead, waitLimitMs);
+  }
+
+  async reload(): Promise<void> {
+    const done = '"msg":"configuration reloaded"';
+    this.#daemon.listenFor(done);
+    const changed = readFileSync(this.#config, 'utf8').replace(/^guard:\n.*\n/m, '');
+    writeFileSync(this.#config, `${changed}guard:\n  near_limit: ${this.#nearLimit}%\n`);
+    this.#nearLimit += 1;
+    this.#daemon.signal('SIGHUP');
+    await this.#daemon.until('the configuration is reloaded', () => this.#daemon.said(done) > 0, waitLimitMs);
+  }
+
+  #nearLimit = 70;
+
+  /** Every mailbox loses its connection, and its alert fires. */
+  async storm(): Promise<void> {
+    await this.lists(listsPerIncident, 'storm');
+    using database = new DatabaseSync(storeOf(this.#place), { readOnly: true });
+    const firing = database.prepare("SELECT count(*) AS count FROM alerts WHERE status = 'firing'");
+    const fires = () => Number(firing.get()?.['count']) >= this.#mailboxes;
+    await this.#daemon.until('the alerts of all mailboxes fire', fires, waitLimitMs);
+  }
+
+  async read(path: string, encoding: 'gzip' | 'identity' = 'gzip'): Promise<number> {
+    const { body } = await request(new URL(path, this.#daemon.url), { headers: { 'accept-encoding': encoding } });
+    return (await body.arrayBuffer()).byteLength;
+  }
+
+  /** The page's bytes, and the CPU time that it takes, with what goes on meanwhile. */
+  async page(): Promise<void> {
+    const looks: (Looked & { readonly bytes: number })[] = [];
+    for (let n = 0; n < pageReads; n += 1) {
+      let bytes = 0;
+      const looked = await this.during(async () => {
+        bytes = await this.read('/', 'identity');
+      });
+      looks.push({ ...looked, bytes });
+    }
+    const median = looks.sort((a, b) => a.threadMs - b.threadMs)[Math.floor(pageReads / 2)];
+    if (!median) return;
+    this.figure('page_of_a_storm/longest_block_ms', this.#size.blockTarget, median.blockMs);
+    this.figure('page_of_a_storm/cpu_ms', targets.stormPageCpu, median.threadMs);
+    this.figure('page_of_a_storm/kilobytes', targets.stormPageSize, median.bytes / 1_000);
+  }
+}
+
+async function measure(size: Size): Promise<readonly Figure[]> {
+  const { accounts, mailboxesPerAccount } = size;
+  const shape = { accounts, mailboxesPerAccount, changedShare };
+  using place = new Workplace();
+  await fillStore(place, shape);
+  await using api = await BenchApi.start(shape);
+  using receiver = await startReceiver();
+  const config = await configure(place, api, { alerts: receiver.alerts, poll });
+  await using daemon = await BenchDaemon.start(config, ['--import', look]);
+  const watched = new Watched({ size, place, api, daemon, config });
+  await watched.lists(1, 'none');
+  // 100,000 mailboxes at the rate of their keys are swept for minutes: their duties come upon a daemon that still sweeps.
+  if (size !== large) await watched.swept();
+  await watched.duty('polls_and_lists', () => sleep(calmMs));
+  await watched.duty('first_scrape', () => watched.read('/metrics'));
+  await watched.duty('scrape', () => watched.read('/metrics'));
+  const { blockMs, threadMs } = await watched.during(() => watched.reload());
+  watched.figure('reload_of_a_guard_key/longest_block_ms', size.blockTarget, blockMs);
+  watched.figure('reload_of_a_guard_key/cpu_seconds', targets.reload, threadMs / 1_000);
+  await watched.duty('departure_of_a_tenth', () => watched.lists(listsPerIncident, 'departure'));
+  await watched.duty('return_of_a_tenth', () => watched.lists(listsPerIncident, 'none'));
+  await watched.duty('storm_of_alerts', () => watched.storm());
+  await watched.page();
+  await watched.duty('scrape_of_a_storm', () => watched.read('/metrics'));
+  await watched.duty('end_of_a_storm', () => watched.lists(listsPerIncident, 'none'));
+  return watched.figures;
+}
+
+/** The benchmark. Takes about ten minutes; small: about three. */
+export async function blocksBenchmark(options: BenchOptions): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const size of options.small ? [small] : [middle, large]) {
+    process.stderr.write(`${bench}: ${size.accounts * size.mailboxesPerAccount} mailboxes\n`);
+    figures.push(...(await measure(size)));
+  }
+  process.stderr.write(`${tableOf(figures, 'peer')}\n`);
+  return figures;
+}

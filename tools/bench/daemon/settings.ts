@@ -1,0 +1,17 @@
+// Configurations that differ from the defaults only where a benchmark has to.
+import type { Settings } from './daemon.ts';
+
+/** The shipped cadences, about 900 times as fast (a list and a health check each second): more than the daemon can do. */
+export const saturating: Settings = {
+  accounts: { requests_per_minute: 100_000, headroom: '0%' },
+  poll: {
+    health: '* * * * * *',
+    mailboxes: '* * * * * *',
+    stats: '* * * * * *',
+    warmup: '*/2 * * * * *',
+    mailbox: '5,29,53 * * * * *',
+    dns: '17,41 * * * * *',
+    blacklist: '9,33,57 * * * * *',
+    stats_interval_min: '0s',
+  },
+};
