@@ -51,7 +51,14 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
     },
     log,
     recipes: { directory: resolve(folder, file.recipes.directory), apiKeys: file.recipes.api_keys },
-    retention: { runsMs: file.retention.runs },
+    retention: {
+      decisionsMs: file.retention.decisions,
+      deliveriesMs: file.retention.deliveries,
+      changesMs: file.retention.changes,
+      observationsMs: file.retention.observations,
+      runsMs: file.retention.runs,
+      departedMs: file.retention.departed,
+    },
     metrics: { mailboxLabel: metrics.mailbox_label, seriesLimit: metrics.series_limit },
   };
 }

@@ -1,6 +1,7 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
 import type { Severity } from '../model/alert.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
+import type { Retention } from '../model/retention.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 
 export interface Config {
@@ -18,7 +19,7 @@ export interface Config {
   };
   readonly metrics: { readonly mailboxLabel: 'email' | 'id'; readonly seriesLimit: number };
   readonly recipes: RecipesConfig;
-  readonly retention: { readonly runsMs: number };
+  readonly retention: Retention;
 }
 
 export interface AccountConfig {

@@ -8,11 +8,11 @@ const maxDurationMs = 366 * millisecondsOf.d;
 const durationHint = 'write a number and a unit, such as 250ms, 30s, 5m, 4h or 1d';
 
 /** Milliseconds, or the sentence that says what is wrong. */
-export function readDuration(text: string): number | string {
+export function readDuration(text: string, maxMs = maxDurationMs): number | string {
   const parts = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text.trim());
   if (!parts) return `"${text}" is not a duration: ${durationHint}`;
   const ms = Number(parts[1]) * millisecondsOf[parts[2] as keyof typeof millisecondsOf];
-  return ms > maxDurationMs ? `"${text}" is longer than 366d` : ms;
+  return ms > maxMs ? `"${text}" is longer than ${maxMs / millisecondsOf.d}d` : ms;
 }
 
 /** Parts per million by decimal digits, never through a float; or the sentence that says what is wrong. */
@@ -24,12 +24,18 @@ function readShare(text: string): Ppm | string {
   return Number(parts[1]) * 10_000 + Number(decimals.padEnd(4, '0'));
 }
 
-/** A duration of at least `minMs`. Output: milliseconds. */
-export function duration(minMs = 0) {
+/** In the largest unit that it is a whole number of: `10s`, `1d`. */
+function durationText(ms: number): string {
+  const [unit, unitMs] = Object.entries(millisecondsOf).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
+  return `${ms / unitMs}${unit}`;
+}
+
+/** A duration of `minMs` to `maxMs`. Output: milliseconds. */
+export function duration(minMs = 0, maxMs = maxDurationMs) {
   return text('a duration', (value) => `is the number ${value}: ${durationHint}`).transform((value, context) => {
-    const ms = readDuration(value);
+    const ms = readDuration(value, maxMs);
     if (typeof ms === 'number' && ms >= minMs) return ms;
-    return refuse(context, typeof ms === 'string' ? ms : `"${value}" is shorter than ${minMs}ms`);
+    return refuse(context, typeof ms === 'string' ? ms : `"${value}" is shorter than ${durationText(minMs)}`);
   });
 }
 

@@ -2,6 +2,7 @@
 // Rules between keys stand in consistency.ts; keys that are refused because no code serves them yet, in `later` lists.
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
+import { dayMs } from '../model/time.ts';
 import { guardSchema } from './guard-schema.ts';
 import { rulesSchema } from './rules-schema.ts';
 import {
@@ -270,6 +271,9 @@ const recipes = section({
 });
 
 /** Input: the tree of the file, with the environment put in. Output: what build.ts makes a Config of. */
+/** History may be kept longer than anything else lasts. */
+const kept = () => duration(dayMs, 3_650 * dayMs);
+
 export const configSchema = section({
   accounts: z.array(account).min(1, 'has no account: there is nothing to guard').describe('One API key each.'),
   poll: keyed(
@@ -308,9 +312,20 @@ export const configSchema = section({
   ),
   recipes: keyed(recipes, {}, 'Saved questions about the fleet.'),
   retention: keyed(
-    section({ runs: keyed(duration(3_600_000), '90d', 'Runs of recipes, with their rows.') }),
+    section({
+      decisions: keyed(kept(), '400d', 'What the guard decided. The newest decision on each mailbox is always kept.'),
+      deliveries: keyed(kept(), '90d', 'Messages that were sent. What is pending or undelivered is always kept.'),
+      changes: keyed(kept(), '400d', 'What others changed in the settings of a mailbox.'),
+      observations: keyed(kept(), '90d', "The API's answers about a removed mailbox, from its removal on."),
+      runs: keyed(kept(), '90d', 'Runs of recipes, with their rows.'),
+      departed: keyed(
+        kept(),
+        '400d',
+        'Removed mailboxes, from their removal on: until then, one that returns is recognized.',
+      ),
+    }),
     {},
-    'How long history is kept.',
+    'How long history is kept, 1d to 3650d. Actions and operator commands are kept for five years, or longer if one of these is.',
   ),
 });
 export type CheckedFile = z.output<typeof configSchema>;

@@ -42,7 +42,12 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();
   teardowns.add('supervisor', () => supervisor.stop());
-  const upkeep = startUpkeep({ world, store });
+  const upkeep = startUpkeep({
+    world,
+    store,
+    retention: () => live.config.retention,
+    channels: () => live.config.alerts.channels.map(({ name }) => name),
+  });
   teardowns.add('upkeep', () => upkeep.stop());
   return { rooms, duties, notifier, channels, channelOf };
 }

@@ -33,11 +33,13 @@ const newest = (path: string, ...of: readonly string[]) =>
 const answers = (alias: string, route: string, join = 'LEFT JOIN') =>
   `${join} @observations ${alias} ON ${alias}.account = m.account AND ${alias}.mailbox_id = m.mailbox_id AND ${alias}.route = '${route}'`;
 
-const who: readonly Column[] = [
-  column('account', 'the account that holds the mailbox', 'm.account'),
-  column('mailbox_id', "the API's id of the mailbox", 'm.mailbox_id'),
-  column('email', 'its address', 'm.email'),
+/** `of`: what has its account and id. */
+const whoIn = (of: string, email: string): readonly Column[] => [
+  column('account', 'the account that holds the mailbox', `${of}.account`),
+  column('mailbox_id', "the API's id of the mailbox", `${of}.mailbox_id`),
+  column('email', 'its address', email),
 ];
+const who = whoIn('m', 'm.email');
 const domain = column('domain', 'the part of the address after the @, in lowercase', 'domain_of(m.email)');
 
 /** The counts of a verdict that stands as JSON in `of`. */
@@ -184,7 +186,7 @@ const decisions: View = {
     'What the guard decided. The same verdict on consecutive answers is one row. Includes mailboxes that were removed.',
   columns: [
     column('id', 'increases with time', 'v.id'),
-    ...who,
+    ...whoIn('v', 'm.email'),
     time('since', 'when the verdict was first given', 'v.since'),
     time('until', 'when it was last given', 'v.until'),
     column('answers', 'how many answers had this verdict', 'v.judged'),
@@ -195,7 +197,7 @@ const decisions: View = {
     column('data_age_seconds', 'how old the counts were', "(v.verdict ->> '$.dataAgeMs') / 1000.0"),
     column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
   ],
-  from: 'FROM @decisions v JOIN @mailboxes m ON m.account = v.account AND m.mailbox_id = v.mailbox_id',
+  from: 'FROM @decisions v LEFT JOIN @mailboxes m ON m.account = v.account AND m.mailbox_id = v.mailbox_id',
 };
 
 const actions: View = {
@@ -203,7 +205,7 @@ const actions: View = {
   about: 'What Warmwarden changed or tried to change. Includes mailboxes that were removed.',
   columns: [
     column('id', 'unique; sorts by time', 'a.id'),
-    ...who,
+    ...whoIn('a', "a.action ->> '$.email'"),
     column('kind', 'recovery, pause, restore, resume or mode', "a.action ->> '$.kind'"),
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
     column('asked_by', 'the person who requested it; NULL where Warmwarden decided it', "a.action ->> '$.by.name'"),
@@ -218,7 +220,7 @@ const actions: View = {
     time('next_try_at', 'when Warmwarden tries again', "a.action ->> '$.nextTryAt'"),
     column('detail', 'what came back, in a sentence', "a.action ->> '$.detail'"),
   ],
-  from: 'FROM @actions a JOIN @mailboxes m ON m.account = a.account AND m.mailbox_id = a.mailbox_id',
+  from: 'FROM @actions a',
 };
 
 const alerts: View = {

@@ -24,7 +24,8 @@ export async function loadMailboxes(
   db: Db,
   accounts: readonly string[] | null = null,
 ): Promise<readonly MailboxState[]> {
-  const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
+  const all = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
+  const here = all.orderBy('account').orderBy('mailbox_id');
   return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute());
 }
 

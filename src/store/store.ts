@@ -21,7 +21,7 @@ import { StoredRuns } from './runs.ts';
 import { metaOf, migrate, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import { StoredSilences } from './silences.ts';
-import { StoredUpkeep } from './upkeep.ts';
+import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
   writeAction,
   writeAlerts,

@@ -1,15 +1,17 @@
 // Keeps the store small while the daemon is on duty: in small steps, so that nothing ever waits for it.
+import type { Retention } from '../model/retention.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
-import type { Store } from '../store/store.ts';
+import type { StoredUpkeep } from '../store/upkeep/upkeep.ts';
 import type { World } from '../world.ts';
 
 interface UpkeepParts {
   readonly world: World;
-  readonly store: Pick<Store, 'upkeep'>;
+  readonly store: { readonly upkeep: Pick<StoredUpkeep, 'duties'> };
+  /** As configured now; as the next. */
+  readonly retention: () => Retention;
+  /** The names of the channels. */
+  readonly channels: () => readonly string[];
 }
-
-/** One step of a duty; false when nothing is left to do. */
-type Step = () => Promise<boolean>;
 
 /** The start, with its first polls, is over by then. */
 const beginAfterMs = minuteMs;
@@ -29,18 +31,16 @@ export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   };
 }
 
-async function keepSmall({ world, store }: UpkeepParts, signal: AbortSignal): Promise<void> {
+async function keepSmall({ world, store, retention, channels }: UpkeepParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = world;
-  const duties: Readonly<Record<string, Step>> = {
-    'decisions of an earlier version': () => store.upkeep.foldDecisions(),
-  };
   await clock.sleep(beginAfterMs, signal);
   while (!signal.aborted) {
-    for (const [what, step] of Object.entries(duties)) {
+    const plan = { now: clock.now(), retention: retention(), channels: channels() };
+    for (const duty of store.upkeep.duties(plan)) {
       try {
-        while (!signal.aborted && (await clock.busy(step))) await clock.sleep(pauseMs, signal);
+        while (!signal.aborted && (await clock.busy(() => duty.step()))) await clock.sleep(pauseMs, signal);
       } catch (error) {
-        log.error({ err: error }, `${what} could not be cleared`);
+        log.error({ err: error, part: duty.what }, 'old history could not be deleted');
       }
     }
     await clock.sleep(everyMs, signal);

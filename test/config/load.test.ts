@@ -79,7 +79,10 @@ describe('defaults', () => {
       log: { level: 'info', format: 'json' },
       metrics: { mailboxLabel: 'email', seriesLimit: 5_000_000 },
       recipes: { directory: join(folder, 'recipes'), apiKeys: [] },
-      retention: { runsMs: 90 * 86_400_000 },
+      retention: {
+        ...{ decisionsMs: 400 * 86_400_000, deliveriesMs: 90 * 86_400_000, changesMs: 400 * 86_400_000 },
+        ...{ observationsMs: 90 * 86_400_000, runsMs: 90 * 86_400_000, departedMs: 400 * 86_400_000 },
+      },
     });
   });
 

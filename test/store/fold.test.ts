@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { minuteMs } from '../../src/model/time.ts';
+import { dayMs, minuteMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { now, verdictOf } from './records.ts';
 
@@ -33,9 +33,21 @@ async function earlierStore(mailboxes: number, rowsEach: number): Promise<string
   return path;
 }
 
+const forever = dayMs * 1e6;
+const retention = {
+  ...{ decisionsMs: forever, deliveriesMs: forever, changesMs: forever },
+  ...{ observationsMs: forever, runsMs: forever, departedMs: forever },
+};
+
+function foldOf(store: Store) {
+  const [fold] = store.upkeep.duties({ now, retention, channels: [] });
+  if (!fold) throw new Error('there is such a duty');
+  return fold;
+}
+
 async function foldAll(store: Store): Promise<number> {
   let steps = 1;
-  while (await store.upkeep.foldDecisions()) steps += 1;
+  while (await foldOf(store).step()) steps += 1;
   return steps;
 }
 
@@ -61,13 +73,13 @@ test('are read on as they are, folded step by step over restarts, and lose no co
   const path = await earlierStore(5, 120);
   let store = await Store.open(path, now);
   expect(await store.decisionsOf('acme', 'm1', 200)).toHaveLength(120);
-  expect(await store.upkeep.foldDecisions()).toBe(true);
+  expect(await foldOf(store).step()).toBe(true);
   await store.close();
   store = await Store.open(path, now);
   // 600 rows, a hundred a step.
   expect(await foldAll(store)).toBeGreaterThan(4);
   for (const id of ['m0', 'm1', 'm4']) expect(await store.decisionsOf('acme', id, 200)).toEqual(expected);
-  expect(await store.upkeep.foldDecisions()).toBe(false);
+  expect(await foldOf(store).step()).toBe(false);
   await store.close();
 });
 

@@ -23,7 +23,8 @@ function shim(database: DatabaseSync): SqliteDatabase {
       const statement = database.prepare(text);
       const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
       const made = {
-        reader: statement.columns().length > 0,
+        // It names no column, and frees a page with each row that is read.
+        reader: statement.columns().length > 0 || text.startsWith('PRAGMA incremental_vacuum'),
         all: (parameters: readonly unknown[]) => statement.all(...values(parameters)),
         run: (parameters: readonly unknown[]) => {
           const { changes, lastInsertRowid } = statement.run(...values(parameters));
@@ -57,6 +58,8 @@ export function connect(path: string): Connection {
     lock = held;
     const database = new DatabaseSync(file);
     refuseForeign(database, path);
+    // Of a new store: what is deleted can be given back to the disk (free-pages.ts).
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
     const db = new Kysely<Tables>({ dialect });

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
 import { decisionSpans } from './decision-spans.ts';
+import { growingLists } from './growing-lists.ts';
 import { heldByApi } from './held-by-api.ts';
 import { runSizes } from './run-sizes.ts';
 import { storedWritesOff } from './stored.ts';
@@ -23,6 +24,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   writeScopes,
   notifiedColumns,
   decisionSpans,
+  growingLists,
 ];
 
 /** The schema that this version writes. */

@@ -1,14 +1,14 @@
 // Rows that earlier versions wrote for each email sent become spans, a few rows a step.
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import { isSameSpan } from '../model/decision.ts';
-import type { Verdict } from '../model/verdict.ts';
-import { DamagedRowError } from './failure.ts';
-import { unfoldedKey } from './schema/decision-spans.ts';
-import { metaOf, setMeta } from './schema/migrations.ts';
-import { parsed } from './schema/parsed.ts';
-import { storedVerdict, verdictText } from './schema/stored.ts';
-import { daysText, storedDays } from './schema/stored-days.ts';
-import type { Tables } from './schema/tables.ts';
+import { isSameSpan } from '../../model/decision.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { DamagedRowError } from '../failure.ts';
+import { unfoldedKey } from '../schema/decision-spans.ts';
+import { metaOf, setMeta } from '../schema/migrations.ts';
+import { parsed } from '../schema/parsed.ts';
+import { storedVerdict, verdictText } from '../schema/stored.ts';
+import { daysText, storedDays } from '../schema/stored-days.ts';
+import type { Tables } from '../schema/tables.ts';
 
 type Db = Kysely<Tables>;
 type Row = Selectable<Tables['decisions']>;

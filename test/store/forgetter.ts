@@ -1,0 +1,18 @@
+// A process that forgets what others changed long ago, step by step, and says so after each; killed by its test.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Store } from '../../src/store/store.ts';
+import { now } from './records.ts';
+
+const dayMs = 86_400_000;
+const retention = {
+  ...{ decisionsMs: dayMs, deliveriesMs: dayMs, changesMs: dayMs },
+  ...{ observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs },
+};
+const store = await Store.open(process.argv[2] ?? '', now);
+for (const duty of store.upkeep.duties({ now, retention, channels: [] })) {
+  if (duty.what !== 'old changes by others') continue;
+  while (await duty.step()) {
+    process.stdout.write('step\n');
+    await sleep(1);
+  }
+}

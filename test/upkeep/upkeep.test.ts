@@ -1,0 +1,77 @@
+// The store is kept small while the daemon is on duty: step by step, as configured now, whatever fails.
+import { expect, test } from 'vitest';
+import type { Retention } from '../../src/model/retention.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import type { UpkeepDuty, UpkeepPlan } from '../../src/store/upkeep/upkeep.ts';
+import { startUpkeep } from '../../src/upkeep/upkeep.ts';
+import { movedClock, worldOn } from '../../src/world.ts';
+
+const retentionOf = (days: number): Retention => ({
+  ...{ decisionsMs: days * dayMs, deliveriesMs: days * dayMs, changesMs: days * dayMs },
+  ...{ observationsMs: days * dayMs, runsMs: days * dayMs, departedMs: days * dayMs },
+});
+
+function onDuty(duties: readonly UpkeepDuty[]) {
+  const clock = movedClock(0);
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const plans: UpkeepPlan[] = [];
+  const planned = (plan: UpkeepPlan) => {
+    plans.push(plan);
+    return duties;
+  };
+  let days = 1;
+  const upkeep = startUpkeep({
+    world,
+    store: { upkeep: { duties: planned } },
+    retention: () => retentionOf(days),
+    channels: () => ['ops'],
+  });
+  return {
+    clock,
+    plans,
+    configure: (other: number) => {
+      days = other;
+    },
+    stop: () => upkeep.stop(),
+  };
+}
+
+/** A duty of so many steps; `fails`: at the first. */
+function dutyOf(what: string, steps: number, fails = false) {
+  const duty = {
+    what,
+    done: 0,
+    step: async () => {
+      if (fails) throw new Error('the disk is full');
+      duty.done += 1;
+      return duty.done % steps !== 0;
+    },
+  };
+  return duty;
+}
+
+test('begins a minute after the start, does each duty to its end, and again each hour with the retention of then', async () => {
+  const [failing, long] = [dutyOf('one', 3, true), dutyOf('another', 40)];
+  const { clock, plans, configure, stop } = onDuty([failing, long]);
+  await clock.advance(minuteMs - 1);
+  expect([plans.length, long.done]).toEqual([0, 0]);
+  await clock.advance(5_000);
+  expect(long.done).toBe(40);
+  expect(plans).toEqual([{ now: minuteMs, retention: retentionOf(1), channels: ['ops'] }]);
+  configure(2);
+  await clock.advance(hourMs);
+  expect(long.done).toBe(80);
+  expect(plans[1]?.retention).toEqual(retentionOf(2));
+  await stop();
+});
+
+test('stops between two steps', async () => {
+  const endless = dutyOf('one', Number.POSITIVE_INFINITY);
+  const { clock, stop } = onDuty([endless]);
+  await clock.advance(minuteMs + 100);
+  expect(endless.done).toBeGreaterThan(2);
+  await stop();
+  const { done } = endless;
+  await clock.advance(hourMs);
+  expect(endless.done).toBe(done);
+});
