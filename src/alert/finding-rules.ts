@@ -176,7 +176,7 @@ function namesText(lists: readonly string[]): string {
 /** Words that mean a lost connection wherever they stand in a status. The API documents none besides `active`. */
 const lostConnection = /disconnect|connection|reconnect|unauthori|auth_?(error|fail|expired)|credential/;
 
-function saysDisconnected(status: string | null): boolean {
+export function saysDisconnected(status: string | null): boolean {
   return status !== null && lostConnection.test(status.toLowerCase());
 }
 
