@@ -137,6 +137,11 @@ export class Actor {
       await this.#rooms.recorder.dropPlanned(action, changedByOthers);
       return;
     }
+    const tooMuch = this.#conditions.aboveMaximum(action);
+    if (tooMuch !== null) {
+      await this.#rooms.recorder.dropPlanned(action, tooMuch);
+      return;
+    }
     if (this.#wrappingUp) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);

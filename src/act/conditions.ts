@@ -2,7 +2,7 @@
 import type { Action, OpenAction } from '../model/action.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { minuteMs } from '../model/time.ts';
-import { isClaimed } from '../record/persons.ts';
+import { aboveMaximum, mayTakeBack } from '../record/persons.ts';
 import { actionKind, isActive, showsChange } from '../record/plan.ts';
 import type { ActorOptions, ActorRooms } from './rooms.ts';
 
@@ -48,9 +48,15 @@ export class Conditions {
   }
 
   /** What is taken back must be ours until it is sent: others may have changed it since it was asked for. */
-  isStillOurs({ mailboxId, undoes }: Action): boolean {
-    const mailbox = this.#mailbox(mailboxId);
-    return undoes === undefined || (mailbox !== undefined && isClaimed(undoes, mailbox));
+  isStillOurs(action: Action): boolean {
+    const mailbox = this.#mailbox(action.mailboxId);
+    return mailbox !== undefined && mayTakeBack(action, mailbox);
+  }
+
+  /** Why a limit is not sent: the look may show another mode than the person saw. null: nothing speaks against it. */
+  aboveMaximum(action: Action): string | null {
+    const mailbox = this.#mailbox(action.mailboxId);
+    return mailbox ? aboveMaximum(action, mailbox) : null;
   }
 
   /** The verdict still asks for it. */
@@ -66,7 +72,9 @@ export class Conditions {
   maySend(open: OpenAction): boolean {
     const age = this.#rooms.world.clock.now() - open.openedAt;
     if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) return false;
-    return open.by ? !this.isAlreadySo(open) && this.isStillOurs(open) : this.isWanted(open);
+    return open.by
+      ? !this.isAlreadySo(open) && this.isStillOurs(open) && this.aboveMaximum(open) === null
+      : this.isWanted(open);
   }
 
   #mailbox(mailboxId: string): MailboxState | undefined {

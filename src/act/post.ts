@@ -54,8 +54,9 @@ export class Post {
     return settlement;
   }
 
-  #request({ kind, mailboxId, targetMode }: Action) {
+  #request({ kind, mailboxId, targetMode, targetLimit }: Action) {
     const { api } = this.#rooms;
+    if (targetLimit !== undefined) return api.setLimit(mailboxId, targetLimit);
     if (targetMode !== null) return api.setMode(mailboxId, targetMode);
     return kind === 'resume' ? api.resume(mailboxId) : api.pause(mailboxId);
   }

@@ -200,3 +200,25 @@ export function mailboxMissing(
     },
   };
 }
+
+/** mailbox_missing, of a name in the configuration that two lists do not hold; ends when one does. */
+export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
+  return {
+    subject: { ...accountSubject('mailbox_missing', account), object: name },
+    severity: 'warning',
+    active: missing,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: missing ? `${name}: not in the mailbox list` : `${name}: now in the mailbox list`,
+      sentences: missing
+        ? [
+            `The configuration includes ${name}, but the newest mailbox lists of account ${account} do not have it, so Warmwarden does not guard it.`,
+            'Check the spelling in the include list of the account, and whether the key can see the mailbox.',
+          ]
+        : [`Warmwarden watches ${name}.`],
+      numbers: {},
+    },
+  };
+}

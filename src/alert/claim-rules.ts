@@ -1,13 +1,12 @@
 // The rules about our own changes over time: contested, without effect, overdue to end.
-import type { MailboxState } from '../model/mailbox.ts';
+import { type MailboxState, typedName } from '../model/mailbox.ts';
+import { maxPerDay } from '../model/policy.ts';
 import { dayMs, hourMs } from '../model/time.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
-/** Recovery lowers the daily limit to at most this (api/mailbox-api.md, warm-up modes)... */
-const recoveryMaxPerDay = 15;
-/** ...within this time of the switch. */
+/** Recovery lowers the daily limit to its maximum within this time of the switch. */
 const effectWithinMs = 24 * hourMs;
 /** A recovery that lasts longer than this wants a person's eye. */
 const overdueAfterMs = 45 * dayMs;
@@ -63,15 +62,15 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
   const claim = mailbox.memory?.claim;
   const limit = mailbox.warmup?.answer.dailyLimit ?? null;
   const ripe = claim?.kind === 'recovery' && context.now - claim.since >= effectWithinMs;
-  const active = !ripe ? false : limit === null ? 'unknown' : limit > recoveryMaxPerDay;
+  const active = !ripe ? false : limit === null ? 'unknown' : limit > maxPerDay.recovery;
   return condition('recovery_without_effect', mailbox, context, {
     active,
     title: active === true ? 'recovery mode without effect' : 'recovery mode works, or has ended',
     sentences:
       active === true && claim
         ? [
-            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${recoveryMaxPerDay} that recovery mode should allow.`,
-            'Lower the target daily limit in the mailbox app, or pause the warm-up.',
+            `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${maxPerDay.recovery} that recovery mode should allow.`,
+            `Lower the limit: \`${context.command} limit ${typedName(mailbox)} ${maxPerDay.recovery}\`. If that has no effect either, pause the warm-up: \`${context.command} pause ${typedName(mailbox)}\`.`,
           ]
         : [],
   });

@@ -1,6 +1,7 @@
 // The rules that read one endpoint each: DNS of a domain, listings of an ip, connection of a mailbox.
 import type { Subject } from '../model/alert.ts';
 import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../model/answers.ts';
+import { saysDisconnected } from '../model/connection.ts';
 import { fitsGlob } from '../model/glob.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { isSameMeasurement, type MeasuredRoute } from '../model/measurement.ts';
@@ -171,13 +172,6 @@ function namesText(lists: readonly string[]): string {
   const more = lists.length - listsNamed;
   const names = lists.slice(0, listsNamed);
   return `: ${more > 0 ? `${names.join(', ')} and ${more} more` : listText(names)}`;
-}
-
-/** Words that mean a lost connection wherever they stand in a status. The API documents none besides `active`. */
-const lostConnection = /disconnect|connection|reconnect|unauthori|auth_?(error|fail|expired)|credential/;
-
-export function saysDisconnected(status: string | null): boolean {
-  return status !== null && lostConnection.test(status.toLowerCase());
 }
 
 /**

@@ -5,11 +5,10 @@ import { resolvePolicy } from '../config/mailbox-rules.ts';
 import { replayGuard } from '../guard/replay.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
-import { readOtherGuard } from './backtest/other-guard.ts';
 import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
 import { outcomeText } from './backtest/table.ts';
-import { CommandError } from './command-error.ts';
 import { exitDone, exitFailed } from './exit-codes.ts';
+import { guardOf } from './guard-of.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption, jsonOption } from './options.ts';
 import { screenColumns } from './terminal.ts';
@@ -65,7 +64,7 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   const { print } = surroundings;
   // In JSON what failed is part of the answer.
   const complain = options.json ? () => {} : surroundings.complain;
-  const { config } = loadConfigured(options.config);
+  const { config } = loadConfigured(options.config, ['accounts', 'guard']);
   const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
   for (const failure of outcome.failures) complain(`warmwarden backtest: ${failure}\n`);
   if (outcome.mailboxes.length > 0 || options.json) {
@@ -79,16 +78,8 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
 function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGuard[] {
   const own: ComparedGuard = { name: config, of: (account) => account };
   if (file === undefined) return [own];
-  const guard = otherGuardOf(file);
+  const guard = guardOf(file);
   return [own, { name: file, of: (account) => ({ ...account, guard }) }];
-}
-
-function otherGuardOf(file: string): AccountConfig['guard'] {
-  try {
-    return readOtherGuard(file, process.env);
-  } catch (error) {
-    throw new CommandError('configuration', error instanceof Error ? error.message : String(error));
-  }
 }
 
 /** Reads all accounts at once, each within its own budget, and replays every mailbox. */

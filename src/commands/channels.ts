@@ -9,11 +9,11 @@ import { sendDeadlineMs } from '../notify/sender.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { channelOf } from './channel-of.ts';
 import { CommandError } from './command-error.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon } from './daemon-client.ts';
 import { exitFailed } from './exit-codes.ts';
-import { loadConfigured } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 /** How much of an answer's body is shown. */
@@ -49,16 +49,10 @@ export function channelsCommand(): Command {
 }
 
 async function tryOut(name: string, { config: file, json = false }: TestOptions): Promise<void> {
-  const loaded = loadConfigured(file);
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const { channels } = loaded.config.alerts;
-  const settings = channels.find((one) => one.name === name);
-  if (!settings) throw unknownChannel(name, channels);
-  const channel = createChannel(settings, {
-    world,
-    pageUrl: null,
-    timeZone: () => loaded.config.alerts.rules.timeZone,
-  });
+  const { channel: settings, names, timeZone } = channelOf(file, name);
+  if (!settings) throw unknownChannel(name, names);
+  const channel = createChannel(settings, { world, pageUrl: null, timeZone: () => timeZone });
   const began = world.clock.monotonic();
   const result = await testOf(channel, world);
   const tookMs = Math.round(world.clock.monotonic() - began);
@@ -70,10 +64,9 @@ async function tryOut(name: string, { config: file, json = false }: TestOptions)
   await channel.close?.();
 }
 
-function unknownChannel(name: string, channels: readonly { readonly name: string }[]): CommandError {
-  const names = channels.map((one) => one.name).join(', ');
-  const known = names === '' ? 'none is configured' : `there are ${names}`;
-  return new CommandError('unknown_name', `No channel is called ${name}: ${known}.`);
+function unknownChannel(name: string, names: readonly string[]): CommandError {
+  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
+  return new CommandError('unknown_name', `No channel is called ${name}; ${known}.`);
 }
 
 function testJson(

@@ -55,8 +55,9 @@ function kindOf(error: Error): ErrorKind {
 
 /** What was expected is a sentence of its own; what was not is marked as ours. */
 function wordsOf(error: Error): string {
-  const plain = error instanceof CommandError || error.name === 'UnknownNameError';
-  return plain ? error.message : `warmwarden: ${error.message}`;
+  return kindOf(error) === 'failed' && !(error instanceof CommandError)
+    ? `warmwarden: ${error.message}`
+    : error.message;
 }
 
 function usageMessage({ code, message }: CommanderError): string {

@@ -16,6 +16,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   pause: async () => (await import('./mailbox-commands.ts')).pauseCommand(),
   resume: async () => (await import('./mailbox-commands.ts')).resumeCommand(),
   mode: async () => (await import('./mailbox-commands.ts')).modeCommand(),
+  limit: async () => (await import('./mailbox-commands.ts')).limitCommand(),
   undo: async () => (await import('./mailbox-commands.ts')).undoCommand(),
   token: async () => (await import('./token.ts')).tokenCommand(),
   mcp: async () => (await import('./mcp.ts')).mcpCommand(),

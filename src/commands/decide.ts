@@ -6,14 +6,14 @@ import { situationOf } from '../guard/judgement.ts';
 import { firstSight } from '../guard/memory.ts';
 import { judge } from '../guard/verdict.ts';
 import { readStats } from '../mailbox-api/answers.ts';
-import { type Policy, warmupModes } from '../model/policy.ts';
+import { warmupModes } from '../model/policy.ts';
 import { percent, ratePpm } from '../model/rate.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
 import { decideCases } from './decide-cases.ts';
-import { loadConfigured } from './loading.ts';
+import { guardOf } from './guard-of.ts';
 import { jsonOption, printJson } from './options.ts';
 
 interface DecideOptions {
@@ -28,7 +28,7 @@ export function decideCommand(): Command {
     .description("print the guard's verdict on a stats answer (GET /v1/stats) from a file or standard input, as JSON")
     .addOption(new Option('--mode <mode>', 'the warm-up mode of the mailbox').choices([...warmupModes]))
     .option('--stats <file>', 'the stats answer; without it, standard input')
-    .option('--config <file>', 'take the guard settings of its first account; without it, the defaults')
+    .option('--config <file>', 'take the guard settings of this file; without it, the defaults')
     .option('--cases <file>', 'judge an array of cases instead, in the format that docs/cli.md describes')
     .addOption(jsonOption())
     .action((options: DecideOptions) => {
@@ -64,7 +64,7 @@ function verdictsOf(file: string) {
 
 function verdictOf({ mode, stats, config }: DecideOptions) {
   if (mode === undefined) throw wrong(`--mode is needed: one of ${warmupModes.join(', ')}`);
-  const policy = config === undefined ? policyOf({}) : policyFrom(config);
+  const policy = policyOf(config === undefined ? {} : guardOf(config));
   const answer = readStats(readJson(stats));
   if (!answer) throw wrong('the stats answer is not a JSON object');
   const now = systemClock().now();
@@ -90,11 +90,6 @@ function printed(verdict: Verdict) {
     window_to: verdict.windowTo,
     explanation: explainVerdict(verdict),
   };
-}
-
-/** The guard settings of the file's first account. */
-function policyFrom(file: string): Policy {
-  return policyOf(loadConfigured(file).config.accounts[0]?.guard ?? {});
 }
 
 /** Four decimals: what a ledger needs. */

@@ -42,6 +42,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   resume: ['warmwarden resume a@b.example --reason "list is clean" --yes'],
   mode: ['warmwarden mode a@b.example slow --reason "new domain"'],
+  limit: ['warmwarden limit a@b.example 15 --reason "too many emails for a new domain"'],
   undo: ['warmwarden undo --since 1h --reason "the provider reported bounces twice"'],
   alerts: ['warmwarden alerts list', 'warmwarden alerts list --severity critical --json'],
   token: [

@@ -58,7 +58,7 @@ function story({ mailbox, moment, decisions, actions, changes }: Explanation): r
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  const head = [headOf(mailbox), ...(moment ? [moment.text] : mailbox.recent_emails)];
+  const head = [headOf(mailbox), ...(moment ? [moment.text] : [])];
   if (entries.length === 0) return moment ? head : [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =
@@ -75,8 +75,8 @@ function headOf({ email, account, mode, claim }: Explanation['mailbox']): string
 
 /** `22 November 10:02 UTC: pause by ann, confirmed`, then what may explain it, what came of it, and the person's words. */
 function actionLines(action: Explanation['actions'][number]): readonly string[] {
-  const { planned_at: at, kind, target_mode: mode, by, state, causes, text } = action;
-  const what = kind === 'mode' ? `mode ${mode}` : kind;
+  const { planned_at: at, kind, target_mode: mode, target_limit: limit, by, state, causes, text } = action;
+  const what = kind === 'mode' ? `mode ${mode}` : kind === 'limit' ? `limit ${limit}` : kind;
   const why = by && by.reason !== '' ? [sentence(`Reason: ${by.reason}`)] : [];
   const below = [...causes, sentence(text), ...why].map((line) => `  ${line}`);
   return [`${localMoment(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];

@@ -6,25 +6,27 @@ import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
 import { CommandError } from './command-error.ts';
+import { configVariable, notFound } from './options.ts';
 
 /** It ships with the program. */
 const example = fileURLToPath(new URL('../../config.example.yaml', import.meta.url));
 
-/** Throws a CommandError with every problem of the file. */
-export function loadConfigured(file: string): ValidConfig {
-  const loaded = loadConfig(file, process.env);
+/** Throws a CommandError with every problem of the file, or of these sections, when only they are needed. */
+export function loadConfigured(file: string, sections: Parameters<typeof loadConfig>[2] = null): ValidConfig {
+  const loaded = loadConfig(file, process.env, sections);
   if (loaded.ok) return loaded;
   throw configurationError(file, loaded.problems);
 }
 
 /** Every problem on a line of its own, and how to begin a file where there is none. */
-function configurationError(file: string, problems: readonly Problem[]): CommandError {
-  const lines = problems.map((problem) => formatProblem(file, problem));
-  if (!existsSync(file)) {
-    const begin = `cp ${shellPath(example, process.cwd())} config.yaml`;
-    lines.push(`Name your file with --config FILE or in WARMWARDEN_CONFIG. To create one: ${begin}`);
+export function configurationError(file: string, problems: readonly Problem[]): CommandError {
+  if (existsSync(file)) {
+    const lines = problems.map((problem) => formatProblem(file, problem));
+    return new CommandError('configuration', lines.join('\n'), problems);
   }
-  return new CommandError('configuration', lines.join('\n'), problems);
+  const begin = `cp ${shellPath(example, process.cwd())} config.yaml`;
+  const name = `Name your file with --config FILE or in ${configVariable}. To create one: ${begin}`;
+  return new CommandError('configuration', `${notFound(file)}\n${name}`, problems);
 }
 
 /**

@@ -1,11 +1,12 @@
-// `warmwarden pause|resume|mode|undo`: operator commands for the running daemon. The effect is named before anything is done,
+// `warmwarden pause|resume|mode|limit|undo`: operator commands for the running daemon. The effect is named before anything is done,
 // and the outcome when it was read back.
 import { Argument, Command } from 'commander';
-import { type WarmupMode, warmupModes } from '../model/policy.ts';
+import { largestLimit, type WarmupMode, warmupModes } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon } from './daemon-client.ts';
 import { duration } from './duration.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export function pauseCommand(): Command {
   return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending continues').action(
@@ -29,9 +30,19 @@ export function modeCommand(): Command {
     );
 }
 
+export function limitCommand(): Command {
+  return onMailbox('limit', 'set the target daily limit of a mailbox, at most what its mode allows')
+    .addArgument(new Argument('<emails>', 'how many emails a day').argParser(wholeNumber(1, largestLimit)))
+    .action((mailbox: string, limit: number, options: ChangeOptions) =>
+      change(options, (daemon, carried) => askDaemon(daemon, 'limit', { ...carried, mailbox, limit })),
+    );
+}
+
 export function undoCommand(): Command {
   return withChangeOptions(new Command('undo'))
-    .description('undo what Warmwarden did by itself, except where others changed it since')
+    .description(
+      'undo what Warmwarden did by itself, and limits set with `limit`, except where others changed it since',
+    )
     .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
     .action((options: ChangeOptions & { readonly since: number }) =>
       change(options, (daemon, carried) =>

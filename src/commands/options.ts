@@ -22,6 +22,15 @@ function usualConfig(): string {
   return existsSync(besideUs) || !existsSync(ofTheMachine) ? besideUs : ofTheMachine;
 }
 
+/** Where a configuration was looked for in vain, as a sentence. */
+export function notFound(file: string): string {
+  const named = process.env[configVariable];
+  if (named)
+    return file === named ? `${file}, which ${configVariable} names, does not exist.` : `${file} does not exist.`;
+  if (file !== besideUs || existsSync(ofTheMachine)) return `${file} does not exist.`;
+  return `There is no configuration: ${configVariable} is not set, and neither ./${besideUs} nor ${ofTheMachine} exists.`;
+}
+
 /** Prints as `--json` does. */
 export interface JsonOptions {
   readonly json?: boolean;

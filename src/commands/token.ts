@@ -1,11 +1,15 @@
 // `warmwarden token new`: a token for page and HTTP API, or a key for the recipe API, and the lines that let it in.
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
+import { readSmallFile } from '../config/small-file.ts';
 import { CommandError } from './command-error.ts';
-import { type JsonOptions, jsonOption, printJson } from './options.ts';
+import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { type Placing, placingOf } from './token/placing.ts';
 
 interface TokenOptions extends JsonOptions {
+  readonly config: string;
   readonly role: string;
   readonly recipeKey?: boolean;
   readonly plan?: string;
@@ -30,6 +34,7 @@ export function tokenCommand(): Command {
         plans,
       ),
     )
+    .addOption(configOption('where the token is to be added; the file is only read'))
     .addOption(jsonOption())
     .action(newToken);
   return new Command('token')
@@ -37,7 +42,7 @@ export function tokenCommand(): Command {
     .addCommand(make);
 }
 
-function newToken(name: string, { role, recipeKey = false, plan, json = false }: TokenOptions): void {
+function newToken(name: string, { role, recipeKey = false, plan, config, json = false }: TokenOptions): void {
   const wrong = wrongWith(name, { role, recipeKey, plan });
   if (wrong !== null) throw new CommandError('usage', wrong);
   const token = `ww_${randomBytes(tokenBytes).toString('base64url')}`;
@@ -49,11 +54,12 @@ function newToken(name: string, { role, recipeKey = false, plan, json = false }:
     plan: recipeKey ? (plan ?? 'pro') : null,
   } as const;
   if (json) return void printJson('token new', { ...made, token, sha256 });
+  const { where, lines: added } = placingIn(config, { ...made, sha256 });
   const lines = [
     `The ${recipeKey ? 'key' : 'token'}, which is not stored anywhere: ${token}`,
-    `To let it in, add this to the configuration, then run \`${commandName} reload\`:`,
+    `To let it in, add this to ${existsSync(config) ? config : 'the configuration'}, ${where}; then run \`${commandName} reload\`:`,
     '',
-    ...linesFor({ ...made, sha256 }),
+    ...added,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -76,9 +82,11 @@ interface Made {
   readonly sha256: string;
 }
 
-/** As YAML for the configuration. */
-function linesFor({ name, role, plan, sha256 }: Made): readonly string[] {
+function placingIn(file: string, { name, role, plan, sha256 }: Made): Placing {
+  const read = readSmallFile(file);
   const entry = `name: ${JSON.stringify(name)}, sha256: "${sha256}", role: ${role}`;
-  if (plan === null) return ['server:', '  auth:', '    tokens:', `      - {${entry}}`];
-  return ['recipes:', '  api_keys:', `    - {${entry}, plan: ${plan}}`];
+  const text = 'text' in read ? read.text : null;
+  return plan === null
+    ? placingOf(text, ['server', 'auth', 'tokens'], `{${entry}}`)
+    : placingOf(text, ['recipes', 'api_keys'], `{${entry}, plan: ${plan}}`);
 }

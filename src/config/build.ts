@@ -81,7 +81,8 @@ function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFil
   };
 }
 
-function buildChannel(channel: CheckedFile['alerts']['channels'][number]): ChannelConfig {
+/** As the schema made it. */
+export function buildChannel(channel: CheckedFile['alerts']['channels'][number]): ChannelConfig {
   const { name } = channel;
   if (channel.type === 'recipe') {
     const { base_url: baseUrl, api_key: apiKey = '', recipe, apply } = channel;

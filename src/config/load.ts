@@ -7,7 +7,7 @@ import { readDocument, type SourceDocument } from './document.ts';
 import { checkAgainst } from './findings.ts';
 import { hideSecrets, secretsIn } from './hiding.ts';
 import { byPlace, type Finding, formatPath, type Path, type Problem } from './problem.ts';
-import { configSchema } from './schema.ts';
+import { type CheckedFile, configSchema } from './schema.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
 import { type Environment, type Substitution, substitute } from './substitute.ts';
@@ -26,14 +26,21 @@ export type LoadedConfig = ValidConfig | { readonly ok: false; readonly problems
 
 /**
  * Reads and checks the file at `path`. Never throws for what the file or the environment holds.
- * Problems come in the order of the file, and none of them quotes a secret.
+ * Problems come in the order of the file, and none of them quotes a secret. `sections`: the only top-level keys that are
+ * read and whose secrets are needed; everything else is as if it were not written.
  */
-export function loadConfig(path: string, environment: Environment): LoadedConfig {
+export function loadConfig(
+  path: string,
+  environment: Environment,
+  sections: readonly (keyof CheckedFile)[] | null = null,
+): LoadedConfig {
   const source = readSource(path);
   if (!('tree' in source)) return refusal(source);
 
   const folder = dirname(resolve(path));
-  const substitution = substitute(source.tree, environment, folder);
+  const asked = new Set<string>(sections ?? Object.keys(source.tree));
+  const read = Object.fromEntries(Object.entries(source.tree).filter(([key]) => asked.has(key)));
+  const substitution = substitute(read, environment, folder);
   const { tree } = substitution;
   const { findings, checked } = checkAgainst(configSchema, tree);
   const unknown = unresolvedPaths(substitution);

@@ -18,6 +18,14 @@ export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: Mail
   );
 }
 
+/** The mailboxes that the include list names one by one, by address or id: each is expected to be in the mailbox list. */
+export function expectedNames({
+  mailboxes: { include, exclude },
+}: Pick<AccountConfig, 'mailboxes'>): readonly string[] {
+  const isExcluded = (name: string) => exclude.some((pattern) => namesMailbox(pattern, { id: name, email: name }));
+  return include.filter((name) => !/[*?]/.test(name) && !isExcluded(name));
+}
+
 /** The mailbox's policy: the account's guard, then every override that matches, in order. */
 export function resolvePolicy(account: Pick<AccountConfig, 'guard' | 'overrides'>, mailbox: MailboxName): Policy {
   const matching = account.overrides.filter((override) => namesMailbox(override.match, mailbox));

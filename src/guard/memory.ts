@@ -186,9 +186,11 @@ export function afterConfirmed(memory: GuardMemory, done: Done<GuardActionKind>,
 /**
  * A person's change through Warmwarden was read back: nothing of it is claimed and it is no intervention; the evidence
  * restarts as after any change. What we had changed and they took back is a reversal. A resume leaves a recovery of
- * ours, that our pause stood on, as ours.
+ * ours, that our pause stood on, as ours. Another target daily limit is no change of the mode or the run state: the
+ * evidence stays, and so does our claim on the mode.
  */
 export function afterOperatorChange(memory: GuardMemory, done: Done, sight: Sight): GuardMemory {
+  if (done.kind === 'limit') return memory;
   const { claim } = memory;
   const seen = { ...modesAfter(memory, sight), run: runAfter(memory, done, sight) };
   if (done.kind === 'pause') return { ...memory, ...seen, claim: null, pauseWord: done.word };

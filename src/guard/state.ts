@@ -1,10 +1,14 @@
 // One word for what the guard makes of a mailbox, for the page, the metric and the table.
+import { isDisconnected } from '../model/connection.ts';
 import type { GuardState, MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 
-/** The state of a mailbox. Before the first verdict it is not judged. */
-export function guardStateOf(mailbox: Pick<MailboxState, 'verdict' | 'memory'>, nearLimitPpm: Ppm): GuardState {
+/** What of a mailbox tells its state. */
+export type Judged = Pick<MailboxState, 'verdict' | 'memory' | 'entry' | 'detail'>;
+
+/** The state of a mailbox. Before the first verdict it is not judged; one that is disconnected is never ok. */
+export function guardStateOf(mailbox: Judged, nearLimitPpm: Ppm): GuardState {
   const verdict = mailbox.verdict?.answer;
   if (!verdict) return 'not_judged';
   if (verdict.reason === 'already_paused')
@@ -16,7 +20,8 @@ export function guardStateOf(mailbox: Pick<MailboxState, 'verdict' | 'memory'>, 
   if (verdict.action !== 'none') return 'held';
   if (isOverLimit(verdict)) return 'over_limit';
   if (mailbox.memory?.claim?.kind === 'recovery') return 'recovering';
-  return isNearLimit(verdict, nearLimitPpm) ? 'near_limit' : 'ok';
+  if (isNearLimit(verdict, nearLimitPpm)) return 'near_limit';
+  return isDisconnected(mailbox) ? 'not_running' : 'ok';
 }
 
 /** Over the limit and not acted on: too few bounces, or the configuration asks for an alert only. */

@@ -64,6 +64,7 @@ const hintsOf: Readonly<Record<Operation | 'unknown' | 'none', Hints>> = {
   pause: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   resume: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   mode: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  limit: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   unknown: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 };
 
@@ -71,6 +72,7 @@ const operationWords: Readonly<Record<Operation, string>> = {
   pause: 'pauses the warm-up of the mailbox in each row',
   resume: 'resumes the warm-up of the mailbox in each row, if Warmwarden paused it',
   mode: 'changes the warm-up mode of the mailbox in each row',
+  limit: 'changes the target daily limit of the mailbox in each row',
   refresh: 'reads all data of the mailbox in each row from the API again',
   silence: 'mutes the alerts of the mailbox in each row',
 };

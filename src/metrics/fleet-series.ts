@@ -89,6 +89,11 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
       ),
     ),
     one(
+      'mailboxes_unlisted',
+      'Number of mailboxes that the configuration includes by name and the mailbox list does not have; absent before the first list.',
+      (account) => (account.listed ? account.unlisted.length : null),
+    ),
+    one(
       'api_requests_per_minute_limit',
       'Requests a minute that the budget allows at present.',
       (account) => account.requestsPerMinute,

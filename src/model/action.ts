@@ -11,8 +11,8 @@ export function isGuardActionKind(kind: string): kind is GuardActionKind {
   return guardActionKinds.some((one) => one === kind);
 }
 
-/** resume and mode (another warm-up mode) are a person's alone. */
-export type ActionKind = GuardActionKind | 'resume' | 'mode';
+/** resume, mode (another warm-up mode) and limit (another target daily limit) are a person's alone. */
+export type ActionKind = GuardActionKind | 'resume' | 'mode' | 'limit';
 
 /** The outcomes that an action that was sent can have; also the metric's label. */
 export const outcomes = ['confirmed', 'refused', 'unconfirmed'] as const;
@@ -23,6 +23,8 @@ export interface Before {
   readonly mode: string | null;
   readonly status: string | null;
   readonly run: RunState;
+  /** The target daily limit, emails a day; absent in what earlier versions stored. */
+  readonly targetLimit?: number | null;
 }
 
 /** A person who asked for a change, and why. */
@@ -41,8 +43,10 @@ interface Change {
   readonly kind: ActionKind;
   /** Who asked for it through Warmwarden; null when the guard did. */
   readonly by: Person | null;
-  /** The mode that it sets; null for a pause or a resume. */
+  /** The mode that it sets; null where it sets none. */
   readonly targetMode: WarmupMode | null;
+  /** The target daily limit that it sets, emails a day; only a `limit` has one. */
+  readonly targetLimit?: number;
   readonly verdict: Verdict;
   readonly before: Before;
   /** POSTs sent or about to be sent. All tries are one intervention. */
@@ -54,6 +58,8 @@ interface Change {
   readonly causes: readonly string[];
   /** The action of ours that a person takes back with it: it is sent only while our claim on that one stands. */
   readonly undoes?: string;
+  /** The target daily limit that a person takes back with it: it is sent only while the mailbox has that one. */
+  readonly undoesLimit?: number;
 }
 
 /** Wanted, and nothing was sent. */

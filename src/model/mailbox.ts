@@ -131,6 +131,8 @@ export interface AccountState {
   readonly watchedSince: EpochMs;
   /** A whole mailbox list was read at least once. */
   readonly listed: boolean;
+  /** The mailboxes that the configuration names one by one and that the newest list does not have. */
+  readonly unlisted: readonly string[];
   readonly health: 'ok' | 'other' | 'unknown';
   readonly apiHealth: ApiHealth;
   readonly queueLength: number;

@@ -41,7 +41,12 @@ export interface ModeRequest extends MailboxRequest {
   readonly mode: WarmupMode;
 }
 
-/** Taking back what Warmwarden did by itself lately, where its claim still stands. */
+export interface LimitRequest extends MailboxRequest {
+  /** The target daily limit, emails a day. */
+  readonly limit: number;
+}
+
+/** Taking back what Warmwarden did by itself lately, and the limits that people set through it, where that still stands. */
 export interface UndoRequest extends OperatorRequest {
   /** How far back, milliseconds. */
   readonly sinceMs: number;
@@ -155,7 +160,8 @@ export interface OperatorCommands {
   pause(request: MailboxRequest): Promise<CommandOutcome>;
   resume(request: ResumeRequest): Promise<CommandOutcome>;
   mode(request: ModeRequest): Promise<CommandOutcome>;
-  /** Takes back what Warmwarden did by itself and still claims. */
+  limit(request: LimitRequest): Promise<CommandOutcome>;
+  /** Takes back what Warmwarden did by itself and still claims, and the limits that were set through it. */
   undo(request: UndoRequest): Promise<CommandOutcome>;
   refresh(request: RefreshRequest): Promise<CommandOutcome>;
   silenceAdd(request: SilenceAddRequest): Promise<CommandOutcome>;

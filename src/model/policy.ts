@@ -5,6 +5,12 @@
 export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
 export type WarmupMode = (typeof warmupModes)[number];
 
+/** Emails a day that each mode allows at most. Source: the mailbox API's document, warm-up modes. */
+export const maxPerDay: Readonly<Record<WarmupMode, number>> = { slow: 20, balanced: 40, aggressive: 80, recovery: 15 };
+
+/** Emails a day: no target daily limit is larger, whatever the mode. */
+export const largestLimit = 1_000;
+
 /** Parts per million: 1 % is 10,000. */
 export type Ppm = number;
 export const onePercentPpm: Ppm = 10_000;

@@ -26,7 +26,7 @@ export interface Parameter {
 }
 
 /** What `do:` does for each row of an applied run. */
-export const operations = ['pause', 'resume', 'mode', 'refresh', 'silence'] as const;
+export const operations = ['pause', 'resume', 'mode', 'limit', 'refresh', 'silence'] as const;
 export type Operation = (typeof operations)[number];
 
 export interface RecipeSchedule {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import type { CommandOutcome, DaemonCommands } from '../model/operator-command.ts';
-import { warmupModes } from '../model/policy.ts';
+import { largestLimit, warmupModes } from '../model/policy.ts';
 import { dayMs, secondMs } from '../model/time.ts';
 import { invalid } from './plan.ts';
 import { readRequest } from './request-problems.ts';
@@ -31,6 +31,7 @@ const shapes = {
   pause: z.strictObject({ ...confirmed, mailbox }),
   resume: z.strictObject({ ...confirmed, mailbox }),
   mode: z.strictObject({ ...confirmed, mailbox, mode: z.enum(warmupModes) }),
+  limit: z.strictObject({ ...confirmed, mailbox, limit: z.int().min(1).max(largestLimit) }),
   undo: z.strictObject({ ...confirmed, since_seconds: seconds }),
   writes: z.strictObject({
     ...confirmed,
@@ -64,6 +65,7 @@ const carry: Carry = {
   pause: (body, to) => to.pause({ ...common(body), mailbox: body.mailbox }),
   resume: (body, to) => to.resume({ ...common(body), mailbox: body.mailbox }),
   mode: (body, to) => to.mode({ ...common(body), mailbox: body.mailbox, mode: body.mode }),
+  limit: (body, to) => to.limit({ ...common(body), mailbox: body.mailbox, limit: body.limit }),
   undo: (body, to) => to.undo({ ...common(body), sinceMs: body.since_seconds * secondMs }),
   writes: ({ off, account, mailbox: name, for_seconds: duration, ...rest }, to) =>
     to.writes({ ...common(rest), off, account, mailbox: name, forMs: duration === null ? null : duration * secondMs }),

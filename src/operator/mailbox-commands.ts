@@ -3,7 +3,7 @@
 
 import { alreadySo } from '../act/actor.ts';
 import type { Action } from '../model/action.ts';
-import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
+import { type MailboxState, namedMailbox, typedName } from '../model/mailbox.ts';
 import type {
   CommandName,
   CommandOutcome,
@@ -12,10 +12,11 @@ import type {
   Requester,
 } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { PersonsChange } from '../record/persons.ts';
+import { aboveMaximum, type PersonsChange } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
-import { spanText } from '../wording/phrases.ts';
+import { counted, spanText } from '../wording/phrases.ts';
+import type { World } from '../world.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
 import { failed, invalid, type Plan, stopsAt } from './plan.ts';
@@ -32,22 +33,24 @@ export function carryingOut(watchOf: WatchOf, { world }: CommandRooms): CarryOut
     const watch = watchOf(mailbox.account);
     if (!watch) return failed(`This daemon does not guard the account ${mailbox.account}.`);
     const action = await watch.carryOut(mailbox, { ...change, by: { name: by, reason } });
-    return typeof action === 'string' ? failed(action) : outcomeOf(action, mailbox, world.clock.now());
+    return typeof action === 'string' ? failed(action) : outcomeOf(action, mailbox, world);
   };
 }
 
-/** pause, resume, mode and refresh over the accounts of a daemon. */
+/** pause, resume, mode, limit and refresh over the accounts of a daemon. */
 export function mailboxCommands(
   watchOf: WatchOf,
   rooms: CommandRooms,
   audited: Audited,
-): Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh'> {
+): Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh'> {
   const { fleet } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
   const change = async (request: MailboxRequest, wanted: Change): Promise<CommandOutcome> => {
     const found = namedMailbox(request.mailbox, fleet.mailboxes());
     if ('wrong' in found) return invalid(found.wrong);
     const { mailbox } = found;
+    const tooMuch = aboveMaximum(wanted, mailbox);
+    if (tooMuch !== null) return invalid(`${mailbox.email}: ${tooMuch}. Set a lower limit, or another mode first.`);
     const stopped = stopsAt(planOf(mailbox, wanted), request);
     if (stopped) return stopped;
     return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));
@@ -59,6 +62,7 @@ export function mailboxCommands(
       return change(request, { kind: 'resume', targetMode: null, ...(undoes !== undefined && { undoes }) });
     },
     mode: (request) => change(request, { kind: 'mode', targetMode: request.mode }),
+    limit: ({ limit, ...request }) => change(request, { kind: 'limit', targetMode: null, targetLimit: limit }),
     async refresh(request) {
       const found = namedMailbox(request.mailbox, fleet.mailboxes());
       if ('wrong' in found) return invalid(found.wrong);
@@ -72,19 +76,25 @@ export function mailboxCommands(
   };
 }
 
-function nameOf({ account, id, email }: MailboxState, { kind, targetMode }: Change): CommandName {
-  const command = targetMode === null ? `${kind} ${email}` : `mode ${email} ${targetMode}`;
+function nameOf({ account, id, email }: MailboxState, { kind, targetMode, targetLimit }: Change): CommandName {
+  const command = [kind, email, targetMode ?? targetLimit].filter((word) => word != null).join(' ');
   return { name: kind, command, account, mailboxes: [{ account, id, email }] };
 }
 
 function planOf(mailbox: MailboxState, change: Change): Plan {
   const { account, id, warmup } = mailbox;
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
-  return { effect: [effectOf(mailbox, change)], about: [account, id, change, mode, status] };
+  const limit = change.kind === 'limit' ? [targetLimitOf(mailbox)] : [];
+  return { effect: [effectOf(mailbox, change)], about: [account, id, change, mode, status, ...limit] };
+}
+
+function targetLimitOf({ warmup }: MailboxState): number | null {
+  return warmup?.answer.config.targetDailyLimit ?? null;
 }
 
 /** What Warmwarden will do to a mailbox, in a sentence that says how the mailbox is now. */
-export function effectOf({ email, account, warmup }: MailboxState, change: Change): string {
+export function effectOf(state: MailboxState, change: Change): string {
+  const { email, account, warmup } = state;
   const { mode, status } = warmup?.answer ?? { mode: null, status: null };
   const mailbox = `${email} (account ${account}, mode ${mode ?? 'unknown'}, warm-up ${status ?? 'unknown'})`;
   switch (change.kind) {
@@ -92,36 +102,56 @@ export function effectOf({ email, account, warmup }: MailboxState, change: Chang
       return `Warmwarden will pause the warm-up of ${mailbox} until a person resumes it. ${campaignsUntouched}`;
     case 'resume':
       return `Warmwarden will resume the warm-up of ${mailbox}. The guard starts over with new evidence.`;
+    case 'limit':
+      return `Warmwarden will set the target daily limit of ${mailbox} from ${targetLimitOf(state) ?? 'an unknown number'} to ${emailsText(change)}. The mode and the evidence of the guard stay as they are.`;
     default:
       return `Warmwarden will set the mode of ${mailbox} to ${change.targetMode}. The guard starts over with new evidence.`;
   }
 }
 
 /** `shown`: the mailbox as the person saw it. The outcome says what differed when it was changed. */
-function outcomeOf(action: Action, shown: MailboxState, now: EpochMs): CommandOutcome {
+function outcomeOf(action: Action, shown: MailboxState, { clock, command }: World): CommandOutcome {
+  const now = clock.now();
   const { email, state, detail } = action;
   if (state === 'dropped' && detail === alreadySo) {
     return { result: 'no_change', messages: [`${email}: no change needed.`] };
   }
   const difference = differenceOf(action, shown);
-  if (state === 'confirmed') return { result: 'done', messages: [doneText(action, now), ...difference] };
+  if (state === 'confirmed')
+    return { result: 'done', messages: [doneText(action, now), ...difference, ...backText(action, command)] };
   return { result: 'failed', messages: [`${email}: ${actionText(action, now)}`, ...difference] };
 }
 
 /** `Warmwarden paused the warm-up of x (account acme). Read back after 1.3 s.` */
-function doneText({ kind, targetMode, email, account, openedAt, settledAt }: Action, now: EpochMs): string {
-  const mailbox = `${email} (account ${account})`;
+function doneText(action: Action, now: EpochMs): string {
+  const { openedAt, settledAt } = action;
   const tookMs = (settledAt ?? now) - (openedAt ?? now);
-  const done =
-    targetMode === null
-      ? `${kind === 'pause' ? 'paused' : 'resumed'} the warm-up of ${mailbox}`
-      : `set the mode of ${mailbox} to ${targetMode}`;
-  return `Warmwarden ${done}. Read back after ${spanText(tookMs)}.`;
+  return `Warmwarden ${changedText(action)}. Read back after ${spanText(tookMs)}.`;
+}
+
+function changedText({ kind, targetMode, targetLimit, email, account }: Action): string {
+  const mailbox = `${email} (account ${account})`;
+  if (targetLimit !== undefined) return `set the target daily limit of ${mailbox} to ${emailsText({ targetLimit })}`;
+  if (targetMode !== null) return `set the mode of ${mailbox} to ${targetMode}`;
+  return `${kind === 'pause' ? 'paused' : 'resumed'} the warm-up of ${mailbox}`;
+}
+
+function emailsText({ targetLimit }: Pick<Change, 'targetLimit'>): string {
+  return counted(targetLimit ?? 0, 'email');
+}
+
+/** How a limit is taken back: no guard does that by itself. */
+function backText({ kind, account, mailboxId: id, email, before: { targetLimit } }: Action, command: string): string[] {
+  if (kind !== 'limit' || typeof targetLimit !== 'number') return [];
+  return [`To undo this: \`${command} limit ${typedName({ account, id, email })} ${targetLimit}\`.`];
 }
 
 /** Others may have changed the mailbox between the question and the change. */
-function differenceOf({ before, openedAt }: Action, { warmup }: MailboxState): readonly string[] {
-  const { mode, status } = warmup?.answer ?? { mode: null, status: null };
-  if (openedAt === null || (before.mode === mode && before.status === status)) return [];
-  return [`Before that, somebody else had changed it to mode ${before.mode}, warm-up ${before.status}.`];
+function differenceOf({ kind, before, openedAt }: Action, shown: MailboxState): readonly string[] {
+  const { mode, status } = shown.warmup?.answer ?? { mode: null, status: null };
+  if (openedAt === null) return [];
+  if (before.mode !== mode || before.status !== status)
+    return [`Before that, somebody else had changed it to mode ${before.mode}, warm-up ${before.status}.`];
+  if (kind !== 'limit' || before.targetLimit === targetLimitOf(shown)) return [];
+  return [`Before that, somebody else had changed its target daily limit to ${before.targetLimit}.`];
 }

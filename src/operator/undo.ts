@@ -1,7 +1,8 @@
-// `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands. What others changed since
-// is left as it is.
+// `undo`: a person takes back what Warmwarden did by itself lately, where its claim still stands, and the limits that were
+// set through it. What others changed since is left as it is.
 
-import { type MailboxState, mailboxKey, typedName } from '../model/mailbox.ts';
+import type { Action } from '../model/action.ts';
+import { type MailboxKey, type MailboxState, mailboxKey, typedName } from '../model/mailbox.ts';
 import {
   type CommandOutcome,
   type OperatorCommands,
@@ -17,14 +18,16 @@ import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
 import { noChange, stopsAt } from './plan.ts';
+import { isInForce, type SetLimit, setLimitsIn } from './set-limits.ts';
 
 /** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
 const atATime = 3;
 
-/** A mailbox with the claims that are taken back. */
+/** A mailbox with the claims, and the limit, that are taken back. */
 interface Undoing {
   readonly mailbox: MailboxState;
   readonly claims: readonly Claim[];
+  readonly limit: SetLimit | null;
 }
 
 export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audited): OperatorCommands['undo'] {
@@ -32,10 +35,11 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   const carryOut = carryingOut(watchOf, rooms);
 
   /**
-   * The pause first, then the recovery that it stood on: each is ours again until it is taken back. Nothing twice, also
-   * when the API could not show yet that it was taken back; and nothing that Warmwarden did since this was planned.
+   * The pause first, then the recovery that it stood on: each is ours again until it is taken back. The limit last: it
+   * belongs to the mode before. Nothing twice, also when the API could not show yet that it was taken back; and nothing
+   * that Warmwarden did since this was planned.
    */
-  const undoOne = async ({ mailbox: { account, id }, claims }: Undoing, requester: Requester) => {
+  const undoOne = async ({ mailbox: { account, id }, claims, limit }: Undoing, requester: Requester) => {
     const messages: string[] = [];
     const left = new Set(claims.map(({ actionId }) => actionId));
     for (let mailbox = fleet.mailbox(account, id); mailbox; mailbox = fleet.mailbox(account, id)) {
@@ -48,6 +52,12 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
       const back = changeBack(claim);
       if (!back) return { result: 'failed' as const, messages: [...messages, noWayBack(mailbox, world.command)] };
       const outcome = await carryOut(mailbox, back, requester);
+      messages.push(...outcome.messages);
+      if (!succeeded(outcome)) return { result: 'failed' as const, messages };
+    }
+    const mailbox = limit && fleet.mailbox(account, id);
+    if (mailbox) {
+      const outcome = await carryOut(mailbox, limitBack(limit), requester);
       messages.push(...outcome.messages);
       if (!succeeded(outcome)) return { result: 'failed' as const, messages };
     }
@@ -66,11 +76,16 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   };
 
   /** Where we did something since then that is not ours any more. */
-  const othersChanged = async (since: EpochMs, ours: readonly Undoing[]): Promise<readonly string[]> => {
+  const othersChanged = (
+    confirmed: readonly Action[],
+    limits: ReadonlyMap<MailboxKey, SetLimit>,
+    ours: readonly Undoing[],
+  ): readonly string[] => {
     const stand = new Set(ours.map(({ mailbox: { account, id } }) => mailboxKey(account, id)));
-    const ended = (await store.confirmedSince(since)).filter(
-      ({ kind, account, mailboxId }) => kind !== 'restore' && !stand.has(mailboxKey(account, mailboxId)),
-    );
+    const ended = confirmed.filter(({ kind, by, account, mailboxId }) => {
+      const key = mailboxKey(account, mailboxId);
+      return !stand.has(key) && (kind === 'limit' ? limits.has(key) : !by && kind !== 'restore');
+    });
     return [
       ...new Set(ended.map(({ email }) => `${email}: not changed, because it has been changed or reversed since.`)),
     ];
@@ -79,16 +94,20 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   return async (request: UndoRequest) => {
     const now = world.clock.now();
     const since = now - request.sinceMs;
-    const left = await othersChanged(since, undoingsOf(fleet.mailboxes(), since));
+    const confirmed = await store.confirmedSince(since);
     // What is planned is what is there at this moment: nothing is awaited between here and the first change.
-    const ours = undoingsOf(fleet.mailboxes(), since);
+    const limits = setLimitsIn(confirmed);
+    const ours = undoingsOf(fleet.mailboxes(), since, limits);
+    const left = othersChanged(confirmed, limits, ours);
     if (ours.length === 0) {
       return noChange(
         `Nothing to undo: no change that Warmwarden made by itself since ${momentText(since)} is still in force.`,
         ...left,
       );
     }
-    const about = ours.map(({ mailbox: { account, id }, claims }) => [account, id, claims.map((one) => one.actionId)]);
+    const about = ours.map(({ mailbox: { account, id }, claims, limit }) => {
+      return [account, id, claims.map((one) => one.actionId), ...(limit ? [limit.set, limit.earlier] : [])];
+    });
     const stopped = stopsAt(
       { effect: [...ours.flatMap((one) => effectsOf(one, world.command)), ...left], about },
       request,
@@ -118,11 +137,17 @@ async function inTurn<Item, Value>(items: readonly Item[], work: (item: Item) =>
 }
 
 /** What is ours since then, mailbox by mailbox, each in the order of taking it back. */
-function undoingsOf(mailboxes: Iterable<MailboxState>, since: EpochMs): readonly Undoing[] {
+function undoingsOf(
+  mailboxes: Iterable<MailboxState>,
+  since: EpochMs,
+  limits: ReadonlyMap<MailboxKey, SetLimit>,
+): readonly Undoing[] {
   return [...mailboxes].flatMap((mailbox) => {
     const claim = mailbox.memory?.claim ?? null;
     const claims = [claim, claim?.under ?? null].filter((one) => one !== null).filter((one) => one.since >= since);
-    return claims.length === 0 ? [] : [{ mailbox, claims }];
+    const set = limits.get(mailboxKey(mailbox.account, mailbox.id)) ?? null;
+    const limit = set && isInForce(set, mailbox) ? set : null;
+    return claims.length === 0 && limit === null ? [] : [{ mailbox, claims, limit }];
   });
 }
 
@@ -132,11 +157,17 @@ function changeBack({ kind, actionId: undoes, previousMode }: Claim): Change | n
   return isWarmupMode(previousMode) ? { kind: 'mode', targetMode: previousMode, undoes } : null;
 }
 
-function effectsOf({ mailbox, claims }: Undoing, command: string): readonly string[] {
-  return claims.map((claim) => {
+/** The change that takes a limit back. */
+function limitBack({ set, earlier }: SetLimit): Change {
+  return { kind: 'limit', targetMode: null, targetLimit: earlier, undoesLimit: set };
+}
+
+function effectsOf({ mailbox, claims, limit }: Undoing, command: string): readonly string[] {
+  const backs = claims.map((claim) => {
     const back = changeBack(claim);
     return back ? effectOf(mailbox, back) : noWayBack(mailbox, command);
   });
+  return limit ? [...backs, effectOf(mailbox, limitBack(limit))] : backs;
 }
 
 function noWayBack(mailbox: MailboxState, command: string): string {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { readDocument } from '../config/document.ts';
 import { checkAgainst } from '../config/findings.ts';
 import { byPlace, type Finding, formatPath, formatProblem, type Problem } from '../config/problem.ts';
-import { cronComplaint, duration, truth } from '../config/scalars.ts';
+import { cronComplaint, duration, truth, whole } from '../config/scalars.ts';
 import { oneOf, optional, section } from '../config/section.ts';
-import { warmupModes } from '../model/policy.ts';
+import { largestLimit, warmupModes } from '../model/policy.ts';
 import { operations, type Parameter, parameterTypes, type Recipe, type RecipeSchedule } from '../model/recipe.ts';
 import { readValue } from './parameters.ts';
 import { checkSelect } from './select-check.ts';
@@ -15,6 +15,8 @@ export interface Step {
   readonly operation: (typeof operations)[number];
   readonly reason: string;
   readonly mode: (typeof warmupModes)[number] | null;
+  /** Emails a day. */
+  readonly limit: number | null;
   readonly forMs: number | null;
 }
 
@@ -44,6 +46,11 @@ const doSchema = section({
   operation: oneOf(operations),
   reason: line(200),
   mode: optional(oneOf(warmupModes), undefined, 'For the operation mode: the mode to set.'),
+  limit: optional(
+    whole(1, largestLimit),
+    undefined,
+    'For the operation limit: the target daily limit to set, emails a day.',
+  ),
   for: optional(duration(60_000), undefined, 'For the operation silence: how long.'),
 });
 
@@ -132,7 +139,7 @@ function selectFindings({ select, parameters = {}, do: step }: Written): readonl
   return problems.map((message) => finding(['select'], message));
 }
 
-const operationKeys = { mode: 'mode', for: 'silence' } as const;
+const operationKeys = { mode: 'mode', limit: 'limit', for: 'silence' } as const;
 
 function doFindings({ do: step }: Written): readonly Finding[] {
   if (!step) return [];
@@ -195,6 +202,7 @@ function build(written: Written, builtIn: boolean): Definition {
           operation: step.operation,
           reason: step.reason,
           mode: step.mode ?? null,
+          limit: step.limit ?? null,
           forMs: step.for ?? null,
         }
       : null,

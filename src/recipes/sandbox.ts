@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync } from 'node:sqlite';
 import { guardStateOf } from '../guard/state.ts';
-import type { StatsAnswer } from '../model/answers.ts';
+import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../model/answers.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import { domainOf, mailboxKey } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
@@ -95,12 +95,15 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf(verdict)),
   );
-  database.function('guard_state', pure, (account, id, verdict, memory) => {
+  database.function('guard_state', { ...pure, varargs: true }, (account, id, ...known) => {
     const key = mailboxKey(String(account), String(id));
     const { usual, others } = facts.nearLimitPpm;
+    const [verdict = null, memory = null, entry = null, detail = null] = known;
     const seen = {
       verdict: verdict === null ? null : { at: facts.now, answer: verdictOf(verdict) },
       memory: memory === null ? null : read<GuardMemory>(memory),
+      entry: { at: facts.now, answer: read<MailboxEntry>(entry) },
+      detail: detail === null ? null : { at: facts.now, answer: read<MailboxDetail>(detail) },
     };
     return guardStateOf(seen, others[key] ?? usual);
   });

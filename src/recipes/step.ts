@@ -8,7 +8,7 @@ import type { Step } from './definition.ts';
 
 /** The operator commands that a recipe may use, and the mailbox of a row. Passed in by the daemon. */
 export interface CommandAccess {
-  readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'refresh' | 'silenceAdd'>;
+  readonly commands: Pick<OperatorCommands, 'pause' | 'resume' | 'mode' | 'limit' | 'refresh' | 'silenceAdd'>;
   readonly mailbox: (account: string, id: string) => MailboxState | undefined;
 }
 
@@ -35,7 +35,8 @@ export async function performStep(
   { commands, mailbox }: CommandAccess,
   context: StepContext,
 ): Promise<RowOutcome> {
-  const operation = step.mode === null ? step.operation : `${step.operation} ${step.mode}`;
+  const target = step.mode ?? step.limit;
+  const operation = target === null ? step.operation : `${step.operation} ${target}`;
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
   if (context.approved && !context.approved.has(subjectOf(row)))
@@ -79,6 +80,9 @@ async function perform(
     case 'mode':
       if (step.mode === null) throw new Error('the operation mode has no mode');
       return commands.mode({ ...request, mode: step.mode });
+    case 'limit':
+      if (step.limit === null) throw new Error('the operation limit has no limit');
+      return commands.limit({ ...request, limit: step.limit });
     case 'refresh':
       return apply ? commands.refresh(request) : planned('Warmwarden will read all its data again.');
     case 'silence': {

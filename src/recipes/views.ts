@@ -68,7 +68,7 @@ const mailboxes: View = {
     column(
       'state',
       'ok, near_limit, over_limit, held, recovering, paused_by_guard, paused_by_others, not_running or not_judged',
-      'guard_state(m.account, m.mailbox_id, v.verdict, m.memory)',
+      'guard_state(m.account, m.mailbox_id, v.verdict, m.memory, e.answer, d.answer)',
     ),
     column('mode', 'the warm-up mode', "w.answer ->> '$.mode'"),
     column('warmup_status', "the status of the warm-up, in the API's words", "w.answer ->> '$.status'"),
@@ -206,10 +206,15 @@ const actions: View = {
   columns: [
     column('id', 'unique; sorts by time', 'a.id'),
     ...whoIn('a', "a.action ->> '$.email'"),
-    column('kind', 'recovery, pause, restore, resume or mode', "a.action ->> '$.kind'"),
+    column('kind', 'recovery, pause, restore, resume, mode or limit', "a.action ->> '$.kind'"),
     column('state', 'planned, open, confirmed, refused, unconfirmed or dropped', 'a.state'),
     column('asked_by', 'the person who requested it; NULL where Warmwarden decided it', "a.action ->> '$.by.name'"),
-    column('target_mode', 'the mode that it sets; NULL for a pause', "a.action ->> '$.targetMode'"),
+    column('target_mode', 'the mode that it sets; NULL where it sets none', "a.action ->> '$.targetMode'"),
+    column(
+      'target_limit',
+      'the target daily limit that it sets, emails a day; NULL where it sets none',
+      "a.action ->> '$.targetLimit'",
+    ),
     column('reason', 'why, in one word', "a.action ->> '$.verdict.reason'"),
     ...verdictColumns("(a.action -> '$.verdict')").filter(({ name }) => name !== 'bounces_until_breach'),
     column('mode_before', 'the mode before it', "a.action ->> '$.before.mode'"),

@@ -1,6 +1,6 @@
 // The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
 // recorder commits what comes out.
-import { accountConditions, mailboxListShort, mailboxMissing } from '../alert/account-rules.ts';
+import { accountConditions, mailboxListShort, mailboxMissing, nameUnlisted } from '../alert/account-rules.ts';
 import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
 import { changedByOthersEvent } from '../alert/changed-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
@@ -20,11 +20,12 @@ import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { missedMailboxes, noLongerMissed } from './missed.ts';
+import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
 import { othersOf } from './others.ts';
 import { isNearOrOver, outsideChanges } from './outside-changes.ts';
 import { PooledAlerts } from './pooled-alerts.ts';
 import type { RosterChanges } from './roster.ts';
+import { noLongerNamed, reportedMissing, unlistedNames } from './unlisted.ts';
 
 /** What one answer, or one outcome, brings. */
 export interface Happening {
@@ -68,7 +69,7 @@ export class AccountAlerts {
       ...(newest ? [actionFailedCondition(newest, context)] : []),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
-    const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
+    const event = acted && actedEvent(acted, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(outside, context);
     const events = [event, others].filter((one) => one !== null && one !== undefined);
@@ -101,8 +102,9 @@ export class AccountAlerts {
   /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */
   listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
     const { arrived, changed, left, missed, shortage } = changes;
-    const { account, selects, policyFor } = this.#options;
-    const { back, forgotten } = missedMailboxes(this.#own(), { arrived, selects, now });
+    const { account, selects, expects, policyFor } = this.#options;
+    const own = this.#own();
+    const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
     const [anyone] = left;
     const conditions = [
       ...changed.flatMap((mailbox) =>
@@ -111,11 +113,24 @@ export class AccountAlerts {
       mailboxListShort(account, shortage),
       ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
       ...back.map((mailbox) => mailboxMissing(mailbox, false)),
+      ...this.#unlisted(changes, own),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
-    const ends = [leave(this.#without(left), now), leave(forgotten, now, noLongerMissed)];
+    const ends = [
+      leave(this.#without(left), now),
+      leave(forgotten, now, noLongerMissed),
+      leave(noLongerNamed(own, expects()), now, notNamed),
+    ];
     const all = ends.reduce(bothChanges, this.#step(conditions, now));
     return { ...all, transitions: all.transitions.map((one) => this.#asListed(one)) };
+  }
+
+  /** Of each name that the configuration has. A mailbox that was listed before is reported under its id. */
+  #unlisted({ unlisted, missed }: RosterChanges, own: readonly Alert[]): readonly Condition[] {
+    if (unlisted === null) return [];
+    const { account, expects } = this.#options;
+    const fresh = new Set(unlistedNames(unlisted, [...missed, ...reportedMissing(own)]));
+    return expects().map((name) => nameUnlisted(account, name, fresh.has(name)));
   }
 
   #asListed(transition: Transition): Transition {
@@ -153,15 +168,14 @@ export class AccountAlerts {
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
-    const { account, pageUrl, writable, staleBefore, staleMeasurement, rules, words } = this.#options;
+    const { account, pageUrl, writable, staleBefore, staleMeasurement, rules } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
     const mayWrite = policy.enforce && writesOff === null && writable();
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     const command = this.#command;
     const stale = { staleBefore: staleBefore(), staleMeasurement };
-    const usualWords = [...words.running, ...words.paused];
-    const data = { ...stale, usualWords, before: null, rules: rules(), neighbours, others };
+    const data = { ...stale, before: null, rules: rules(), neighbours, others };
     return { now, policy, mayWrite, writesOff, ...data, pageUrl, command };
   }
 

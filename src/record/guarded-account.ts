@@ -27,6 +27,8 @@ export interface GuardedAccount {
   readonly account: string;
   readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  /** The mailboxes that the configuration names one by one, by address or id. */
+  readonly expects: () => readonly string[];
   readonly words: StatusWords;
   /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;

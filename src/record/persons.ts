@@ -2,6 +2,7 @@
 import type { Action, Person } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import { isWarmupMode, maxPerDay } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
 import type { RecorderRooms } from './guarded-account.ts';
@@ -13,17 +14,36 @@ export type PersonsChange = WantedChange & { readonly by: Person };
 /** Why a change is dropped that would take back what is no longer ours. */
 export const changedByOthers = 'not changed, because somebody else has changed it since';
 
-/** Whether we still claim what an action of ours changed, on what was seen last. */
-export function isClaimed(actionId: string, { memory, warmup }: MailboxState): boolean {
+/** Whether what a change takes back still stands, on what was seen last. A change that takes nothing back always may be made. */
+export function mayTakeBack(
+  { undoes, undoesLimit }: Pick<Action, 'undoes' | 'undoesLimit'>,
+  { memory, warmup }: MailboxState,
+): boolean {
+  if (undoesLimit !== undefined) return warmup?.answer.config.targetDailyLimit === undoesLimit;
+  if (undoes === undefined) return true;
   const claim = memory?.claim;
-  if (claim?.actionId !== actionId) return false;
+  if (claim?.actionId !== undoes) return false;
   // The memory knows of another mode once it is judged; the look shows it before.
   return claim.kind === 'pause' || warmup?.answer.mode === 'recovery';
 }
 
 /**
- * Plans a person's change. What the guard had planned gives way to it; a POST that may be under way does not. A sentence
- * that says why instead, when nothing may be written or the mailbox is gone.
+ * Why the target daily limit that a change sets is refused, in a sentence: it is above what the mode allows. null: it is
+ * not, or the mode is unknown, so that only the API can say.
+ */
+export function aboveMaximum(
+  { targetLimit }: Pick<Action, 'targetLimit'>,
+  { warmup }: Pick<MailboxState, 'warmup'>,
+): string | null {
+  const mode = warmup?.answer.mode ?? null;
+  if (targetLimit === undefined || !isWarmupMode(mode) || targetLimit <= maxPerDay[mode]) return null;
+  return `${targetLimit} emails a day is above the maximum of ${mode} mode, which is ${maxPerDay[mode]} emails a day`;
+}
+
+/**
+ * Plans a person's change. What the guard had planned gives way to it, unless it is a limit: that settles nothing that
+ * the guard acts on. A POST that may be under way does not give way. A sentence that says why instead, when nothing may
+ * be written or the mailbox is gone.
  */
 export function planForPerson(
   rooms: RecorderRooms,
@@ -38,10 +58,9 @@ export function planForPerson(
     const off = fleet.writesOffOver(account, id, now);
     if (off) return writesAreOff(off, world.command);
     const current = mailbox.action;
-    if (isActive(current) && (current.state === 'open' || current.by)) {
-      return `Another change of ${email} is in progress. Try again in a minute.`;
-    }
-    if (change.undoes !== undefined && !isClaimed(change.undoes, mailbox)) return `${email}: ${changedByOthers}.`;
+    const obstacle = obstacleTo(change, current, email);
+    if (obstacle !== null) return obstacle;
+    if (!mayTakeBack(change, mailbox)) return `${email}: ${changedByOthers}.`;
     const detail = `${change.by.name} requested something else`;
     const displaced = isActive(current) ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
@@ -51,6 +70,16 @@ export function planForPerson(
     fleet.putMailbox({ ...mailbox, action: planned });
     return planned;
   });
+}
+
+/** The action that a person's change may not displace, in a sentence; null where there is none. */
+function obstacleTo({ kind }: PersonsChange, current: Action | null, email: string): string | null {
+  if (!isActive(current)) return null;
+  const waits = current.state === 'refused' || current.state === 'unconfirmed';
+  if (kind === 'limit' && waits)
+    return `${email}: the last action of the guard has not taken effect. Pause the warm-up or set the mode first.`;
+  if (kind !== 'limit' && !current.by && current.state !== 'open') return null;
+  return `Another change of ${email} is in progress. Try again in a minute.`;
 }
 
 /** A person need not wait for the first verdict. */

@@ -21,10 +21,11 @@ export function isActive(action: Action | null): action is Action {
 
 /** Whether the warm-up is as the action wants it. A pause or a resume also shows as a new word that is not its contrary. */
 export function showsChange(
-  action: Pick<Action, 'kind' | 'targetMode' | 'before'>,
+  action: Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'before'>,
   warmup: WarmupAnswer,
   words: StatusWords,
 ): boolean {
+  if (action.targetLimit !== undefined) return warmup.config.targetDailyLimit === action.targetLimit;
   if (action.targetMode !== null) return warmup.mode === action.targetMode;
   const [wanted, contrary] =
     action.kind === 'pause' ? (['paused', 'running'] as const) : (['running', 'paused'] as const);
@@ -85,7 +86,7 @@ export function planAfter({ mailbox, verdict, enforce, writable, now, newId }: P
 }
 
 /** A change, and who asked for it. */
-export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'by' | 'undoes'>;
+export type WantedChange = Pick<Action, 'kind' | 'targetMode' | 'targetLimit' | 'by' | 'undoes' | 'undoesLimit'>;
 
 /** An id that sorts by time; `chance` in [0, 1) tells apart what begins in the same millisecond. */
 export function actionId(now: EpochMs, chance: number): string {

@@ -117,7 +117,12 @@ export class Recorder {
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
       const warmup = mailbox.warmup?.answer;
       const status = warmup?.status ?? null;
-      const before = { mode: warmup?.mode ?? null, status, run: mailbox.verdict?.answer.run ?? 'unknown' };
+      const before = {
+        mode: warmup?.mode ?? null,
+        status,
+        run: mailbox.verdict?.answer.run ?? 'unknown',
+        targetLimit: warmup?.config.targetDailyLimit ?? null,
+      };
       const now = this.#rooms.world.clock.now();
       if (!this.maySend(action)) {
         await this.#drop(mailbox, action, notEnforced);
@@ -194,9 +199,10 @@ export class Recorder {
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, async () => {
       const { fleet, store } = this.#rooms;
-      const { account, selects } = this.#options;
+      const { account, selects, expects } = this.#options;
       const known = [...fleet.mailboxesOf(account)];
-      const changes = compareRoster({ account, known, list, selects, absentSince: this.#absentSince });
+      const expected = { selects, expects: expects() };
+      const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
       await turnAfter(list.answer.mailboxes);
       const arrived = await this.#remembering(changes);

@@ -5,6 +5,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 import { newMailbox } from './observe.ts';
 import { replacedOf } from './returning.ts';
+import { unlistedNames } from './unlisted.ts';
 
 /** A mailbox is gone when this many lists in a row were without it. */
 const listsUntilGone = 2;
@@ -26,6 +27,8 @@ export interface RosterChanges {
   readonly gone: readonly MailboxState[];
   /** Those of `gone` that have not come back under another id. */
   readonly missed: readonly MailboxState[];
+  /** Names of the configuration that are no mailbox's; null when the list can't say. */
+  readonly unlisted: readonly string[] | null;
   /** Why the list is not believed to be whole; null when it is. */
   readonly shortage: ListShortage | null;
   /** Whose entry gives a reason to ask at once, and for what. */
@@ -52,6 +55,8 @@ export interface Roster {
   readonly known: readonly MailboxState[];
   readonly list: Observed<MailboxList>;
   readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  /** The mailboxes that the configuration names one by one. */
+  readonly expects: readonly string[];
   /** Since when a mailbox is absent, by id. */
   readonly absentSince: ReadonlyMap<string, EpochMs>;
 }
@@ -60,7 +65,7 @@ export interface Roster {
  * What a list changes. A truncated list says nothing about those who are not in it. A mailbox that the configuration
  * no longer selects has left, whatever the list says.
  */
-export function compareRoster({ account, known, list, selects, absentSince }: Roster): RosterChanges {
+export function compareRoster({ account, known, list, selects, expects, absentSince }: Roster): RosterChanges {
   const at = list.at;
   const ours = known.filter(selects);
   const excluded = known.filter((mailbox) => !selects(mailbox));
@@ -84,7 +89,8 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
   const listed = list.answer.mailboxes.length;
   if (list.answer.truncated) {
     const shortage = { listed, missing: [], truncated: true };
-    return { arrived, changed, absent: [], left: excluded, gone: [], missed: [], shortage, stirred };
+    const nobody = { absent: [], left: excluded, gone: [], missed: [], unlisted: null };
+    return { arrived, changed, ...nobody, shortage, stirred };
   }
   const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
@@ -100,5 +106,6 @@ export function compareRoster({ account, known, list, selects, absentSince }: Ro
   const missed = gone.filter(({ id }) => !replaced.has(id));
   const lacking = absent.filter(({ id }) => !replaced.has(id));
   const shortage = doubtful && lacking.length > 0 ? { listed, missing: lacking, truncated: false } : null;
-  return { arrived, changed, absent, left: [...excluded, ...gone], gone, missed, shortage, stirred };
+  const unlisted = unlistedNames(expects, [...list.answer.mailboxes, ...absent]);
+  return { arrived, changed, absent, left: [...excluded, ...gone], gone, missed, unlisted, shortage, stirred };
 }

@@ -123,14 +123,20 @@ export function confirm(
   const { status, mode } = warmup.answer;
   const rows = before.stats?.answer.rows ?? null;
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now };
-  const { kind, by, targetMode } = before.action;
-  const detail = targetMode === null ? `read back: status ${status}` : `read back: mode ${mode}`;
+  const { kind, by } = before.action;
+  const detail = `read back: ${readBackText(before.action, warmup.answer)}`;
   const action = actionAfter(before.action, { kind: 'confirmed', detail, at: now });
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
   const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterOperatorChange(known, done, sight);
   return { ...before, warmup, memory, action };
+}
+
+/** The part of the answer that the action is about. */
+function readBackText({ targetMode, targetLimit }: Action, { mode, status, config }: WarmupAnswer): string {
+  if (targetLimit !== undefined) return `target daily limit ${config.targetDailyLimit}`;
+  return targetMode === null ? `status ${status}` : `mode ${mode}`;
 }
 
 function daysOf(verdict: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {

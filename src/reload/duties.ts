@@ -2,7 +2,7 @@
 import { leave } from '../alert/engine.ts';
 import type { AccountConfig } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
-import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
+import { expectedNames, policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
@@ -159,6 +159,7 @@ export class Duties {
         statsIntervalMinMs: poll.statsIntervalMinMs,
         policyFor: (mailbox) => resolvePolicy(now(), mailbox),
         selects: (mailbox) => selects(now(), mailbox),
+        expects: () => expectedNames(now()),
         words: answers.statusWords,
         pageUrl: this.#pageUrl,
         rules: () => this.#live.config.alerts.rules,

@@ -8,7 +8,6 @@ import type { EpochMs } from '../model/time.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
-import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionJson, decisionJson } from './json-answers.ts';
 import { mailboxName, type Parameter, readQuery } from './query.ts';
 import { refusalJson } from './refusals.ts';
@@ -70,7 +69,6 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       mode: warmup?.answer.mode ?? null,
       claim: claim ? { kind: claim.kind, since: iso(claim.since) } : null,
       former_ids: memory?.formerIds ?? [],
-      recent_emails: recentEmailSentences(warmup),
     },
     decisions: decisions.map((decision) => ({
       ...decisionJson(decision, explainVerdict),
@@ -80,6 +78,7 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
     actions: actions.map((action) => ({
       ...actionJson(action, explainVerdict),
       target_mode: action.targetMode,
+      target_limit: action.targetLimit ?? null,
       by: action.by,
       causes: action.causes,
       text: actionText(action, action.plannedAt),

@@ -142,10 +142,22 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     };
   }
   const critical = firing.filter((alert) => alert.severity === 'critical').length;
-  const allFine = total === 1 ? 'The one mailbox is OK.' : `All ${mailboxes(total)} are OK.`;
-  const states = sweepSentence(facts) ?? (counts.ok === total ? allFine : stateSentence(counts));
-  const sentence = critical === 0 ? states : `${counted(critical, 'critical alert')}. ${states}`;
+  const states = counts.ok === total ? allFine(total, critical) : stateSentence(counts);
+  const known = counts.not_judged < total ? [states] : [];
+  const sweep = sweepSentence(facts);
+  const parts = [
+    ...(critical === 0 ? [] : [`${counted(critical, 'critical alert')}.`]),
+    ...(sweep === null ? [states] : [sweep, ...known]),
+  ];
+  const sentence = parts.join(' ');
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
+}
+
+/** OK is what no critical alert is about: beside one, only the bounces are said to be fine. */
+function allFine(total: number, critical: number): string {
+  if (critical > 0)
+    return total === 1 ? 'The one mailbox is below its limit.' : `All ${mailboxes(total)} are below their limits.`;
+  return total === 1 ? 'The one mailbox is OK.' : `All ${mailboxes(total)} are OK.`;
 }
 
 function toneOf(facts: HeadlineFacts, critical: number): Tone {
@@ -190,7 +202,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (counts.paused_by_guard > 0)
     return 'No mailbox is over its limit any more. Clean the recipient list of each paused mailbox, then resume its warm-up: Warmwarden never does that by itself.';
   if (counts.recovering > 0) return 'Nothing to do now: Warmwarden has acted and keeps watching.';
-  if (judgingOf(sweeps).length > 0)
+  if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
     return 'Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.';
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
 }
@@ -200,14 +212,10 @@ function judgingOf(sweeps: readonly SweepProgress[]): readonly SweepProgress[] {
   return sweeps.filter(({ part }) => part === 'judging');
 }
 
-/** How far the first sweep is, and what is known of those who were read; null when none goes on. */
-function sweepSentence({ counts, sweeps, now }: HeadlineFacts): string | null {
+/** How far the first sweep is; null when none goes on. */
+function sweepSentence({ sweeps, now }: HeadlineFacts): string | null {
   const judging = judgingOf(sweeps);
-  if (judging.length === 0) return null;
-  const unread = judging.reduce((sum, { mailboxes, read }) => sum + mailboxes - read, 0);
-  const known = { ...counts, not_judged: Math.max(0, counts.not_judged - unread) };
-  const isAnyKnown = Object.values(known).some((count) => count > 0);
-  return `${sweepsText(judging, now)}.${isAnyKnown ? ` ${stateSentence(known)}` : ''}`;
+  return judging.length === 0 ? null : `${sweepsText(judging, now)}.`;
 }
 
 /** "1 mailbox paused by Warmwarden, 2 in recovery, 9 OK": the first part names what is counted. */

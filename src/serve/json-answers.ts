@@ -87,6 +87,7 @@ function accountJson(account: AccountState, sweep: SweepProgress | undefined, no
     key_rejected: account.keyRejected,
     writable: account.writable,
     listed: account.listed,
+    unlisted: account.unlisted,
     health: account.health,
     queue_length: account.queueLength,
     oldest_due_at: iso(account.oldestDueAt),

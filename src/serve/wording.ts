@@ -3,11 +3,10 @@ import type { Ppm } from '../model/policy.ts';
 import { percent } from '../model/rate.ts';
 import { roughSpanText } from '../wording/phrases.ts';
 
-let hundredths: Intl.NumberFormat | undefined;
+const hundredths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 
 /** 1.54 %, with a space that does not break. */
 export function share(ppm: Ppm): string {
-  hundredths ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
   return `${hundredths.format(percent(ppm))}\u00a0%`;
 }
 

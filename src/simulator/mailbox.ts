@@ -4,7 +4,7 @@ import { type DayRow, dayMs, emptyRow, healthScore, maxStatsDays } from './day-r
 import { type Affliction, type Bounce, Outcomes } from './outcome.ts';
 import { rampDayFor } from './ramp.ts';
 import type { Incident, MailboxSpec, Provider } from './scenario.ts';
-import { type ConfigChange, dailyLimit, planDay, type WarmupConfig } from './warmup-config.ts';
+import { type ConfigChange, configAfter, dailyLimit, planDay, type WarmupConfig } from './warmup-config.ts';
 
 /** An email that was sent, as far as its fate is known. */
 export interface SentMail {
@@ -78,6 +78,7 @@ export class Mailbox {
     this.#config = {
       mode: spec.mode,
       targetDailyLimit: null,
+      targetSetIn: null,
       replyRate: 30,
       threadRate: 20,
       weekdaysOnly: spec.weekdaysOnly ?? true,
@@ -174,7 +175,7 @@ export class Mailbox {
   configure(change: ConfigChange): void {
     const before = this.#config;
     const limit = this.dailyLimit;
-    this.#config = { ...before, ...change };
+    this.#config = configAfter(before, change);
     if (this.#config.mode !== before.mode) {
       this.#rampDay = rampDayFor(this.#config.mode, limit);
       this.#changedOn = this.#today.day;

@@ -25,10 +25,11 @@ export const bounceLimitPercent: Readonly<Record<WarmupMode, number>> = {
 /** The document does not say how long a ramp takes; four weeks is what warm-up services advise. */
 const rampDays = 28;
 
-/** Emails a day on day `rampDay` (from 0) of a mode's ramp. */
-export function rampLimit(mode: WarmupMode, rampDay: number): number {
+/** Emails a day on day `rampDay` (from 0) of a mode's ramp to its maximum, or to a `target` above that. */
+export function rampLimit(mode: WarmupMode, rampDay: number, target = 0): number {
   const { start, max } = modeRamps[mode];
-  return Math.floor(start + ((max - start) * Math.min(rampDay, rampDays)) / rampDays);
+  const end = Math.max(max, target);
+  return Math.floor(start + ((end - start) * Math.min(rampDay, rampDays)) / rampDays);
 }
 
 /**

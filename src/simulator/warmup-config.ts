@@ -7,6 +7,8 @@ export interface WarmupConfig {
   readonly mode: WarmupMode;
   /** Emails a day that somebody set; null follows the mode's maximum. */
   readonly targetDailyLimit: number | null;
+  /** The mode in which somebody set it; null when nobody did. */
+  readonly targetSetIn: WarmupMode | null;
   /** Percent. */
   readonly replyRate: number;
   /** Percent. */
@@ -19,19 +21,27 @@ export interface WarmupConfig {
 }
 
 /** What a caller may change. */
-export type ConfigChange = Partial<Omit<WarmupConfig, 'threadRate' | 'weekdaysOnly'>>;
+export type ConfigChange = Partial<Omit<WarmupConfig, 'targetSetIn' | 'threadRate' | 'weekdaysOnly'>>;
 
 const hourMs = 3_600_000;
 
-/** Emails a day that the warm-up aims at. */
-export function targetLimit(config: WarmupConfig): number {
-  const { max } = modeRamps[config.mode];
-  return Math.min(config.targetDailyLimit ?? max, max);
+/** The settings after a change. */
+export function configAfter(before: WarmupConfig, change: ConfigChange): WarmupConfig {
+  const after = { ...before, ...change };
+  return change.targetDailyLimit === undefined ? after : { ...after, targetSetIn: after.mode };
 }
 
-/** Emails a day on a day of the ramp. */
+/** Emails a day that the warm-up aims at: as somebody set it, above the mode's maximum too, until the mode changes. */
+export function targetLimit({ mode, targetDailyLimit: set, targetSetIn }: WarmupConfig): number {
+  const { max } = modeRamps[mode];
+  if (set === null) return max;
+  return targetSetIn === mode ? set : Math.min(set, max);
+}
+
+/** Emails a day on a day of the ramp, which rises to the mode's maximum, or to what somebody set above it. */
 export function dailyLimit(config: WarmupConfig, rampDay: number): number {
-  return Math.min(rampLimit(config.mode, rampDay), targetLimit(config));
+  const target = targetLimit(config);
+  return Math.min(rampLimit(config.mode, rampDay, target), target);
 }
 
 /** A stretch of a day that is to be filled with emails. */

@@ -117,7 +117,7 @@ export class Store {
     });
   }
 
-  /** What the guard did by itself since a moment and what was read back, oldest first. */
+  /** What the guard and people changed since a moment and what was read back, oldest first. */
   confirmedSince(since: EpochMs): Promise<readonly Action[]> {
     return this.#gate.read(async (db) => {
       const rows = await db
@@ -127,7 +127,7 @@ export class Store {
         .where('state', '=', 'confirmed')
         .orderBy('planned_at')
         .execute();
-      return rows.map(storedAction).filter(({ by }) => !by);
+      return rows.map(storedAction);
     });
   }
 

@@ -15,6 +15,9 @@ const readOnlyForMs = hourMs;
 /** While requests succeeded within this time, one mailbox that is not answered is no outage. */
 const silenceMs = minuteMs;
 
+/** So many names stand in a line of the log. */
+const namesLogged = 20;
+
 /** What a request was for. mailbox is the address; null for the list. */
 export interface RequestAbout {
   readonly route: Route;
@@ -67,6 +70,7 @@ export class AccountHealth {
       throttledLastHour: 0,
       watchedSince: parts.world.clock.now(),
       listed: false,
+      unlisted: [],
       health: 'unknown',
       apiHealth: { status: null, clockAheadMs: null },
       queueLength: 0,
@@ -109,9 +113,17 @@ export class AccountHealth {
     );
   }
 
-  listRead(): void {
-    this.#state = { ...this.#state, listed: true };
+  /** A list was taken in. `unlisted`: the names of the configuration that it lacks; null when it can't say. */
+  listRead(unlisted: readonly string[] | null): void {
+    const was = this.#state;
+    this.#state = { ...was, listed: true, unlisted: unlisted ?? was.unlisted };
     this.publish();
+    if (unlisted === null || unlisted.join() === was.unlisted.join()) return;
+    const { log } = this.#parts.world;
+    const about = { account: was.name, unlisted: unlisted.length, mailboxes: unlisted.slice(0, namesLogged) };
+    if (unlisted.length > 0)
+      log.warn(about, 'the configuration includes mailboxes that the mailbox list does not have');
+    else log.info({ account: was.name }, 'the mailbox list has every mailbox that the configuration includes by name');
   }
 
   /** A request with the key succeeded. True when the account was failing before. */

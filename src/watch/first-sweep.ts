@@ -166,8 +166,9 @@ export class FirstSweep {
     const { account, fleet, world } = this.#parts;
     const mailboxes = fleet.mailboxCount(account);
     const unread = this.#unread[this.#part];
-    // With all of it read, a second look is waited for.
-    const leftMs = unread.polls > 0 ? this.#leftMs(this.#part) : secondLooksMs;
+    // With all of it read, what is left to be read soon is waited for, or a second look.
+    const next = unread.polls > 0 ? this.#part : 'details';
+    const leftMs = this.#unread[next].polls > 0 ? this.#leftMs(next) : secondLooksMs;
     return {
       account,
       since: this.#since,

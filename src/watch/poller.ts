@@ -155,6 +155,6 @@ export class Poller {
       const counts = { mailboxes: mailboxes.length, arrived: arrived.length, left: left.length };
       world.log.info({ account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
     }
-    health.listRead();
+    health.listRead(changes.unlisted);
   }
 }

@@ -190,7 +190,12 @@ export function actionText(action: Action, now: EpochMs, zone = 'UTC'): string {
 }
 
 /** What was done and by whom, and what it is called while it is not done. */
-function namesOf({ kind, targetMode, by }: Action): { readonly done: string; readonly noun: string } {
+function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done: string; readonly noun: string } {
+  if (targetLimit !== undefined) {
+    const limit = `limit of ${counted(targetLimit, 'email')} a day`;
+    const who = by?.name ?? 'Warmwarden';
+    return { done: `${capital(limit)} set by ${who}`, noun: `the ${limit} that ${who} requested` };
+  }
   const mode = targetMode === null ? '' : ` to ${targetMode} mode`;
   const pause = kind === 'pause';
   const noun = mode ? `switch${mode}` : pause ? 'pause' : 'resume';

@@ -36,7 +36,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_acted: {
     means:
       'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or a burst of its emails bounced (an emergency in any mode).',
-    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks.',
+    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history.',
     todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
   restored: {
@@ -63,7 +63,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   recovery_without_effect: {
     means: 'One day after the switch to recovery mode, the daily limit is still over 15 emails.',
     done: 'Nothing more. The mailbox is in recovery mode, but that does not slow it down.',
-    todo: 'Lower the target daily limit in the mailbox app, or pause the warm-up: `warmwarden pause MAILBOX`.',
+    todo: 'Lower the target daily limit: `warmwarden limit MAILBOX 15`. Warmwarden reads it back and leaves it as you set it, also when it restores the earlier mode. If that has no effect either, pause the warm-up: `warmwarden pause MAILBOX`.',
   },
   restore_overdue: {
     means:
@@ -119,17 +119,11 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: readsOn,
     todo: 'Connect it again in the mailbox app. The message has the error.',
   },
-  mailbox_status_unknown: {
-    means:
-      'Two answers in a row show a status of the mailbox that Warmwarden does not know, such as "suspended" or "locked". A status that sounds like a lost connection fires mailbox_disconnected instead. The alert ends with a known status.',
-    done: 'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
-    todo: 'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_status_unknown.known.',
-  },
   mailbox_missing: {
     means:
-      'The mailbox was missing from two lists of the account in a row, so Warmwarden no longer watches it. The alert ends when the mailbox is back, or after a week.',
-    done: 'Warmwarden keeps its history and its claim.',
-    todo: 'If somebody removed it, do nothing. Otherwise look for it in the mailbox app.',
+      'The mailbox was missing from two lists of the account in a row, so Warmwarden does not watch it. Either it was in the list before, or the configuration includes it by its address or id. The alert ends when the mailbox is in the list, when the configuration no longer includes it by name, or, for any other mailbox, after a week.',
+    done: 'Warmwarden keeps the history and the claim of a mailbox that it watched before.',
+    todo: 'If somebody removed it, do nothing, or remove it from the include list. Otherwise look for it in the mailbox app. If it never was in the list, check the spelling in the include list, and whether the key can see the mailbox.',
   },
   mailbox_list_short: {
     means: 'The mailbox list lost over a fifth of the mailboxes of its account, or says that it is incomplete.',

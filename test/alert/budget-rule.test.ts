@@ -18,6 +18,7 @@ const account = (forecast: Forecast | null): AccountState => ({
   throttledLastHour: 0,
   watchedSince: 0,
   listed: forecast !== null,
+  unlisted: [],
   health: 'ok',
   apiHealth: { status: 'ok', clockAheadMs: 0 },
   queueLength: 0,

@@ -78,9 +78,9 @@ describe('recovery_without_effect', () => {
     expect(active(rule, recovering(40), dayMs)).toBe(true);
     expect(active(rule, recovering(16), dayMs)).toBe(true);
     expect(active(rule, recovering(15), dayMs)).toBe(false);
-    expect(conditionOf(rule, recovering(40), dayMs).facts.sentences.join(' ')).toContain(
-      'still 40 emails, over the 15',
-    );
+    const { sentences } = conditionOf(rule, recovering(40), dayMs).facts;
+    expect(sentences.join(' ')).toContain('still 40 emails, over the 15');
+    expect(sentences.join(' ')).toMatch(/`warmwarden limit acme\/\S+ 15`.*`warmwarden pause acme\/\S+`/);
   });
 
   test('says nothing about a daily limit that is not told, and is no matter of pauses or of others', () => {

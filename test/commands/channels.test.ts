@@ -83,7 +83,7 @@ test('a channel that nobody answers at, and one that does not exist', async () =
   const none = await channels('test', 'nobody');
   expect([none.code, none.stderr]).toEqual([
     2,
-    'No channel is called nobody: there are ops, hook, plain, am, fix, dead.\n',
+    'No channel is called nobody; configured: ops, hook, plain, am, fix, dead.\n',
   ]);
 });
 

@@ -49,6 +49,7 @@ const table: readonly Row[] = [
   { words: 'pause', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
   { words: 'resume', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
   { words: 'mode', args: [...mailbox, 'slow', ...reason], wrong: [...mailbox, 'unheard'], alone: 1, changes: true },
+  { words: 'limit', args: [...mailbox, '12', ...reason], wrong: [...mailbox, '0'], alone: 1, changes: true },
   { words: 'undo', args: ['--since', '1h', ...reason], wrong: [], alone: 1, changes: true },
   { words: 'token new', args: ['bot', '--role', 'viewer'], wrong: ['bot', '--role', 'king'], alone: 0 },
   { words: 'recipes list', alone: 0 },
@@ -139,7 +140,7 @@ async function run(line: string | readonly string[], config: string) {
   const argv = typeof line === 'string' ? line.split(' ') : line;
   const url = config === 'alone' ? 'http://127.0.0.1:9' : simulator.url;
   const filled = argv.map((word) => (word === 'SIMULATOR' ? url : (known.get(word) ?? word)));
-  const configured = !['token', 'decide', 'simulator'].includes(filled[0] ?? '');
+  const configured = !['decide', 'simulator'].includes(filled[0] ?? '');
   return commandLine(configured ? [...filled, '--config', configOf(config)] : filled);
 }
 
@@ -164,7 +165,7 @@ const commands = wordsOf(await allCommands()).filter((words) => !words.startsWit
 
 test('run ends with 3, too, when its store belongs to a newer version', async () => {
   const { code, stderr } = await run(['run'], 'newer');
-  expect([code, stderr]).toEqual([3, expect.stringMatching(/^warmwarden: The store has schema version 9999, /)]);
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/^The store has schema version 9999, /)]);
 });
 
 test('the table has every command, and every command that prints facts has a shape', () => {
@@ -245,6 +246,8 @@ const unknown: readonly (readonly string[])[] = [
   ['explain', 'nobody@x.example'],
   ['history', '--mailbox', 'nobody@x.example'],
   ['pause', 'nobody@x.example', '--yes'],
+  ['limit', 'nobody@x.example', '12', '--yes'],
+  ['limit', 'MAILBOX', '99', '--yes'],
   ['contest', 'release', 'nobody@x.example', '--yes'],
   ['recipes', 'run', 'nothing'],
   ['writes', 'off', '--account', 'nobody', '--yes', ...reason],

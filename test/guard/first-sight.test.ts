@@ -12,6 +12,7 @@ import { defaultPolicy, warmupModes } from '../../src/model/policy.ts';
 import { dayMs, hourMs, utcDate } from '../../src/model/time.ts';
 import type { GuardMemory } from '../../src/model/verdict.ts';
 import { judgeMailbox, newMailbox } from '../../src/record/observe.ts';
+import { mailbox } from '../serve/example-fleet.ts';
 import { daysUpTo, now, times, today } from './samples.ts';
 import { rowsUpTo } from './situations.ts';
 
@@ -49,7 +50,9 @@ describe('a mailbox that is found in recovery mode with a breach', () => {
     const { verdict, memory } = byDaemon('recovery', sixIn97, now);
     expect(verdict).toMatchObject({ action: 'none', reason: 'insufficient_evidence', sent: 97, bounced: 6 });
     expect(verdict).toMatchObject({ windowDays: 7, bouncesUntilBreach: 1, foundUntil: now + 7 * dayMs });
-    expect(guardStateOf({ verdict: { at: now, answer: verdict }, memory }, 800_000)).toBe('over_limit');
+    expect(
+      guardStateOf({ ...mailbox('m1', 'a@b.example'), verdict: { at: now, answer: verdict }, memory }, 800_000),
+    ).toBe('over_limit');
   });
 
   const later = (ms: number, bounces: number) => {

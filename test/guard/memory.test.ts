@@ -394,6 +394,10 @@ describe('a change by a person through Warmwarden', () => {
     expect(memory).toMatchObject({ mode: 'slow', claim: null, reversals: [now] });
   });
 
+  test('that sets a limit changes nothing that the guard remembers: the recovery stays ours, the evidence stays', () => {
+    expect(afterOperatorChange(recovered, done('limit'), sight('recovery', 'running'))).toEqual(recovered);
+  });
+
   test('twice within a day is a quarrel that the guard does not enter', () => {
     const again = { ...recovered, reversals: [now - 1] };
     expect(isContested(afterOperatorChange(again, done('mode'), sight('slow', 'running')), now)).toBe(true);

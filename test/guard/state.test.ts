@@ -4,12 +4,15 @@ import { guardStateOf } from '../../src/guard/state.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
 import type { Claim } from '../../src/model/verdict.ts';
+import { mailbox } from '../serve/example-fleet.ts';
 import { daysUpTo, now, situation, times, today } from './samples.ts';
+
+const connected = mailbox('m1', 'a@b.example');
 
 function stateOf(mode: string, days: readonly (readonly [number, number])[], change: Partial<Policy> = {}) {
   const policy = { ...defaultPolicy, ...change };
   const answer = judge(policy, situation({ mode, rows: daysUpTo(today, ...days) }));
-  return guardStateOf({ verdict: { at: now, answer }, memory: null }, policy.nearLimitPpm);
+  return guardStateOf({ ...connected, verdict: { at: now, answer }, memory: null }, policy.nearLimitPpm);
 }
 
 test('a rate over the limit with too few bounces to act is over_limit, at the limit near_limit', () => {
@@ -32,8 +35,25 @@ test('in a recovery of ours, over the limit says more than recovering', () => {
   const of = (bounced: number) => {
     const rows = daysUpTo(today, ...times(6, 15), [15, bounced]);
     const answer = judge(defaultPolicy, situation({ mode: 'recovery', rows, claim }));
-    return guardStateOf({ verdict: { at: now, answer }, memory }, defaultPolicy.nearLimitPpm);
+    return guardStateOf({ ...connected, verdict: { at: now, answer }, memory }, defaultPolicy.nearLimitPpm);
   };
   expect(of(0)).toBe('recovering');
   expect(of(1)).toBe('over_limit');
+});
+
+test('a mailbox that is disconnected is never ok: it sends nothing; worse words stay', () => {
+  const { detail, entry } = connected;
+  if (!detail) throw new Error('the example is incomplete');
+  const lost = { ...detail, answer: { ...detail.answer, connection: 'error', connectionError: 'IMAP' } } as const;
+  const listed = { ...entry, answer: { ...entry.answer, status: 'disconnected' } };
+  const judged = (rows: Parameters<typeof daysUpTo>[1][]) => {
+    const answer = judge(defaultPolicy, situation({ mode: 'slow', rows: daysUpTo(today, ...rows) }));
+    return { verdict: { at: now, answer }, memory: null };
+  };
+  const calm = judged([...times(7, 40)]);
+  for (const change of [{ detail: lost }, { entry: listed }, { entry: listed, detail: null }])
+    expect(guardStateOf({ ...connected, ...change, ...calm }, defaultPolicy.nearLimitPpm)).toBe('not_running');
+  expect(guardStateOf({ ...connected, detail: null, ...calm }, defaultPolicy.nearLimitPpm)).toBe('ok');
+  const over = judged([...times(6, 33), [1, 1]]);
+  expect(guardStateOf({ ...connected, detail: lost, ...over }, defaultPolicy.nearLimitPpm)).toBe('over_limit');
 });

@@ -17,8 +17,7 @@ import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { ann, bob, type Json, scenarioOf, serve } from '../simulator/served.ts';
 import { clientOf, startScripted } from './scripted-server.ts';
 
-// A fifth of the proof in `npm test`, all of it in .ci/run.
-const runs = process.env['WARMWARDEN_SLOW'] ? 1_000 : 200;
+const runs = 1_000;
 
 /** Real answers of the simulator by the reader that reads them. */
 async function samples(): Promise<readonly (readonly [Reader<unknown>, Json])[]> {
@@ -109,7 +108,7 @@ test('mutated answers are read or refused, never thrown at, and hold no number t
   expect(readable).toBeGreaterThan(runs);
 });
 
-const clientRuns = process.env['WARMWARDEN_SLOW'] ? 50_000 : 500;
+const clientRuns = process.env['WARMWARDEN_SLOW'] ? 50_000 : 1_500;
 
 /** What a server may do to the text of a good answer. */
 const mangled: fc.Arbitrary<(text: string) => string> = fc.oneof(

@@ -15,6 +15,7 @@ function polled(rig: Rig): void {
     keyRejected: false,
     writable: true,
     listed: true,
+    unlisted: [],
     health: 'ok',
     apiHealth: { status: 'ok', clockAheadMs: 0 },
     queueLength: 0,

@@ -31,7 +31,7 @@ test('what a dry run would change is agreed to, across its chunks; what it would
     return { result: 'done' as const, messages: ['Paused.'] };
   };
   const mailbox = (_account: string, id: string): MailboxState => arrivedMailbox(id, { account: 'acme' });
-  const step = { operation: 'pause', reason: 'r', mode: null, forMs: null } as const;
+  const step = { operation: 'pause', reason: 'r', mode: null, limit: null, forMs: null } as const;
   const context = { apply: true, by: 'ann', recipe: 'pause-domain', approved };
   const outcomes = [];
   for (const id of ['m1', 'm2', 'm3', 'm4']) {

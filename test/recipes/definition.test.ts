@@ -69,12 +69,27 @@ describe('a recipe is refused', () => {
     [
       'with an operation that is none',
       `${head}${ask}do: {operation: delete, reason: r}\n`,
-      'r.yaml:5:17 do.operation: "delete" must be pause, resume, mode, refresh or silence',
+      'r.yaml:5:17 do.operation: "delete" must be pause, resume, mode, limit, refresh or silence',
     ],
     [
       'with the operation mode and no mode',
       `${head}${ask}do: {operation: mode, reason: r}\n`,
       'r.yaml:5:5 do.mode: is missing: the operation mode needs it',
+    ],
+    [
+      'with the operation limit and no limit',
+      `${head}${ask}do: {operation: limit, reason: r}\n`,
+      'r.yaml:5:5 do.limit: is missing: the operation limit needs it',
+    ],
+    [
+      'with a limit for another operation',
+      `${head}${ask}do: {operation: pause, limit: 12, reason: r}\n`,
+      'r.yaml:5:24 do.limit: is for the operation limit only',
+    ],
+    [
+      'with a limit of nothing',
+      `${head}${ask}do: {operation: limit, limit: 0, reason: r}\n`,
+      'r.yaml:5:31 do.limit: must be',
     ],
     [
       'with an operation and no mailbox',

@@ -76,7 +76,7 @@ describe('over 10,000 mailboxes', () => {
   test('every built-in recipe answers; how long each takes is printed', async () => {
     const { definitions } = await new RecipeCatalogue(() => '/nowhere').recipes();
     const done = async () => ({ result: 'done' as const, messages: [] });
-    const commands = { pause: done, resume: done, mode: done, refresh: done, silenceAdd: done };
+    const commands = { pause: done, resume: done, mode: done, limit: done, refresh: done, silenceAdd: done };
     const runner = recipeRunner(world, {
       storePath: path,
       facts,

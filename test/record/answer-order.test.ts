@@ -32,6 +32,7 @@ async function recording() {
     account: 'acme',
     policyFor: () => defaultPolicy,
     selects: () => true,
+    expects: () => [],
     words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
     pageUrl: null,
     rules: () => defaultRuleSettings,

@@ -21,6 +21,7 @@ function roster(known: readonly MailboxState[]) {
       known: mailboxes,
       list,
       selects: ({ id }) => id !== 'not ours',
+      expects: ['Box-1@ACME.example', 'other@acme.example'],
       absentSince,
     });
     const replaced = new Map([...changes.changed, ...changes.absent].map((one) => [one.id, one]));
@@ -107,4 +108,17 @@ test('a list that goes on elsewhere says nothing about those who are not in it, 
     );
     expect([absent, left]).toEqual([[], []]);
   }
+});
+
+test('names of the configuration that no entry has are unlisted; of a truncated list nothing is', () => {
+  const fleet = fleetOf(2);
+  const [entry] = entriesOf(fleetOf(1));
+  if (!entry) throw new Error('there is no entry');
+  const named = { ...entry, id: 'x', email: 'box-1@acme.example' };
+  const list = roster(fleet);
+  expect(list(now, entriesOf(fleet), true).unlisted).toBeNull();
+  expect(list(now, entriesOf(fleet)).unlisted).toEqual(['Box-1@ACME.example', 'other@acme.example']);
+  expect(list(now, [...entriesOf(fleet), named]).unlisted).toEqual(['other@acme.example']);
+  expect(list(now + minuteMs, entriesOf(fleet)).unlisted, 'absent once is not gone').toEqual(['other@acme.example']);
+  expect(list(now + 2 * minuteMs, entriesOf(fleet)).unlisted).toEqual(['Box-1@ACME.example', 'other@acme.example']);
 });

@@ -47,11 +47,16 @@ export interface MovedOptions {
 export interface Post {
   readonly at: number;
   readonly email: string;
-  /** pause, or the mode that was set. */
+  /** pause, resume, the mode that was set, or the target daily limit. */
   readonly change: string;
 }
 
 const secondKey = 'sk_live_second_0123456789abcdef';
+
+function changeIn(config: { warmup_mode?: string; target_daily_limit?: number } = {}): string | null {
+  const { warmup_mode: mode, target_daily_limit: limit } = config;
+  return mode ?? (limit === undefined ? null : `limit ${limit}`);
+}
 
 /** The configuration file as a test changes it. */
 export interface WrittenConfig {
@@ -129,9 +134,9 @@ export async function startMovedDaemon(options: MovedOptions) {
         action,
         config: change,
       } = body as Record<string, string> & {
-        config?: { warmup_mode: string };
+        config?: { warmup_mode?: string; target_daily_limit?: number };
       };
-      posts.push({ at, email: emails.get(id ?? '') ?? '', change: change?.warmup_mode ?? action ?? '' });
+      posts.push({ at, email: emails.get(id ?? '') ?? '', change: changeIn(change) ?? action ?? '' });
     }
     seen = clock.now();
   };

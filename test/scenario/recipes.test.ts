@@ -150,6 +150,10 @@ describe('the rows of a built-in recipe are what the API says', () => {
     expect(disconnected.rows).toMatchObject([
       { email: 'samuel.ito@quarrystone.example', connection_error: 'IMAP login failed: invalid credentials' },
     ]);
+    const samuel = 'samuel.ito@quarrystone.example';
+    const shown = fleet.mailboxes.find(({ email }) => email === samuel);
+    const why = await run('why-paused', { mailbox: samuel });
+    expect([shown?.['state'], why.rows[0]?.['state']]).toEqual(['not_running', 'not_running']);
   });
 
   test('stale-data: nobody while polls come, everybody by a minute that is long past', async () => {

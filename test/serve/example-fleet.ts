@@ -26,6 +26,7 @@ export function account(name: string, changes: Partial<AccountState> = {}): Acco
     watchedSince: 0,
     writable: true,
     listed: true,
+    unlisted: [],
     health: 'ok',
     apiHealth: { status: 'ok', clockAheadMs: 0 },
     queueLength: 3,

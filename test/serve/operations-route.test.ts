@@ -21,7 +21,7 @@ function noting() {
   };
   const commands: DaemonCommands = {
     ...{ breakerRelease: note, contestRelease: note, writes: note, pause: note, resume: note, mode: note, undo: note },
-    ...{ refresh: note, silenceAdd: note, silenceExpire: note, reload: note, channelsResend: note },
+    ...{ limit: note, refresh: note, silenceAdd: note, silenceExpire: note, reload: note, channelsResend: note },
   };
   return { asked, commands };
 }

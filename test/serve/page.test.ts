@@ -71,6 +71,26 @@ describe('the headline', () => {
     expect(body).toContain('Waiting for: the mailboxes of acme.');
   });
 
+  test('a mailbox that is disconnected is not OK, on the page and in JSON', async () => {
+    const fleet = calmFleet();
+    const lost = mailbox('m3', 'box3@acme.example');
+    if (!lost.detail) throw new Error('the example is incomplete');
+    const answer = { ...lost.detail.answer, connection: 'error', connectionError: 'IMAP login failed' } as const;
+    fleet.putMailbox({ ...lost, detail: { ...lost.detail, answer } });
+    fleet.putAlert(alert({ rule: 'mailbox_disconnected', severity: 'critical', mailboxId: 'm3' }));
+    const body = await read(fleet);
+    expect(headline(body)).toBe('1 critical alert. 1 mailbox not running, 2 OK.');
+    expect(body).toContain('Not running <b>1</b>');
+    const json = JSON.parse((await read(fleet, '/api/fleet')).toString());
+    expect([json.headline, json.states.ok, json.states.not_running]).toEqual([headline(body), 2, 1]);
+  });
+
+  test('does not call mailboxes OK beside a critical alert about something else of theirs', async () => {
+    const fleet = calmFleet();
+    fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null }));
+    expect(headline(await read(fleet))).toBe('1 critical alert. All 3 mailboxes are below their limits.');
+  });
+
   describe('while a first sweep goes on', () => {
     const sweep = { account: 'acme', since: now - minuteMs, keptFrom: now - minuteMs, part: 'judging' } as const;
     const unread = (fleet: Fleet, count: number) => {
@@ -85,7 +105,7 @@ describe('the headline', () => {
       fleet.putSweep({ ...sweep, mailboxes: 7, read: 3, doneAt });
       const body = await read(fleet);
       const text = 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (03:23 UTC).';
-      expect(headline(body)).toBe(`${text} 3 mailboxes OK.`);
+      expect(headline(body)).toBe(`${text} 4 mailboxes not judged, 3 OK.`);
       expect(body).toContain('Wait until the first sweep is done');
       expect(body).toContain(`<p>${text}</p>`);
       const [json] = JSON.parse((await read(fleet, '/api/fleet')).toString()).accounts;
@@ -104,8 +124,29 @@ describe('the headline', () => {
       fleet.putSweep({ ...sweep, mailboxes: 14, read: 10, doneAt });
       fleet.putSweep({ ...sweep, account: 'northwind', mailboxes: 2, read: 1, doneAt: doneAt + minuteMs });
       expect(headline(await read(fleet))).toBe(
-        '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 1 mailbox paused by Warmwarden, 1 recovering, 1 near the limit, 8 OK.',
+        '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 1 mailbox paused by Warmwarden, 1 recovering, 5 not judged, 1 near the limit, 8 OK.',
       );
+    });
+
+    test('waits for nobody when all were read, and says what is left', async () => {
+      const fleet = calmFleet();
+      fleet.putSweep({ ...sweep, mailboxes: 3, read: 3, doneAt: now + minuteMs });
+      const body = await read(fleet);
+      expect(headline(body)).toBe(
+        'First sweep of acme: all 3 mailboxes read, second looks done in about 1 min (03:13 UTC). All 3 mailboxes are OK.',
+      );
+      expect(body).not.toContain('Wait until the first sweep is done');
+    });
+
+    test('counts in the headline what the list and the JSON count', async () => {
+      const fleet = unread(exampleFleet(), 4);
+      fleet.putSweep({ ...sweep, mailboxes: 14, read: 10, doneAt });
+      const json = JSON.parse((await read(fleet, '/api/fleet')).toString());
+      const said = [...json.headline.matchAll(/(\d+) (?:mailboxes? )?(not judged|OK)/g)];
+      expect(said.map(([, count, word]) => [word, Number(count)])).toEqual([
+        ['not judged', json.states.not_judged],
+        ['OK', json.states.ok],
+      ]);
     });
 
     test('is none of the headline any more when all were judged: the account says what is still read', async () => {

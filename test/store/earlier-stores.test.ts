@@ -87,7 +87,10 @@ describe('the store that ecf77d0 wrote', () => {
     }
     expect((await store.outbox.loadNotificationLog()).announcements).toHaveLength(5);
     expect(await store.outbox.unnotifiedTransitions(10)).toEqual([]);
-    expect((await store.confirmedSince(0)).map(({ email }) => email)).toEqual([amelia]);
+    expect((await store.confirmedSince(0)).map(({ email, by }) => [email, by?.name])).toEqual([
+      [oliver, 'ann'],
+      [amelia, undefined],
+    ]);
     expect(await store.runs.read(runs.succeeded)).toMatchObject({ status: 'succeeded', rowCount: 4 });
     expect(await store.runs.chunks(runs.succeeded, 0, 10)).toMatchObject([{ firstRow: 0, count: 4 }]);
     expect((await store.runs.unended()).map(({ id }) => id)).toEqual([runs.underWay]);

@@ -25,6 +25,7 @@ export interface OtherMailbox {
   readonly id: string;
   readonly email: string;
   mode: string;
+  targetDailyLimit: number;
   healthScore: number;
   status: string;
   days: readonly Day[];
@@ -130,6 +131,7 @@ export class OtherApi implements AsyncDisposable {
       id: randomUUID(),
       email,
       mode: 'balanced',
+      targetDailyLimit: 40,
       healthScore: 97.5,
       status: 'active',
       days: week(40, 0),
@@ -258,11 +260,14 @@ export class OtherApi implements AsyncDisposable {
       const mode = config['warmup_mode'];
       if (mode !== undefined && !modes.includes(String(mode))) return refuse(400, 'no such warm-up mode');
       if (mode !== undefined && !pretend) mailbox.mode = String(mode);
+      const limit = config['target_daily_limit'];
+      if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) > 0)) return refuse(400, 'no such limit');
+      if (limit !== undefined && !pretend) mailbox.targetDailyLimit = Number(limit);
     } else {
       return refuse(400, 'action must be pause, resume or update_config');
     }
     if (!pretend) this.applied(asked);
-    return ok({ success: true, message: 'done', config: configOf() });
+    return ok({ success: true, message: 'done', config: configOf(mailbox) });
   }
 }
 
@@ -307,9 +312,9 @@ function detailOf(mailbox: OtherMailbox): object {
   };
 }
 
-function configOf(): object {
+function configOf({ targetDailyLimit }: OtherMailbox): object {
   return {
-    target_daily_limit: 40,
+    target_daily_limit: targetDailyLimit,
     reply_rate: 30,
     thread_rate: 20,
     weekdays_only: false,
@@ -330,7 +335,14 @@ function warmupOf(mailbox: OtherMailbox): object {
     bounce_category: null,
   };
   const { id, email, mode } = mailbox;
-  return { mailbox_id: id, email, ...shared(mailbox), warmup_mode: mode, config: configOf(), recent_emails: [mail] };
+  return {
+    mailbox_id: id,
+    email,
+    ...shared(mailbox),
+    warmup_mode: mode,
+    config: configOf(mailbox),
+    recent_emails: [mail],
+  };
 }
 
 function statsOf({ id, days, statsInstead }: OtherMailbox, asked: number): object {

@@ -128,6 +128,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
         statsIntervalMinMs: options.statsIntervalMinMs ?? 0,
         policyFor: () => ({ ...defaultPolicy, ...policy }),
         selects,
+        expects: () => [],
         words,
         pageUrl: null,
         rules: () => defaultRuleSettings,

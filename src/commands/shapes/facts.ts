@@ -58,7 +58,7 @@ const actionFields = {
   account: text,
   mailbox_id: text,
   email: text,
-  kind: text.describe('recovery, pause, restore, resume or mode.'),
+  kind: text.describe('recovery, pause, restore, resume, mode or limit.'),
   state: text.describe('planned, open, confirmed, refused, unconfirmed or dropped.'),
   attempts: count,
   planned_at: moment,
@@ -76,6 +76,7 @@ const action = z
 export const explainedAction = z.strictObject({
   ...actionFields,
   target_mode: text.nullable(),
+  target_limit: count.nullable().describe('Emails a day.'),
   by: z
     .strictObject({ name: text, reason: text })
     .nullable()
@@ -155,6 +156,7 @@ const account = z
     key_rejected: z.boolean(),
     writable: z.boolean(),
     listed: z.boolean().describe('Its mailboxes were listed at least once.'),
+    unlisted: texts.describe('Mailboxes that the configuration includes by name and the mailbox list does not have.'),
     health: text,
     queue_length: count,
     oldest_due_at: moment.nullable(),

@@ -171,7 +171,6 @@ const explanation = z.strictObject({
     mode: text.nullable(),
     claim: z.strictObject({ kind: text, since: moment }).nullable(),
     former_ids: texts.describe('Ids that its address had before.'),
-    recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
   }),
   moment: z
     .strictObject({
@@ -183,7 +182,7 @@ const explanation = z.strictObject({
     .describe('The time of `--at`.'),
   decisions: listOf(decision).describe('The newest first.'),
   actions: listOf(explainedAction).describe(
-    'The newest first: an [action](#action) with `target_mode`, `by`, `causes`, `text`.',
+    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `by`, `causes`, `text`.',
   ),
   changes: listOf(
     z.strictObject({
@@ -265,6 +264,7 @@ export const shapes = {
   pause: outcome,
   resume: outcome,
   mode: outcome,
+  limit: outcome,
   undo: outcome,
   'token new': token,
   'recipes list': recipes,

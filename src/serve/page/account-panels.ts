@@ -29,10 +29,21 @@ function accountItem(account: AccountState, sweep: SweepProgress | undefined, no
 <p class="line"><strong>${text(account.name)}</strong> <span class="badge ${tone}">${word}</span></p>
 ${account.failingSince === null ? '' : html`<p class="bad">No request has succeeded ${lasting(account.failingSince, now)}. ${text(account.lastFailure ?? '')}</p>`}
 ${account.writable ? '' : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`}
+${unlistedNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${numberText(account.requestsPerMinute)} requests a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
+}
+
+/** So many names are listed. */
+const unlistedShown = 10;
+
+function unlistedNote({ unlisted }: AccountState): Markup | string {
+  if (unlisted.length === 0) return '';
+  const more = unlisted.length - unlistedShown;
+  const names = unlisted.slice(0, unlistedShown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return html`<p class="bad">NOT GUARDED: the configuration includes ${text(names)}, but the mailbox list does not have ${unlisted.length === 1 ? 'it' : 'them'}.</p>`;
 }
 
 /** The request budget, and how old each kind of data gets with it. */

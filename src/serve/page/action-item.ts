@@ -4,6 +4,7 @@ import type { Action, ActionKind, ActionState, Person } from '../../model/action
 import type { EpochMs } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { sentence } from '../../wording/explain.ts';
+import { counted } from '../../wording/phrases.ts';
 import { ago, breakable, type Markup, mailboxPath, prose, text } from './elements.ts';
 
 export interface ActionItemParts {
@@ -20,6 +21,7 @@ const done: Readonly<Record<ActionKind, string>> = {
   restore: 'Restored',
   resume: 'Resumed warm-up',
   mode: 'Mode set',
+  limit: 'Target daily limit set',
 };
 const wanted: Readonly<Record<ActionKind, string>> = {
   recovery: 'Switch to recovery',
@@ -27,6 +29,7 @@ const wanted: Readonly<Record<ActionKind, string>> = {
   restore: 'Restore',
   resume: 'Resume warm-up',
   mode: 'Set the mode',
+  limit: 'Set the target daily limit',
 };
 
 /** How an action stands, as a word and as the class that colours it. */
@@ -45,7 +48,8 @@ function askedFor({ name, reason }: Person): string {
 
 export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
   const { word, tone } = stateWords[action.state];
-  const what = (action.state === 'confirmed' ? done : wanted)[action.kind];
+  const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
+  const what = (action.state === 'confirmed' ? done : wanted)[action.kind] + target;
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
   return html`<li class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>

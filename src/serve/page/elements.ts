@@ -32,7 +32,7 @@ const stateMeanings: Readonly<Record<GuardState, string>> = {
   recovering: 'Warmwarden switched it to recovery mode',
   paused_by_guard: 'Warmwarden paused its warm-up',
   paused_by_others: 'somebody else paused its warm-up',
-  not_running: 'its warm-up is finished or has not started',
+  not_running: 'its warm-up is finished or has not started, or the mailbox is disconnected',
   not_judged: 'the guard cannot judge it: data is missing, old or not understood',
 };
 

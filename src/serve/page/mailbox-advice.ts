@@ -1,4 +1,5 @@
 // What a person should do about a mailbox, by its state: one or two sentences.
+import { isDisconnected } from '../../model/connection.ts';
 import type { GuardState } from '../../model/mailbox.ts';
 import { counted } from '../../wording/phrases.ts';
 import type { MailboxRow } from '../fleet-view.ts';
@@ -43,6 +44,8 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
     case 'paused_by_others':
       return 'Somebody else paused its warm-up, so Warmwarden leaves it paused. Nothing to do if that is on purpose.';
     case 'not_running':
+      if (isDisconnected(mailbox))
+        return 'The mailbox app has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the mailbox app.';
       return 'Its warm-up is finished or has not started. Nothing to do if that is on purpose.';
     case 'ok':
       return 'Nothing to do.';

@@ -1,0 +1,82 @@
+// One channel of a configuration, for whoever tries it out: no key and no secret of anything else is asked for.
+import { dirname, resolve } from 'node:path';
+import { buildChannel } from '../config/build.ts';
+import type { ChannelConfig } from '../config/config.ts';
+import { inconsistencies } from '../config/consistency.ts';
+import { checkAgainst } from '../config/findings.ts';
+import { placeFindings, readSource } from '../config/load.ts';
+import type { Finding, Path } from '../config/problem.ts';
+import { configSchema } from '../config/schema.ts';
+import { substitute } from '../config/substitute.ts';
+import { configurationError } from './loading.ts';
+
+interface ChannelOf {
+  /** null: no channel has this name. */
+  readonly channel: ChannelConfig | null;
+  /** Of all channels, in the order of the file. */
+  readonly names: readonly string[];
+  /** The zone in which its messages give times. */
+  readonly timeZone: string;
+}
+
+const alertsSchema = configSchema.pick({ alerts: true });
+const listPath = ['alerts', 'channels'] as const;
+
+/**
+ * Reads only the channel that is called `name`, and the time zone; the rest of the file is not checked. Throws a
+ * CommandError with every problem of what it reads.
+ */
+export function channelOf(path: string, name: string): ChannelOf {
+  const source = readSource(path);
+  if (!('tree' in source)) throw configurationError(path, source);
+  const folder = dirname(resolve(path));
+  const { channels: written = [], time_zone } = alertsOf(source.tree);
+  const substitution = substitute({ alerts: { channels: written, time_zone } }, process.env, folder);
+  const all = listOf(alertsOf(substitution.tree).channels);
+  const index = all.findIndex((one) => nameOf(one) === name);
+  const tree = { alerts: { ...alertsOf(substitution.tree), channels: index < 0 ? [] : [all[index]] } };
+  const { findings, checked } = checkAgainst(alertsSchema, tree);
+  const placed = [...findings, ...inconsistencies(tree)].map((finding) => at(finding, index));
+  const unresolved = substitution.findings.filter((finding) => concerns(finding.path, index));
+  const silent = new Set(unresolved.map((finding) => finding.path.join()));
+  const wrong = [...unresolved, ...placed.filter((finding) => !silent.has(finding.path.join()))].filter(
+    (finding) => finding.path[0] === 'alerts',
+  );
+  if (wrong.length > 0 || checked === null) throw configurationError(path, placeFindings(wrong, source, substitution));
+  return {
+    channel: checked.alerts.channels.map(buildChannel)[0] ?? null,
+    names: all.flatMap((one) => nameOf(one) ?? []),
+    timeZone: checked.alerts.time_zone,
+  };
+}
+
+/** Of the channel at this place of the list, or of no channel. */
+function concerns([, key, place]: Path, index: number): boolean {
+  return key !== 'channels' || place === index;
+}
+
+/** The only channel that was checked stands at this place of the list. */
+function at(finding: Finding, index: number): Finding {
+  const [first, second, third, ...rest] = finding.path;
+  if (first !== listPath[0] || second !== listPath[1] || third === undefined) return finding;
+  return { ...finding, path: [...listPath, index, ...rest] };
+}
+
+interface Alerts {
+  readonly channels?: unknown;
+  readonly time_zone?: unknown;
+}
+
+function alertsOf(tree: unknown): Alerts {
+  const alerts = typeof tree === 'object' && tree !== null && 'alerts' in tree ? tree.alerts : null;
+  return typeof alerts === 'object' && alerts !== null && !Array.isArray(alerts) ? alerts : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function nameOf(channel: unknown): string | null {
+  const named = typeof channel === 'object' && channel !== null && 'name' in channel;
+  return named && typeof channel.name === 'string' ? channel.name : null;
+}

@@ -1,0 +1,41 @@
+// The mailboxes that the configuration names one by one: which of them no list holds, and which are reported already.
+import { expect, test } from 'vitest';
+import { expectedNames } from '../../src/config/mailbox-rules.ts';
+import { dayMs } from '../../src/model/time.ts';
+import { missedMailboxes } from '../../src/record/missed.ts';
+import { noLongerNamed, reportedMissing, unlistedNames } from '../../src/record/unlisted.ts';
+import { sampleAlert, start } from '../alert/samples.ts';
+
+test('what has no glob and is not excluded is expected to be listed', () => {
+  const include = ['*@acme.example', 'ann@acme.example', 'b?b@acme.example', 'm7', 'old@acme.example'];
+  expect(expectedNames({ mailboxes: { include, exclude: ['old@*'] } })).toEqual(['ann@acme.example', 'm7']);
+});
+
+test('a name is listed under an address in any case, or under an exact id', () => {
+  const mailboxes = [{ id: 'm7', email: 'Ann@Acme.example' }];
+  expect(unlistedNames(['ann@acme.example', 'm7', 'M8', 'bob@acme.example', 'M8'], mailboxes)).toEqual([
+    'M8',
+    'bob@acme.example',
+  ]);
+});
+
+test('a mailbox that was listed before is reported under its id, and by its name only when that has ended', () => {
+  const missing = sampleAlert(1, { rule: 'mailbox_missing' });
+  expect(reportedMissing([missing, sampleAlert(2)])).toEqual([{ id: 'm1', email: 'bob1@acme.example' }]);
+  expect(reportedMissing([{ ...missing, status: 'resolved' }])).toEqual([]);
+});
+
+test('a mailbox that the configuration names is waited for longer than a week', () => {
+  const missing = sampleAlert(1, { rule: 'mailbox_missing' });
+  const after = (expected: readonly string[]) =>
+    missedMailboxes([missing], { arrived: [], selects: () => true, expected, now: start + 8 * dayMs }).forgotten;
+  expect(after([])).toEqual([missing]);
+  expect(after(['Bob1@acme.example'])).toEqual([]);
+  expect(after(['m1'])).toEqual([]);
+});
+
+test('an alert about a name ends when the configuration has it no more', () => {
+  const named = sampleAlert(1, { rule: 'mailbox_missing', mailboxId: null, email: null, object: 'ann@acme.example' });
+  expect(noLongerNamed([named, sampleAlert(2, { rule: 'mailbox_missing' })], [])).toEqual([named]);
+  expect(noLongerNamed([named], ['ann@acme.example'])).toEqual([]);
+});
