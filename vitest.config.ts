@@ -12,6 +12,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Test files share a process: what they leave behind (exit code, listeners, variables) they must clear away.
     isolate: false,
+    // Node loads the sources, as it does for a user: Vite would rewrite each import into calls of getters.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     globalSetup: 'test/support/global-setup.ts',
   },
 });

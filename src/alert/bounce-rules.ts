@@ -4,9 +4,10 @@ import type { MailboxState } from '../model/mailbox.ts';
 import { hourMs } from '../model/time.ts';
 import type { Reason, Verdict } from '../model/verdict.ts';
 import { writesAreOff } from '../model/write-scope.ts';
-import { causeSentences } from '../wording/causes.ts';
+import { bounceKinds, causeSentences } from '../wording/causes.ts';
 import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../wording/explain.ts';
 import { allowedText, counted, datesText, percentText } from '../wording/phrases.ts';
+import { gradedBy } from './bounce-grade.ts';
 import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from './condition.ts';
 
 /** How long the guard may be unable to judge before people are told. */
@@ -67,7 +68,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
   return {
     subject: subjectOf('bounce_over_limit', mailbox),
-    severity: overLimitSeverity(verdict),
+    severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
     active: overLimitActive(verdict, hindrance, context),
     ...atOnce,
     facts: {
@@ -81,7 +82,7 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
               ...countsRead(mailbox, context),
               adviceText(verdict),
             ]
-          : sentencesOf(mailbox, context),
+          : [...sentencesOf(mailbox, context), ...(verdict && isTooFew(verdict) ? bounceKinds(mailbox) : [])],
       numbers: numbersOf(mailbox, context),
     },
   };
@@ -185,13 +186,15 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
   const burst = verdict?.burst ?? null;
   return {
     subject: subjectOf('bounce_burst', mailbox),
-    severity: 'warning',
+    severity: gradedBy(mailbox, context.policy, context.rules.of.bounce_burst.severity),
     active: burstActive(verdict),
     ...atOnce,
     facts: {
       title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
       sentences:
-        verdict && burst ? burstSentences(verdict, burst, countsRead(mailbox, context)) : sentencesOf(mailbox, context),
+        verdict && burst
+          ? burstSentences(verdict, burst, [...countsRead(mailbox, context), ...bounceKinds(mailbox)])
+          : sentencesOf(mailbox, context),
       numbers: {
         ...numbersOf(mailbox, context),
         burst_bounced: burst?.bounced ?? null,

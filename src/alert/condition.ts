@@ -50,6 +50,8 @@ export interface MailboxContext {
   readonly staleMeasurement: (route: MeasuredRoute) => StaleMeasurement;
   /** The mailbox as it was before the answer; null where none was taken in. */
   readonly before: MailboxState | null;
+  /** The words for a warm-up that runs or is paused, in lower case. */
+  readonly usualWords: readonly string[];
   readonly rules: RuleSettings;
   /** The other mailboxes of the account: what they show of the same domain or ip. */
   readonly neighbours: () => readonly MailboxState[];

@@ -16,6 +16,7 @@ import {
   verdictNumbers,
 } from '../wording/explain.ts';
 import { momentText } from '../wording/phrases.ts';
+import { gradedBy, graverText } from './bounce-grade.ts';
 import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
 import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from './condition.ts';
@@ -23,6 +24,7 @@ import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts
 import { measurementStale } from './measurement-rule.ts';
 import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
 import { staleData } from './stale-rule.ts';
+import { mailboxStatusUnknown } from './status-rule.ts';
 
 /** What the answer just taken into `mailbox` (or the passing of time) says. Only the rules that it speaks about. */
 export function conditionsAfter(
@@ -44,9 +46,13 @@ export function conditionsAfter(
         ...claimConditions(mailbox, context),
       ];
     case 'mailbox':
-      return [mailboxDisconnected(answered, mailbox, context)];
+      return [mailboxDisconnected(answered, mailbox, context), mailboxStatusUnknown(answered, mailbox, context)];
     case 'mailboxes':
-      return [mailboxDisconnected(answered, mailbox, context), healthScoreDrop(mailbox, context)];
+      return [
+        mailboxDisconnected(answered, mailbox, context),
+        mailboxStatusUnknown(answered, mailbox, context),
+        healthScoreDrop(mailbox, context),
+      ];
     case 'dns':
       return [dnsFailing(mailbox, context), measurementStale('dns', answered, mailbox, context)];
     case 'blacklist':
@@ -68,15 +74,23 @@ export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'pageUrl' | 
  * The event that tells of an action with its outcome (state confirmed, refused or unconfirmed); null when its rule is
  * switched off. Its alert is told once and is never kept among the current alerts.
  */
-export function actedEvent(action: Action, context: ActionContext): Transition | null {
+export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
   const { now, rules } = context;
   const rule = action.kind === 'restore' ? 'restored' : 'guard_acted';
   if (!rules.of[rule].enabled) return null;
   const acted = action.kind === 'pause' ? rules.acted.pause : rules.acted.recovery;
-  const severity = rule === 'restored' ? rules.of.restored.severity : acted;
+  const usual = rule === 'restored' ? rules.of.restored.severity : acted;
+  const severity = rule === 'restored' ? usual : gradedBy(mailbox, context.policy, usual);
   const subject = actionSubject(rule, action, `${action.id}:${action.state}`);
   const facts = actionFacts(action, context);
-  return eventOf(subject, { severity, since: action.openedAt ?? action.plannedAt, now, facts });
+  const [first = '', ...rest] = facts.sentences;
+  const sentences = severity === usual ? facts.sentences : [first, graverText, ...rest];
+  return eventOf(subject, {
+    severity,
+    since: action.openedAt ?? action.plannedAt,
+    now,
+    facts: { ...facts, sentences },
+  });
 }
 
 /**

@@ -20,6 +20,9 @@ function durationText(ms: number): string {
 }
 
 const plain = (rule: AlertRule) => ({ enabled: enabled(), severity: severity(rule), for: wait(rule) });
+/** Sent once, so there is nothing to wait for. */
+const event = (rule: AlertRule, text: string) =>
+  keyed(section({ enabled: enabled(), severity: severity(rule) }), {}, text);
 const about = (rule: AlertRule) => keyed(section(plain(rule)), {}, `The rule ${rule}; docs/alerts.md explains it.`);
 const lists = (text: string) => keyed(z.array(pattern()), [], text);
 
@@ -33,19 +36,10 @@ const special = {
     {},
     'What Warmwarden did.',
   ),
-  restored: keyed(
-    section({ enabled: enabled(), severity: severity('restored') }),
-    {},
-    'Mailboxes that Warmwarden restored from recovery mode.',
-  ),
-  operator_acted: keyed(
-    section({ enabled: enabled(), severity: severity('operator_acted') }),
-    {},
-    'What people changed through Warmwarden.',
-  ),
-  changed_by_others: keyed(
-    section({ enabled: enabled(), severity: severity('changed_by_others') }),
-    {},
+  restored: event('restored', 'Mailboxes that Warmwarden restored from recovery mode.'),
+  operator_acted: event('operator_acted', 'What people changed through Warmwarden.'),
+  changed_by_others: event(
+    'changed_by_others',
     'What others paused or raised. Severity info becomes warning when a raised mode restarts the count near the limit.',
   ),
   blacklisted: keyed(
@@ -57,6 +51,18 @@ const special = {
     }),
     {},
     'A sending IP address or domain is on blacklists.',
+  ),
+  mailbox_status_unknown: keyed(
+    section({
+      ...plain('mailbox_status_unknown'),
+      known: keyed(
+        z.array(z.string().min(1)),
+        [...defaults.mailboxStatusUnknown.known],
+        'Status words of a mailbox that are normal, in addition to those of api.status_words.running and api.status_words.paused.',
+      ),
+    }),
+    {},
+    'The API reports a status of a mailbox that Warmwarden does not know.',
   ),
   inbox_rate_low: keyed(
     section({
@@ -103,6 +109,7 @@ export const rulesSchema = ruleKeys.transform(toSettings);
 
 function toSettings(rules: z.output<typeof ruleKeys>): Omit<RuleSettings, 'timeZone'> {
   const { guard_acted: acted, blacklisted, inbox_rate_low: inbox, health_score_drop: health } = rules;
+  const { known } = rules.mailbox_status_unknown;
   const of = Object.entries(rules).map(([rule, keys]) => {
     const level = 'severity' in keys ? keys.severity : defaults.of.guard_acted.severity;
     return [rule, { enabled: keys.enabled, severity: level, forMs: 'for' in keys ? keys.for : 0 }];
@@ -112,6 +119,7 @@ function toSettings(rules: z.output<typeof ruleKeys>): Omit<RuleSettings, 'timeZ
     acted: { pause: acted.pause, recovery: acted.recovery },
     blacklisted: { major: blacklisted.major, ignore: blacklisted.ignore, minLists: blacklisted.min_lists },
     inboxRateLow: { belowPpm: inbox.below, minMails: inbox.min_mails },
+    mailboxStatusUnknown: { known },
     healthScoreDrop: { points: health.points },
   };
 }

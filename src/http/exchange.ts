@@ -65,6 +65,8 @@ export interface Exchange<Value> {
   readonly headers: AnswerHeaders;
   /** Everything but a complete 2xx answer is a failure. Redirects are not followed (H18). */
   readonly result: Result<Value>;
+  /** Of the body, as they came over the wire; 0 when no complete answer came. */
+  readonly wireBytes: number;
   /** The `error` of an error answer where it is one word, as with services that name their refusals; null otherwise. */
   readonly errorWord: string | null;
   /** False when no connection came about: the other side has surely not seen the request. */
@@ -94,10 +96,18 @@ export async function exchange<Value>(
       const { error } = received;
       const result = failed(unavailable(error, ask.baseUrl, deadlines));
       const lostKept = kept && ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-      return { status: null, headers: {}, result, errorWord: null, reached: !isUnreached(error), lostKept };
+      return {
+        status: null,
+        headers: {},
+        wireBytes: 0,
+        result,
+        errorWord: null,
+        reached: !isUnreached(error),
+        lostKept,
+      };
     }
-    const { status, trouble } = received;
-    const answer = { status, headers: received.headers, reached: true, lostKept: false };
+    const { status, trouble, wireBytes } = received;
+    const answer = { status, headers: received.headers, wireBytes, reached: true, lostKept: false };
     if (status >= 300) return { ...answer, ...refusalOf(received, now(), ask.redactor) };
     if (trouble !== null) return { ...answer, result: malformed(status, trouble), errorWord: null };
     if (received.body.length > smallBytes) await ownTurn();

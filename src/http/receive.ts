@@ -34,6 +34,8 @@ export interface Received {
   readonly headers: AnswerHeaders;
   /** Decoded; empty where there is trouble. */
   readonly body: Buffer;
+  /** Of the body, as they came over the wire. */
+  readonly wireBytes: number;
   readonly trouble: string | null;
 }
 
@@ -69,9 +71,8 @@ export async function receive(agent: Agent, wanted: Dispatched): Promise<Receive
   try {
     const { status, headers, bytes, trouble } = await collect(agent, wanted);
     const body = trouble === null ? await decode(bytes, headers, wanted.capsOf(status).decodedBytes, held) : trouble;
-    return typeof body === 'string'
-      ? { status, headers, body: nothing, trouble: body }
-      : { status, headers, body, trouble: null };
+    const answer = { status, headers, wireBytes: bytes.length };
+    return typeof body === 'string' ? { ...answer, body: nothing, trouble: body } : { ...answer, body, trouble: null };
   } finally {
     held.endedBy(null);
   }

@@ -11,6 +11,7 @@ import {
   type MailboxEntry,
   type MailboxList,
   type RecentBounce,
+  type RecentEmails,
   type StatsAnswer,
   type StatsRow,
   type WarmupAnswer,
@@ -151,22 +152,58 @@ const warmupConfig = z.preprocess(
 /** So many recent emails are looked at. */
 const maxRecentMails = 200;
 
-const recentMail = z.preprocess(fieldsOf, z.object({ bounce_type: text, bounce_category: text }));
+const recentMail = z.preprocess(
+  fieldsOf,
+  z.object({
+    bounce_type: text,
+    bounce_category: text,
+    status: text,
+    landed_in: text,
+    scheduled_at: text,
+    sent_at: text,
+  }),
+);
+type RecentMail = z.output<typeof recentMail>;
 
-/** The emails that bounced; what can't be read is left out, for no decision rests on it. */
-const recentBounces = z
+/** What can't be read of them is left out, for no decision rests on it. */
+const recentMails = z
   .unknown()
   .optional()
-  .transform((raw): readonly RecentBounce[] => {
-    const emails = Array.isArray(raw)
-      ? raw.slice(0, maxRecentMails).map((mail) => recentMail.safeParse(mail).data)
-      : [];
-    return emails.flatMap((mail) =>
-      mail?.bounce_type || mail?.bounce_category
-        ? [{ type: clipped(mail.bounce_type), category: clipped(mail.bounce_category) }]
-        : [],
-    );
+  .transform((raw): readonly RecentMail[] => {
+    const mails = Array.isArray(raw) ? raw.slice(0, maxRecentMails) : [];
+    return mails.flatMap((mail) => recentMail.safeParse(mail).data ?? []);
   });
+
+function bouncesOf(mails: readonly RecentMail[]): readonly RecentBounce[] {
+  return mails.flatMap((mail) =>
+    mail.bounce_type || mail.bounce_category
+      ? [{ type: clipped(mail.bounce_type), category: clipped(mail.bounce_category) }]
+      : [],
+  );
+}
+
+/** The document shows `inbox` and `sent` alone: these are the usual words beside them. */
+const spamFolder = /spam|junk/;
+const noFolder = ['', 'none', 'unknown', 'pending', 'not_found'];
+const waitingWords = ['scheduled', 'queued', 'pending', 'waiting'];
+
+function recentEmailsOf(mails: readonly RecentMail[]): RecentEmails {
+  const folders = mails.map(({ landed_in }) => landed_in?.trim().toLowerCase() ?? '');
+  const placed = folders.filter((folder) => !noFolder.includes(folder));
+  const moments = (texts: readonly (string | null)[]) =>
+    texts.map((time) => Date.parse(time ?? '')).filter((at) => !Number.isNaN(at));
+  const unsent = mails.filter(
+    (mail) => !mail.sent_at && waitingWords.includes(mail.status?.trim().toLowerCase() ?? ''),
+  );
+  const waiting = moments(unsent.map(({ scheduled_at }) => scheduled_at));
+  const sent = moments(mails.map(({ sent_at }) => sent_at));
+  return {
+    placed: placed.length,
+    inSpam: placed.filter((folder) => spamFolder.test(folder)).length,
+    waitingSince: waiting.length === 0 ? null : Math.min(...waiting),
+    lastSentAt: sent.length === 0 ? null : Math.max(...sent),
+  };
+}
 
 function clipped(word: string | null): string | null {
   return word === null ? null : quote(word);
@@ -182,7 +219,7 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
       warmup_day: decimal,
       warmup_mode: text,
       config: warmupConfig,
-      recent_emails: recentBounces,
+      recent_emails: recentMails,
     })
     .refine((raw) => raw.status !== null || raw.warmup_mode !== null),
   (raw) => ({
@@ -200,7 +237,8 @@ export const readWarmup: Reader<WarmupAnswer> = reader(
       sendWindowStart: raw.config.send_window_start ?? null,
       sendWindowEnd: raw.config.send_window_end ?? null,
     },
-    recentBounces: raw.recent_emails,
+    recentBounces: bouncesOf(raw.recent_emails),
+    recentEmails: recentEmailsOf(raw.recent_emails),
   }),
 );
 

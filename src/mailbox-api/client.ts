@@ -49,6 +49,16 @@ interface Call<Kind extends RequestKind> {
   readonly body?: object;
   /** The mailbox that the answer must be about, when it names one. */
   readonly mailboxId?: string;
+  /** What is known already, so that the API may say that it is unchanged. */
+  readonly known?: Tagged<AnswerTo<Kind>> | null;
+  /** Called with an answer that may be known next time; null: it has no ETag. */
+  readonly remember?: (tagged: Tagged<AnswerTo<Kind>> | null) => void;
+}
+
+/** An answer that the API need not send again while it is the same. RFC 9110, section 13.1.2. */
+interface Tagged<Answer> {
+  readonly etag: string;
+  readonly answer: Answer;
 }
 
 const noSecrets: readonly string[] = [];
@@ -66,6 +76,10 @@ export class MailboxApi {
   /** The smaller limit that was said last, so that it is said once. */
   #saidLimit: number | null = null;
   #saidHeadroomPpm: Ppm;
+  /** The list that came with an ETag, as it was read. */
+  #tagged: Tagged<MailboxList> | null = null;
+  /** Called with the bytes of each answer, as they came over the wire. */
+  onReceived: (route: RequestKind, bytes: number) => void = () => {};
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
 
@@ -83,7 +97,10 @@ export class MailboxApi {
   }
 
   mailboxes(): Answered<MailboxList> {
-    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes' });
+    const remember = (tagged: Tagged<MailboxList> | null) => {
+      this.#tagged = tagged;
+    };
+    return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', known: this.#tagged, remember });
   }
 
   mailbox(id: string): Answered<MailboxDetail> {
@@ -174,6 +191,7 @@ export class MailboxApi {
         ...(call.route === 'health' ? {} : { authorization: `Bearer ${this.#options.apiKey}` }),
         accept: 'application/json',
         ...(call.body ? { 'content-type': 'application/json' } : {}),
+        ...(call.known ? { 'if-none-match': call.known.etag } : {}),
       },
       body: call.body ? JSON.stringify(call.body) : null,
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
@@ -184,6 +202,9 @@ export class MailboxApi {
     const startedAt = call.route === 'health' ? null : this.#world.clock.monotonic();
     const exchanged = await this.#exchange(call, ask);
     this.#noteLimits(exchanged.headers, startedAt);
+    this.onReceived(call.route, exchanged.wireBytes);
+    if (exchanged.status === 304 && call.known) return { ...exchanged, result: { ok: true, value: call.known.answer } };
+    if (exchanged.result.ok) call.remember?.(taggedBy(exchanged.headers, exchanged.result.value));
     return exchanged;
   }
 
@@ -266,4 +287,8 @@ export class MailboxApi {
     const said = `the API allows ${limits.limit} requests a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
+}
+
+function taggedBy<Answer>({ etag }: AnswerHeaders, answer: Answer): Tagged<Answer> | null {
+  return typeof etag === 'string' ? { etag, answer } : null;
 }

@@ -25,6 +25,7 @@ export const alertRules = [
   'domain_over_limit',
   'account_shift',
   'mailbox_disconnected',
+  'mailbox_status_unknown',
   'mailbox_missing',
   'mailbox_list_short',
   'dns_failing',

@@ -63,6 +63,16 @@ export interface RecentBounce {
   readonly category: string | null;
 }
 
+/** What the recent emails show besides bounces; for show only. */
+export interface RecentEmails {
+  /** Those whose folder is known, and of them those in a spam folder. */
+  readonly placed: number;
+  readonly inSpam: number;
+  /** For when the oldest unsent one was scheduled, maybe in the future; null when none waits. */
+  readonly waitingSince: EpochMs | null;
+  readonly lastSentAt: EpochMs | null;
+}
+
 /** GET /v1/warmup. */
 export interface WarmupAnswer {
   /** The status word as sent; which words mean paused or running is the guard's matter. */
@@ -75,6 +85,8 @@ export interface WarmupAnswer {
   readonly config: WarmupConfig;
   /** The bounces among recent_emails; for show only. */
   readonly recentBounces: readonly RecentBounce[];
+  /** Absent in what an earlier version stored. */
+  readonly recentEmails?: RecentEmails;
 }
 
 /** One day of GET /v1/stats. Counts are as read: validity (an integer >= 0) is judged by the guard. */

@@ -26,6 +26,8 @@ export interface RuleSettings {
   };
   /** Of the emails of seven days that were delivered. */
   readonly inboxRateLow: { readonly belowPpm: Ppm; readonly minMails: number };
+  /** Status words of a mailbox that are normal, besides those of a warm-up that runs or is paused. */
+  readonly mailboxStatusUnknown: { readonly known: readonly string[] };
   /** Points below the best of the last seven days. */
   readonly healthScoreDrop: { readonly points: number };
   /** The zone in which messages give times: an IANA name. */
@@ -55,6 +57,7 @@ export const defaultRuleSettings: RuleSettings = {
     domain_over_limit: setting('warning'),
     account_shift: setting('warning'),
     mailbox_disconnected: setting('critical'),
+    mailbox_status_unknown: setting('warning'),
     mailbox_missing: setting('warning'),
     mailbox_list_short: setting('critical'),
     dns_failing: setting('critical'),
@@ -76,6 +79,7 @@ export const defaultRuleSettings: RuleSettings = {
   acted: { pause: 'critical', recovery: 'warning' },
   blacklisted: { major: [], ignore: [], minLists: 1 },
   inboxRateLow: { belowPpm: 800_000, minMails: 30 },
+  mailboxStatusUnknown: { known: ['connected', 'not_started', 'finished', 'completed', 'done', 'pending'] },
   healthScoreDrop: { points: 15 },
   timeZone: 'UTC',
 };

@@ -2,6 +2,7 @@
 import type { Route } from '../model/answers.ts';
 import type { SweepPart } from '../model/sweep.ts';
 import { type Demand, demandOf } from './demand.ts';
+import { EarlyLists } from './early-lists.ts';
 import { Later, type Urgency } from './later.ts';
 import { type MailboxRoute, mailboxRoutes, type Poll, pollKey } from './poll.ts';
 import { mayCrossToday, type Risk, weightOf } from './risk.ts';
@@ -77,6 +78,7 @@ export class PollQueue {
   /** By pollKey: when it was begun. */
   readonly #underWay = new Map<string, number>();
   readonly #risks: RiskOrder;
+  readonly #earlyLists = new EarlyLists();
   /** The demand as it was summed up last, and for what. */
   #summed: { readonly mailboxes: number; readonly allowedPerMinute: number; readonly demand: Demand } | null = null;
   /** All that the account's first list named was read for the first time. */
@@ -189,6 +191,16 @@ export class PollQueue {
     if (poll.route === 'stats' && this.#options.earlyMs > 0) this.#risks.served(slot, startedAt);
   }
 
+  /** An answer of so many bytes came, to a poll of this kind. */
+  received(route: Route | 'warmup_write', bytes: number): void {
+    this.#earlyLists.received(route, bytes);
+  }
+
+  /** A list was taken in; `stirred`: it gave a reason to read a mailbox soon. */
+  listed(stirred: boolean): void {
+    this.#earlyLists.listed(stirred);
+  }
+
   /** When there will be something more to take, as far as it is known; null when nothing is foreseen. */
   nextDueAt(now: number): number | null {
     const times = accountRoutes.map((route) => (this.#isUnderWay(route) ? null : this.#account[route].dueAt));
@@ -240,14 +252,16 @@ export class PollQueue {
     for (const route of accountRoutes) {
       const one = this.#account[route];
       if (one.dueAt === null || one.dueAt > now || this.#isUnderWay(route)) continue;
-      return this.#takeOne(one, route, now);
+      return this.#takeOne(route, now, false);
     }
     const earlyAt = this.#listEarlyAt();
-    return earlyAt !== null && earlyAt <= now ? this.#takeOne(this.#account.mailboxes, 'mailboxes', now) : undefined;
+    return earlyAt !== null && earlyAt <= now ? this.#takeOne('mailboxes', now, true) : undefined;
   }
 
-  #takeOne(one: AccountPoll, route: AccountRoute, now: number): Poll {
+  #takeOne(route: AccountRoute, now: number, isEarly: boolean): Poll {
+    const one = this.#account[route];
     one.dueAt = null;
+    if (route === 'mailboxes') this.#earlyLists.asked(isEarly);
     one.askedAt = now;
     return { route, mailboxId: null };
   }
@@ -338,12 +352,20 @@ export class PollQueue {
     return null;
   }
 
-  /** The list shows the whole fleet in one request: where the cadence leaves room it gets its full share of them. */
+  /**
+   * The list shows the whole fleet in one request: where the cadence leaves room it gets up to its full share of them, less
+   * while lists show nothing new, and never more bytes than all other polls together.
+   */
   #listEarlyAt(): number | null {
     if (this.#options.earlyMs === 0 || this.#slots.size === 0 || this.#sweep.polls > 0) return null;
     if (this.#isUnderWay('mailboxes')) return null;
     const { fitsWithList, accountSpacingMs } = this.demand();
-    return fitsWithList ? this.#account.mailboxes.askedAt + accountSpacingMs : null;
+    if (!fitsWithList) return null;
+    const { cadenceMs } = this.#options;
+    return this.#earlyLists.mayAskFrom(this.#account.mailboxes.askedAt, {
+      leastMs: accountSpacingMs,
+      cadenceMs: cadenceMs.mailboxes,
+    });
   }
 
   #takeSlot(route: MailboxRoute, slot: number): Poll {

@@ -69,7 +69,7 @@ export class AccountAlerts {
       ...(newest ? [actionFailedCondition(newest, context)] : []),
       ...(breaker ? [this.#held(breaker, policy, now)] : []),
     ];
-    const event = acted && actedEvent(acted, context satisfies ActionContext);
+    const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(outside, context);
     const events = [event, others].filter((one) => one !== null && one !== undefined);
@@ -168,14 +168,15 @@ export class AccountAlerts {
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {
-    const { account, pageUrl, writable, staleBefore, staleMeasurement, rules } = this.#options;
+    const { account, pageUrl, writable, staleBefore, staleMeasurement, rules, words } = this.#options;
     const writesOff = this.#fleet.writesOffOver(account, mailbox.id, now);
     const mayWrite = policy.enforce && writesOff === null && writable();
     const neighbours = () => [...this.#fleet.mailboxesOf(account)].filter(({ id }) => id !== mailbox.id);
     const others = (one: MailboxState) => othersOf(one, this.#fleet.mailboxes(), now);
     const command = this.#command;
     const stale = { staleBefore: staleBefore(), staleMeasurement };
-    const data = { ...stale, before: null, rules: rules(), neighbours, others };
+    const usualWords = [...words.running, ...words.paused];
+    const data = { ...stale, usualWords, before: null, rules: rules(), neighbours, others };
     return { now, policy, mayWrite, writesOff, ...data, pageUrl, command };
   }
 

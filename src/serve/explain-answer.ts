@@ -8,6 +8,7 @@ import type { EpochMs } from '../model/time.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
+import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionJson, decisionJson } from './json-answers.ts';
 import { mailboxName, type Parameter, readQuery } from './query.ts';
 import { refusalJson } from './refusals.ts';
@@ -69,6 +70,7 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       mode: warmup?.answer.mode ?? null,
       claim: claim ? { kind: claim.kind, since: iso(claim.since) } : null,
       former_ids: memory?.formerIds ?? [],
+      recent_emails: recentEmailSentences(warmup),
     },
     decisions: decisions.map((decision) => ({
       ...decisionJson(decision, explainVerdict),

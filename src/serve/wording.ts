@@ -3,10 +3,11 @@ import type { Ppm } from '../model/policy.ts';
 import { percent } from '../model/rate.ts';
 import { roughSpanText } from '../wording/phrases.ts';
 
-const hundredths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+let hundredths: Intl.NumberFormat | undefined;
 
 /** 1.54 %, with a space that does not break. */
 export function share(ppm: Ppm): string {
+  hundredths ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
   return `${hundredths.format(percent(ppm))}\u00a0%`;
 }
 

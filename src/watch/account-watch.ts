@@ -70,6 +70,7 @@ export class AccountWatch {
     const allowedPerMinute = () => api.budget.allowedPerMinute;
     const earlyMs = options.statsIntervalMinMs;
     this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), allowedPerMinute, earlyMs });
+    api.onReceived = (route, bytes) => this.#queue.received(route, bytes);
     runAsScheduled(this.#queue, options.schedules, world.clock);
     this.#fresh = new FreshMeasurements(account, fleet);
     this.#agenda = new Agenda({

@@ -58,6 +58,7 @@ export class Agenda {
   /** An entry of the list gives a reason to ask soon. */
   stir(stirred: RosterChanges['stirred']): void {
     const { queue, world } = this.#parts;
+    queue.listed(stirred.length > 0);
     const now = world.clock.monotonic();
     for (const { id, routes } of stirred) for (const route of routes) queue.add({ route, mailboxId: id }, now, 'soon');
   }

@@ -5,7 +5,7 @@ import { domainOf, type MailboxState } from '../model/mailbox.ts';
 
 /** Rules whose alerts fire or resolve on the second observation, by the route that observes. */
 const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
-  mailbox: ['mailbox_disconnected'],
+  mailbox: ['mailbox_disconnected', 'mailbox_status_unknown'],
   dns: ['dns_failing', 'measurement_stale'],
   blacklist: ['blacklisted', 'measurement_stale'],
 };

@@ -1,6 +1,6 @@
 // What may explain a bounce rate, in sentences beside the number: what changed near it, and who else has it. A hint for the
 // person who looks for the cause; no decision rests on it.
-import { dnsRecords, type RecentBounce } from '../model/answers.ts';
+import { dnsRecords } from '../model/answers.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs } from '../model/time.ts';
@@ -32,7 +32,7 @@ export function causeSentences(
   const found = [
     ...near.map((change) => changeSentence(change, zone)),
     ...standing(mailbox, near),
-    ...bounceKinds(mailbox.warmup?.answer.recentBounces ?? []),
+    ...bounceKinds(mailbox),
     ...others.filter(({ over }) => over > 0).map(othersSentence),
   ];
   if (found.length > 0) return found;
@@ -87,7 +87,8 @@ function standing({ dns, blacklist, detail }: MailboxState, near: readonly Chang
 }
 
 /** `The last bounce was hard.`, `Of the last 5 bounces 4 were hard (invalid_recipient), 1 soft.` */
-function bounceKinds(bounces: readonly RecentBounce[]): readonly string[] {
+export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly string[] {
+  const bounces = warmup?.answer.recentBounces ?? [];
   const counts = new Map<string, number>();
   for (const { type, category } of bounces) {
     const kind = `${type ?? 'of an unknown type'}${category ? ` (${category})` : ''}`;

@@ -27,6 +27,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   account_unguarded: 'account NOT GUARDED',
   stale_data: 'stale statistics',
   measurement_stale: 'DNS or blacklist checks out of date',
+  mailbox_status_unknown: 'unknown mailbox status',
   mailbox_missing: 'mailbox missing',
   mailbox_list_short: 'mailbox list too short',
   inbox_rate_low: 'few emails reach the inbox',

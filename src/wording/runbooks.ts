@@ -36,7 +36,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_acted: {
     means:
       'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or a burst of its emails bounced (an emergency in any mode).',
-    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history.',
+    done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks.',
     todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
   restored: {
@@ -118,6 +118,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       'Two answers in a row show that the mailbox app has lost its connection to the mailbox: it neither sends nor receives.',
     done: readsOn,
     todo: 'Connect it again in the mailbox app. The message has the error.',
+  },
+  mailbox_status_unknown: {
+    means:
+      'Two answers in a row show a status of the mailbox that Warmwarden does not know, such as "suspended" or "locked". A status that sounds like a lost connection fires mailbox_disconnected instead. The alert ends with a known status.',
+    done: 'Warmwarden guards the mailbox as usual: it goes by the status of the warm-up.',
+    todo: 'Look at the mailbox in the mailbox app. If the status is normal, add the word to alerts.rules.mailbox_status_unknown.known.',
   },
   mailbox_missing: {
     means:

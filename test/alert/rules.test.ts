@@ -16,7 +16,7 @@ function active(rule: string, answered: Route | 'time', mailbox: MailboxState, c
 }
 
 test('a confirmed switch tells the counts, what was done, and how to take it back', () => {
-  const event = actedEvent(sampleAction(), sampleContext({ now: start + 500 }));
+  const event = actedEvent(sampleAction(), sampleMailbox(), sampleContext({ now: start + 500 }));
   expect(event?.kind).toBe('event');
   const alert = event?.alert;
   expect(alert).toMatchObject({ rule: 'guard_acted', object: 'a1:confirmed', severity: 'warning' });
@@ -51,7 +51,7 @@ test('a confirmed switch tells the counts, what was done, and how to take it bac
 test('a pause is critical and says that campaigns go on; an emergency shows its own counts', () => {
   const emergency = { sent: 12, bounced: 5, from: '2026-03-19' };
   const verdict = { ...breach, action: 'pause', wanted: 'pause', reason: 'emergency', emergency } as const;
-  const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleContext())?.alert;
+  const alert = actedEvent(sampleAction({ kind: 'pause', verdict }), sampleMailbox(), sampleContext())?.alert;
   expect(alert?.severity).toBe('critical');
   expect(alert?.facts.sentences[0]).toBe('5 bounces in 12 emails since 19 March: 41.67 %.');
   expect(alert?.facts.sentences).toContain(
@@ -116,7 +116,10 @@ test('an alert says when its counts were read, in the zone of the messages, howe
     ({ subject }) => subject.rule === 'bounce_over_limit',
   );
   expect(condition?.facts.sentences).toContain('Based on counts read on 20 March 08:02 Europe/Berlin.');
-  const acted = actedEvent(sampleAction({ verdict: { ...breach, ...hours } }), { ...off, now: start + 86_400_000 });
+  const acted = actedEvent(sampleAction({ verdict: { ...breach, ...hours } }), sampleMailbox(), {
+    ...off,
+    now: start + 86_400_000,
+  });
   expect(acted?.alert.facts.sentences).toContain('Based on counts read on 20 March 08:02 Europe/Berlin.');
 });
 

@@ -92,6 +92,7 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     staleBefore: Number.NEGATIVE_INFINITY,
     staleMeasurement: () => ({ olderThanMs: 24 * hourMs, unreadSince: Number.NEGATIVE_INFINITY }),
     before: null,
+    usualWords: ['active', 'running', 'paused'],
     rules: defaultRuleSettings,
     neighbours: () => [],
     pageUrl: 'http://127.0.0.1:7025',

@@ -11,7 +11,16 @@ const environment = { API_KEY: 'sk_live_hush_of_the_environment' };
 /** Every secret in the files and the environment holds one of these: the word, or its base64. */
 const secretMarks = ['hush', 'aHVzaGh1c2', '[object'];
 
+/** What was said about each file: it is read once. */
+const known = new Map<string, string>();
+
 function complaints(name: string): string {
+  const said = known.get(name) ?? complaintsAnew(name);
+  known.set(name, said);
+  return said;
+}
+
+function complaintsAnew(name: string): string {
   const loaded = loadConfig(join(folder, name), environment);
   if (loaded.ok) return 'no complaint';
   return loaded.problems.map((problem) => `${formatProblem(name, problem)}\n`).join('');

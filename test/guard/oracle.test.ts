@@ -9,8 +9,8 @@ import { oracle, oracleTrips } from './oracle.ts';
 import { daysUpTo, situation, today } from './samples.ts';
 import { anyJudged, type Judged } from './situations.ts';
 
-// A tenth of the proof in `npm test`, all of it in .ci/run.
-const runs = process.env['WARMWARDEN_SLOW'] ? 100_000 : 10_000;
+// A twentieth of the proof in `npm test`, all of it in .ci/run.
+const runs = process.env['WARMWARDEN_SLOW'] ? 100_000 : 5_000;
 
 /** What judge says, as far as the oracle speaks of it. */
 function told({ policy, situation }: Judged) {

@@ -6,6 +6,7 @@ import { serveTools } from '../../src/mcp/tool-server.ts';
 import { RecipeApi } from '../../src/recipe-api/client.ts';
 import { type Clock, movedClock, systemClock } from '../../src/world.ts';
 import { pairedRpc, type ShownResult, spawnRpc } from '../support/bare-rpc.ts';
+import { commandLine } from '../support/command-line.ts';
 import { type Played, RecipeHost } from '../support/recipe-service.ts';
 
 const lookEveryMs = 50;
@@ -369,11 +370,14 @@ describe('a mistake on the command line', () => {
       ['set WARMWARDEN_API_KEY', ['--base-url', 'https://recipes.example/v1']],
       ["can't be read", ['--base-url', 'https://r.example/v1', '--api-key-file', '/no/such']],
     ];
-    const told = mistakes.map(async ([said, args]) => {
-      await using server = spawnRpc(['mcp', ...args]);
-      expect([said, await server.ended, server.rpc.received]).toEqual([said, 2, '']);
-      expect(server.stderr()).toContain(said);
-    });
-    await Promise.all(told);
+    for (const [said, args] of mistakes) {
+      const { code, stdout, stderr } = await commandLine(['mcp', ...args]);
+      expect([said, code, stdout]).toEqual([said, 2, '']);
+      expect(stderr).toContain(said);
+    }
+    // The process says what the command line does.
+    await using server = spawnRpc(['mcp', ...(mistakes[0]?.[1] ?? [])]);
+    expect([await server.ended, server.rpc.received]).toEqual([2, '']);
+    expect(server.stderr()).toContain(mistakes[0]?.[0]);
   });
 });

@@ -36,8 +36,8 @@ it('tells a pause in a domain whose DNS fails, and the end of what was told befo
   expect(stage.posts.at(-1)).toMatchObject({ email: 'a@early.example', change: 'pause' });
   const paused = stage.receiver
     .alerts()
-    .filter(({ rule, severity }) => rule === 'guard_acted' && severity === 'critical');
-  expect(paused).toMatchObject([{ status: 'event', mailbox: 'a@early.example' }]);
+    .filter(({ rule, numbers }) => rule === 'guard_acted' && numbers['action'] === 'pause');
+  expect(paused).toMatchObject([{ status: 'event', severity: 'critical', mailbox: 'a@early.example' }]);
   // No reminder in the silence, but the end.
   expect(stage.told('dns_failing')).toEqual(['firing', 'resolved']);
 });

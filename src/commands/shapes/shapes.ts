@@ -171,6 +171,7 @@ const explanation = z.strictObject({
     mode: text.nullable(),
     claim: z.strictObject({ kind: text, since: moment }).nullable(),
     former_ids: texts.describe('Ids that its address had before.'),
+    recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
   }),
   moment: z
     .strictObject({

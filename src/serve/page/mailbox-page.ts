@@ -8,6 +8,7 @@ import type { Ppm } from '../../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from '../../model/time.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { counted, numberText } from '../../wording/phrases.ts';
+import { recentEmailSentences } from '../../wording/recent-emails.ts';
 import type { MailboxRow } from '../fleet-view.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';
@@ -114,6 +115,7 @@ ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
 ${fact('Connection', connectionOf(row), detail?.at ?? null)}
 ${dnsFacts(row, fact)}
 ${fact('Blacklists', listingsOf(row), mailbox.blacklist?.at ?? null)}
+${recentFact(row, fact)}
 </dl></section>`;
 }
 
@@ -135,6 +137,12 @@ function dnsFacts({ mailbox: { dns } }: MailboxRow, fact: Fact): readonly Markup
       dns.at,
     );
   });
+}
+
+/** What the recent emails show, when there is something to see. */
+function recentFact({ mailbox: { warmup } }: MailboxRow, fact: Fact): Markup | string {
+  const sentences = recentEmailSentences(warmup);
+  return sentences.length === 0 ? '' : fact('Recent emails', html`${text(sentences.join(' '))}`, warmup?.at);
 }
 
 function connectionOf({ mailbox: { detail } }: MailboxRow): Markup {
