@@ -1,21 +1,21 @@
-// `npm run bench -- budget`: a day of virtual time with a backlog, on four kinds of limiter; how much of the budget is used,
-// how often the API says 429, and how soon actions start. The daemon's own budget, lane and queue; the simulator's limiters.
+// `npm run bench -- budget`: hours of virtual time with a backlog, on four kinds of limiter, at the limits of both plans and the
+// shipped headroom; how much of the limit is used, how often the API says 429, and how soon actions start. The daemon's own budget, lane and queue; the simulator's limiters.
 import { Budget } from '../../src/mailbox-api/budget.ts';
 import { type Route, routes } from '../../src/model/answers.ts';
 import { Lane } from '../../src/poll/lane.ts';
 import { PollQueue } from '../../src/poll/queue.ts';
 import { createLimiter, type LimiterKind, limiterKinds } from '../../src/simulator/rate-limit.ts';
 import { movedClock } from '../../src/world.ts';
-import { type Figure, rounded } from './figure.ts';
+import { type BenchOptions, type Figure, rounded } from './figure.ts';
 import { seededChance, seedOf } from './guard/chance.ts';
 
 const bench = 'budget';
 const minuteMs = 60_000;
 /** Only warm-up and statistics are still to be read. */
 const readAtStart = { mailbox: 0, dns: 0, blacklist: 0 };
-const requestsPerMinute = 100;
-const headroomPpm = 100_000;
-const dayMs = 1_440 * minuteMs;
+const hourMs = 60 * minuteMs;
+/** headroom: auto, as it is shipped. Nobody else uses the key. */
+const headroomPpm = null;
 /** A wave of actions comes this often, and a single one in between. */
 const waveEveryMs = 120 * minuteMs;
 const waveSize = 20;
@@ -23,11 +23,28 @@ const mailboxes = 1_000;
 /** A request reaches the API after 40 ms and an exponential 60 ms; one in a hundred after up to 3 s. */
 const latency = { leastMs: 40, meanMs: 60, spikeShare: 0.01, spikeMs: 3_000 } as const;
 
-interface Day {
+interface Plan {
+  readonly requestsPerMinute: number;
+  /** Hours that are simulated. */
+  readonly hours: number;
+  /** Forty requests take 25 s at 97 a minute and 5 s at 485, whatever is done; the answers of the last come on top. */
+  readonly waveEndsSeconds: number;
+}
+
+const plans: readonly Plan[] = [
+  { requestsPerMinute: 100, hours: 24, waveEndsSeconds: 35 },
+  { requestsPerMinute: 500, hours: 6, waveEndsSeconds: 12 },
+];
+const fewerHours = 4;
+const usedTarget = 0.97;
+/** Headroom leaves 0.97 of the limit: a request that starts after the end of the last minute is missing. */
+const usedTolerance = 0.001;
+
+interface Served {
   readonly requests: number;
   readonly refused: number;
-  /** Requests that the budget allows in that time. */
-  readonly allowed: number;
+  /** Requests that the API allows in that time. */
+  readonly limit: number;
   /** How long single actions waited for their first request, milliseconds. */
   readonly singleWaits: readonly number[];
   /** How long the first action of a wave waited, and how long until every one of it had sent its POST. */
@@ -43,7 +60,8 @@ function backlogged(allowedPerMinute: number): PollQueue {
   return queue;
 }
 
-async function dayOn(kind: LimiterKind): Promise<Day> {
+async function servedOn(kind: LimiterKind, { requestsPerMinute, hours }: Plan): Promise<Served> {
+  const totalMs = hours * hourMs;
   const clock = movedClock(Date.UTC(2026, 2, 10));
   const random = seededChance(seedOf(bench, kind));
   const budget = new Budget({ requestsPerMinute, headroomPpm });
@@ -52,9 +70,11 @@ async function dayOn(kind: LimiterKind): Promise<Day> {
   const request = async () => {
     requests += 1;
     const startedAt = clock.monotonic();
+    budget.sent();
     const spike = random() < latency.spikeShare ? random() * latency.spikeMs : 0;
     await clock.sleep(latency.leastMs - Math.log(1 - random()) * latency.meanMs + spike);
     const { admitted, limit, remaining, retryAfterSeconds } = limiter.knock();
+    budget.ended(clock.monotonic());
     budget.noteLimits({ limit, remaining, startedAt }, clock.monotonic());
     if (admitted) return;
     refused += 1;
@@ -75,7 +95,7 @@ async function dayOn(kind: LimiterKind): Promise<Day> {
     await request();
     return { started, ended: clock.monotonic() - since };
   };
-  for (let at = 0; at < dayMs; at += waveEveryMs) {
+  for (let at = 0; at < totalMs; at += waveEveryMs) {
     for (const route of routes) queue.run(route, clock.monotonic());
     await clock.advance(waveEveryMs / 2);
     const single = act().then(({ started }) => singleWaits.push(started));
@@ -91,14 +111,14 @@ async function dayOn(kind: LimiterKind): Promise<Day> {
   stop.abort();
   await clock.advance(minuteMs);
   await running;
-  const allowed = (budget.allowedPerMinute * dayMs) / minuteMs;
-  return { requests, refused, allowed, singleWaits, waveFirsts, waveEnds };
+  const limit = (requestsPerMinute * totalMs) / minuteMs;
+  return { requests, refused, limit, singleWaits, waveFirsts, waveEnds };
 }
 
-function figuresOf(kind: LimiterKind, day: Day): readonly Figure[] {
+function figuresOf(kind: LimiterKind, plan: Plan, served: Served): readonly Figure[] {
   const figure = (name: string, value: number, target: number, holds: boolean): Figure => ({
     bench,
-    figure: `${kind}/${name}`,
+    figure: `${plan.requestsPerMinute}_a_minute/${kind}/${name}`,
     ours: rounded(value),
     peer: null,
     ratio: null,
@@ -106,20 +126,22 @@ function figuresOf(kind: LimiterKind, day: Day): readonly Figure[] {
     holds,
   });
   const atMost = (name: string, value: number, target: number) => figure(name, value, target, value <= target);
-  const used = day.requests / day.allowed;
+  const used = served.requests / served.limit;
   return [
-    figure('used_of_allowed', used, 0.95, used >= 0.95),
-    atMost('refused_429', day.refused, 0),
-    atMost('single_action_starts_within_seconds', Math.max(...day.singleWaits) / 1_000, 3),
-    atMost('wave_of_20_begins_within_seconds', Math.max(...day.waveFirsts) / 1_000, 3),
-    // Forty requests at ninety a minute take 27 s, whatever is done; the answers of the last come on top.
-    atMost('wave_of_20_ends_within_seconds', Math.max(...day.waveEnds) / 1_000, 35),
+    figure('used_of_limit', used, usedTarget, used >= usedTarget - usedTolerance),
+    atMost('refused_429', served.refused, 0),
+    atMost('single_action_starts_within_seconds', Math.max(...served.singleWaits) / 1_000, 3),
+    atMost('wave_of_20_begins_within_seconds', Math.max(...served.waveFirsts) / 1_000, 3),
+    atMost('wave_of_20_ends_within_seconds', Math.max(...served.waveEnds) / 1_000, plan.waveEndsSeconds),
   ];
 }
 
-/** The benchmark. Takes about a minute. */
-export async function budgetBenchmark(): Promise<readonly Figure[]> {
+/** The benchmark. Takes about two minutes; small: about one. */
+export async function budgetBenchmark({ small }: BenchOptions): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const kind of limiterKinds) figures.push(...figuresOf(kind, await dayOn(kind)));
+  for (const plan of plans) {
+    const shortened = small ? { ...plan, hours: fewerHours } : plan;
+    for (const kind of limiterKinds) figures.push(...figuresOf(kind, plan, await servedOn(kind, shortened)));
+  }
   return figures;
 }

@@ -5,8 +5,10 @@ import { dutyBenchmark } from './duty.ts';
 import { type Benchmark, type BenchOptions, type Figure, failsOf } from './figure.ts';
 import { guardBenchmark } from './guard.ts';
 import { lagBenchmark } from './lag.ts';
+import { memoryBenchmark } from './memory.ts';
 import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
+import { storeBenchmark } from './store.ts';
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   blocks: blocksBenchmark,
@@ -14,8 +16,10 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   duty: dutyBenchmark,
   guard: guardBenchmark,
   lag: lagBenchmark,
+  memory: memoryBenchmark,
   poll: pollBenchmark,
   scrape: scrapeBenchmark,
+  store: storeBenchmark,
 };
 
 const exitMissed = 1;

@@ -10,7 +10,7 @@ export interface Target {
   readonly enforced: boolean;
 }
 
-const kilobyte = 1_024;
+const kilobyte = 1_000;
 
 export const targets = {
   saturatedCpu: { wanted: 2, is: 'at most', of: 'ratio', enforced: false },
@@ -26,6 +26,11 @@ export const targets = {
   reload: { wanted: 0.3, is: 'at most', of: 'ours', enforced: false },
   stormPageCpu: { wanted: 15, is: 'at most', of: 'ours', enforced: false },
   stormPageSize: { wanted: 150, is: 'at most', of: 'ours', enforced: false },
+  growth: { wanted: 0.6 * kilobyte, is: 'at most', of: 'ours', enforced: true },
+  firstPollOf10k: { wanted: 1.2, is: 'at most', of: 'ours', enforced: false },
+  firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: false },
+  memoryOf1k: { wanted: 150, is: 'at most', of: 'ours', enforced: false },
+  memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: false },
 } as const satisfies Readonly<Record<string, Target>>;
 
 /** Times and disks differ from machine to machine: a figure fails only beyond this many times its target. */

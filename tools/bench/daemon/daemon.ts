@@ -75,9 +75,14 @@ export class BenchDaemon implements AsyncDisposable {
     });
   }
 
+  /** Its process has begun, and it has done nothing yet. */
+  static launch(config: string, nodeArgs: readonly string[] = []): BenchDaemon {
+    return new BenchDaemon(config, nodeArgs);
+  }
+
   /** Resolves when it says that it is on duty. */
   static async start(config: string, nodeArgs: readonly string[] = []): Promise<BenchDaemon> {
-    const daemon = new BenchDaemon(config, nodeArgs);
+    const daemon = BenchDaemon.launch(config, nodeArgs);
     await daemon.until('it is on duty', () => daemon.#url !== '', startLimitMs);
     return daemon;
   }
