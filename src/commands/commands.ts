@@ -25,6 +25,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   contest: async () => (await import('./contest.ts')).contestCommand(),
   writes: async () => (await import('./writes.ts')).writesCommand(),
   silence: async () => (await import('./silence.ts')).silenceCommand(),
+  store: async () => (await import('./store.ts')).storeCommand(),
   reload: async () => (await import('./reload.ts')).reloadCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(allCommands),
   // Asked by the completion scripts.

@@ -61,6 +61,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden silence list',
     'warmwarden silence expire ID',
   ],
+  store: [
+    'warmwarden store stats',
+    'warmwarden store check',
+    'warmwarden store backup /backup/warmwarden-$(date +%F).db   # also while the daemon runs',
+    'warmwarden store vacuum --dry-run',
+  ],
   reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],
   mcp: ['warmwarden mcp', 'warmwarden mcp --base-url https://recipes.example.com/v1'],
   recipes: ['warmwarden recipes list', 'warmwarden recipes run at-risk --param bounces=3'],

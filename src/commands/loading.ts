@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { shellPath } from '../command-name.ts';
 import { loadConfig, type ValidConfig } from '../config/load.ts';
-import { loadPlaces, type Places } from '../config/places.ts';
+import { loadPlaces, loadRetention, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
+import type { Retention } from '../model/retention.ts';
 import { CommandError } from './command-error.ts';
 import { configVariable, notFound } from './options.ts';
 
@@ -37,6 +38,13 @@ export function findPlaces(file: string): Extract<Places, { ok: true }> {
   const places = loadPlaces(file, process.env);
   if (places.ok) return places;
   throw configurationError(file, places.problems);
+}
+
+/** How long the daemon keeps history; as above. */
+export function findRetention(file: string): Retention {
+  const found = loadRetention(file, process.env);
+  if ('retention' in found) return found.retention;
+  throw configurationError(file, found.problems);
 }
 
 /** Only where the store is. */

@@ -1,5 +1,6 @@
 // What the schema made of a file -> Config. Everything was checked before; nothing fails here.
 import { resolve } from 'node:path';
+import type { Retention } from '../model/retention.ts';
 import type { AccountConfig, ChannelConfig, Config, RouteConfig } from './config.ts';
 import { written } from './guard-schema.ts';
 import type { CheckedFile } from './schema.ts';
@@ -51,15 +52,19 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
     },
     log,
     recipes: { directory: resolve(folder, file.recipes.directory), apiKeys: file.recipes.api_keys },
-    retention: {
-      decisionsMs: file.retention.decisions,
-      deliveriesMs: file.retention.deliveries,
-      changesMs: file.retention.changes,
-      observationsMs: file.retention.observations,
-      runsMs: file.retention.runs,
-      departedMs: file.retention.departed,
-    },
+    retention: retentionOf(file.retention),
     metrics: { mailboxLabel: metrics.mailbox_label, seriesLimit: metrics.series_limit },
+  };
+}
+
+export function retentionOf(kept: CheckedFile['retention']): Retention {
+  return {
+    decisionsMs: kept.decisions,
+    deliveriesMs: kept.deliveries,
+    changesMs: kept.changes,
+    observationsMs: kept.observations,
+    runsMs: kept.runs,
+    departedMs: kept.departed,
   };
 }
 

@@ -1,6 +1,8 @@
 // Where a configuration keeps its store and its recipes, for commands that run without the daemon's environment: no key is asked for.
 import { dirname, resolve } from 'node:path';
-import { storePathOf } from './build.ts';
+import type { z } from 'zod';
+import type { Retention } from '../model/retention.ts';
+import { retentionOf, storePathOf } from './build.ts';
 import { checkAgainst } from './findings.ts';
 import { placeFindings, readSource } from './load.ts';
 import type { Problem } from './problem.ts';
@@ -18,23 +20,49 @@ export type Places =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const placesSchema = configSchema.pick({ store: true, recipes: true });
+const retentionSchema = configSchema.pick({ retention: true });
+
+/** How long history is kept, or what is wrong with what the file says of it. */
+export function loadRetention(
+  path: string,
+  environment: Environment,
+): { readonly retention: Retention } | { readonly problems: readonly Problem[] } {
+  const part = loadPart(path, environment, retentionSchema);
+  return 'problems' in part ? part : { retention: retentionOf(part.checked.retention) };
+}
 
 /** Reads only what says where things are; the rest of the file is neither substituted nor checked. */
 export function loadPlaces(path: string, environment: Environment): Places {
-  const source = readSource(path);
-  if (!('tree' in source)) return { ok: false, problems: source };
-  const folder = dirname(resolve(path));
-  const named = Object.entries(source.tree).filter(([key]) => key in placesSchema.shape);
-  const substitution = substitute(Object.fromEntries(named), environment, folder);
-  const { findings, checked } = checkAgainst(placesSchema, substitution.tree);
-  const all = [...substitution.findings, ...findings];
-  if (all.length > 0 || checked === null) return { ok: false, problems: placeFindings(all, source, substitution) };
+  const part = loadPart(path, environment, placesSchema);
+  if ('problems' in part) return { ok: false, problems: part.problems };
+  const { checked, tree, folder } = part;
   return {
     ok: true,
     storePath: storePathOf(checked.store, folder),
     recipesFolder: resolve(folder, checked.recipes.directory),
-    accountNames: namesIn(source.tree),
+    accountNames: namesIn(tree),
   };
+}
+
+type Part<Checked> =
+  | { readonly checked: Checked; readonly tree: object; readonly folder: string }
+  | { readonly problems: readonly Problem[] };
+
+/** Only these keys of the file. */
+function loadPart<Schema extends z.ZodObject>(
+  path: string,
+  environment: Environment,
+  schema: Schema,
+): Part<z.output<Schema>> {
+  const source = readSource(path);
+  if (!('tree' in source)) return { problems: source };
+  const folder = dirname(resolve(path));
+  const named = Object.entries(source.tree).filter(([key]) => key in schema.shape);
+  const substitution = substitute(Object.fromEntries(named), environment, folder);
+  const { findings, checked } = checkAgainst(schema, substitution.tree);
+  const all = [...substitution.findings, ...findings];
+  if (all.length > 0 || checked === null) return { problems: placeFindings(all, source, substitution) };
+  return { checked, tree: source.tree, folder };
 }
 
 function namesIn(tree: { readonly accounts?: unknown }): readonly string[] {

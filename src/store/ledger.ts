@@ -5,11 +5,14 @@ import type { Action } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
+import type { Retention } from '../model/retention.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
+import { problemsIn } from './file/integrity.ts';
+import { type StoreSizes, sizesOf } from './file/sizes.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
@@ -38,6 +41,16 @@ export class Ledger {
 
   async close(): Promise<void> {
     await this.#db.destroy();
+  }
+
+  /** How large it is, and what is past its retention. */
+  sizes(asked: { readonly now: EpochMs; readonly retention: Retention }): Promise<StoreSizes> {
+    return this.#current(() => sizesOf(this.#db, this.#path, asked));
+  }
+
+  /** What is wrong with it, in sentences; empty when it is sound. */
+  problems(): Promise<readonly string[]> {
+    return this.#current(() => problemsIn(this.#db));
   }
 
   /** Rejects as every read does: when the store is damaged, or belongs to a newer version. */

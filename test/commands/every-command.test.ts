@@ -31,6 +31,8 @@ interface Row {
   readonly alone: 0 | 1 | 2;
   /** It changes something, so it is confirmed. */
   readonly changes?: true;
+  /** It needs the store for itself. */
+  readonly keeps?: true;
 }
 
 const mailbox = ['MAILBOX'];
@@ -60,6 +62,10 @@ const table: readonly Row[] = [
   { words: 'silence add', args: ['--rule', 'dns_*', '--for', '1h', ...reason], wrong: reason, alone: 1, changes: true },
   { words: 'silence list', alone: 1, store: true },
   { words: 'silence expire', args: ['SILENCE', ...reason], wrong: [], alone: 1, changes: true },
+  { words: 'store stats', alone: 1, store: true },
+  { words: 'store check', alone: 1, store: true },
+  { words: 'store backup', args: ['BACKUP'], wrong: [], alone: 1, store: true },
+  { words: 'store vacuum', alone: 1, store: true, changes: true, keeps: true },
   { words: 'reload', args: ['--force', ...reason], alone: 1, changes: true },
   { words: 'simulator breach', ...inSimulator },
   { words: 'simulator emergency', ...inSimulator },
@@ -75,6 +81,7 @@ const digestOf = (text: string) => createHash('sha256').update(text).digest('hex
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-commands-'));
 const known = new Map<string, string>();
+let backups = 0;
 let simulator: Simulator;
 let receiver: Receiver;
 let daemon: Daemon;
@@ -139,6 +146,8 @@ async function writeNewerStore(path: string): Promise<void> {
 async function run(line: string | readonly string[], config: string) {
   const argv = typeof line === 'string' ? line.split(' ') : line;
   const url = config === 'alone' ? 'http://127.0.0.1:9' : simulator.url;
+  backups += 1;
+  known.set('BACKUP', join(folder, `backup-${backups}.db`));
   const filled = argv.map((word) => (word === 'SIMULATOR' ? url : (known.get(word) ?? word)));
   const configured = !['decide', 'simulator'].includes(filled[0] ?? '');
   return commandLine(configured ? [...filled, '--config', configOf(config)] : filled);
@@ -189,7 +198,7 @@ describe.each(commands)('warmwarden %s', (words) => {
   });
 });
 
-describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes }) => {
+describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes, keeps }) => {
   const argv = [...words.split(' '), ...args];
   const shape = shapes[words as keyof typeof shapes];
   const yes = changes ? ['--yes'] : [];
@@ -229,8 +238,13 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect(stdout.trim()).not.toBe('');
   });
 
+  test.runIf(keeps)('beside a daemon is refused', async () => {
+    const { code, stdout } = await run([...argv, ...yes, '--json'], 'guarded');
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { code: 'no_store' } }]);
+  });
+
   test('beside a daemon, in JSON of its shape', async () => {
-    const { code, stdout, stderr } = await run([...argv, ...yes, '--json'], 'guarded');
+    const { code, stdout, stderr } = await run([...argv, ...(keeps ? ['--dry-run'] : yes), '--json'], 'guarded');
     expect([code, stderr]).toEqual([0, '']);
     const answer = JSON.parse(stdout);
     shape.parse(answer);

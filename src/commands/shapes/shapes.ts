@@ -251,6 +251,28 @@ const trouble = z
   })
   .meta({ id: 'trouble', description: 'What happened in a simulator.' });
 
+const storeStats = z.strictObject({
+  file: text,
+  bytes: count,
+  wal_bytes: count.describe('Writes that are not in the file yet.'),
+  unused_bytes: count.describe('Within the file; used again before it grows.'),
+  shrinks_by_itself: z
+    .boolean()
+    .describe('Unused space goes back to the disk; false for a store of an earlier version.'),
+  bytes_a_day: count.describe('Of new rows, in the last week.'),
+  past_retention_bytes: count.describe('About what the daemon deletes next.'),
+  tables: listOf(
+    z.strictObject({
+      table: text,
+      bytes: count.describe('With its indexes.'),
+      rows: count,
+      bytes_a_day: count.nullable().describe('null: its rows have no time.'),
+      past_retention_rows: count,
+      past_retention_bytes: count,
+    }),
+  ).describe('The largest first.'),
+});
+
 /** By the words of the command. */
 export const shapes = {
   check,
@@ -276,6 +298,10 @@ export const shapes = {
   'silence add': outcome,
   'silence list': z.strictObject({ silences: listOf(silence) }),
   'silence expire': outcome,
+  'store stats': storeStats,
+  'store check': z.strictObject({ file: text, sound: z.literal(true).describe('Damage is an error instead.') }),
+  'store backup': z.strictObject({ file: text, bytes: count, took_seconds: number }),
+  'store vacuum': outcome,
   reload: outcome,
   'simulator breach': trouble,
   'simulator emergency': trouble,

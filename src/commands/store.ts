@@ -1,0 +1,151 @@
+// `warmwarden store stats|check|backup|vacuum`: the store as a file, on its own machine, also beside a running daemon.
+import { Command } from 'commander';
+import { commandName } from '../command-name.ts';
+import { backUp, vacuum } from '../store/file/copies.ts';
+import { Ledger } from '../store/ledger.ts';
+import { counted, roughSpanText } from '../wording/phrases.ts';
+import { systemClock } from '../world.ts';
+import { bytesText } from './bytes-text.ts';
+import { CommandError } from './command-error.ts';
+import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
+import { findRetention, findStore } from './loading.ts';
+import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
+import { report } from './send-command.ts';
+import { tableText } from './table.ts';
+import { onScreen, screenColumns } from './terminal.ts';
+
+interface StoreOptions extends JsonOptions {
+  readonly config: string;
+}
+
+export function storeCommand(): Command {
+  const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
+  return new Command('store')
+    .description('the size and soundness of the store, a backup of it, and its unused space')
+    .addCommand(
+      part('stats')
+        .description('show how large the store is by table, how fast it grows, and what is past its retention')
+        .action(stats),
+    )
+    .addCommand(
+      part('check').description('read the whole store and report what is damaged; exits with 1 then').action(check),
+    )
+    .addCommand(
+      part('backup')
+        .description('write a copy of the store into a new file; a running daemon continues')
+        .argument('<file>', 'the new file, which only you will be able to open')
+        .action(backup),
+    )
+    .addCommand(
+      withConfirmOptions(part('vacuum'))
+        .description('rewrite the store without its unused space; stop the daemon first')
+        .action(vacuumStore),
+    );
+}
+
+async function stats({ config, json = false }: StoreOptions): Promise<void> {
+  const answer = await statsOf(config);
+  if (json) return void printJson('store stats', answer);
+  const columns = [
+    ...[
+      { title: 'SIZE', numbers: true },
+      { title: 'ROWS', numbers: true },
+      { title: 'A DAY', numbers: true },
+    ],
+    ...[{ title: 'PAST RETENTION', numbers: true }, { title: 'TABLE' }],
+  ];
+  const rows = answer.tables.map((one) => [
+    bytesText(one.bytes),
+    one.rows.toLocaleString('en-US'),
+    one.bytes_a_day === null ? '' : bytesText(one.bytes_a_day),
+    one.past_retention_rows === 0 ? '' : bytesText(one.past_retention_bytes),
+    one.table,
+  ]);
+  process.stdout.write(`${onScreen(summaryOf(answer)).join('\n')}\n\n${tableText(columns, rows, screenColumns())}`);
+}
+
+async function statsOf(config: string): Promise<Answers['store stats']> {
+  const [path, retention] = [findStore(config), findRetention(config)];
+  const ledger = Ledger.open(path);
+  const sizes = await ledger.sizes({ now: systemClock().now(), retention }).finally(() => ledger.close());
+  const sum = (of: (table: (typeof sizes.tables)[number]) => number) =>
+    sizes.tables.reduce((all, one) => all + of(one), 0);
+  return {
+    file: path,
+    bytes: sizes.bytes,
+    wal_bytes: sizes.walBytes,
+    unused_bytes: sizes.freeBytes,
+    shrinks_by_itself: sizes.shrinks,
+    bytes_a_day: sum(({ bytesADay }) => bytesADay ?? 0),
+    past_retention_bytes: sum(({ old }) => old.bytes),
+    tables: sizes.tables.map(({ table, bytes, rows, bytesADay, old }) => ({
+      ...{ table, bytes, rows, bytes_a_day: bytesADay },
+      ...{ past_retention_rows: old.rows, past_retention_bytes: old.bytes },
+    })),
+  };
+}
+
+/** The share of a store that is worth rewriting it for. */
+const muchUnused = 0.25;
+
+function summaryOf(answer: Answers['store stats']): readonly string[] {
+  const { file, bytes, wal_bytes: wal, unused_bytes: unused, shrinks_by_itself: shrinks } = answer;
+  const space = `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; ${bytesText(wal)} of writes wait beside it`;
+  const old = answer.past_retention_bytes;
+  const isWorthVacuuming = !shrinks && unused > muchUnused * bytes;
+  return [
+    `${file}: ${space}.`,
+    `In the last week it got ${bytesText(answer.bytes_a_day)} of new rows a day.`,
+    old === 0
+      ? 'Nothing in it is past its retention.'
+      : `About ${bytesText(old)} are past their retention: the running daemon deletes them within the hour.`,
+    ...(isWorthVacuuming
+      ? [`To give the unused space back to the disk, stop the daemon and run \`${commandName} store vacuum\`.`]
+      : []),
+  ];
+}
+
+async function check({ config, json = false }: StoreOptions): Promise<void> {
+  const path = findStore(config);
+  const ledger = Ledger.open(path);
+  const problems = await ledger.problems().finally(() => ledger.close());
+  if (problems.length > 0) {
+    const advice = `Stop Warmwarden and put a backup in the place of ${path}.`;
+    throw new CommandError(
+      'failed',
+      [`The store ${path} has ${counted(problems.length, 'problem')}:`, ...problems, advice].join('\n'),
+    );
+  }
+  if (json) return void printJson('store check', { file: path, sound: true });
+  process.stdout.write(`The store ${path} is sound: Warmwarden read all of it.\n`);
+}
+
+async function backup(file: string, { config, json = false }: StoreOptions): Promise<void> {
+  const path = findStore(config);
+  await Ledger.open(path).close();
+  const clock = systemClock();
+  const begun = clock.monotonic();
+  const bytes = await backUp(path, file);
+  const took = clock.monotonic() - begun;
+  if (json) return void printJson('store backup', { file, bytes, took_seconds: took / 1_000 });
+  process.stdout.write(
+    `The backup of ${path} is in ${file}: ${bytesText(bytes)}, checked, written in ${roughSpanText(took)}.\n`,
+  );
+}
+
+async function vacuumStore({ config, json = false, ...confirm }: StoreOptions & ConfirmOptions): Promise<void> {
+  mustBeConfirmed(confirm);
+  const path = findStore(config);
+  const { bytes, unused_bytes: unused } = await statsOf(config);
+  const effect = [
+    `Warmwarden will rewrite the store ${path} (${bytesText(bytes)}, of which ${bytesText(unused)} are unused).`,
+    `It needs up to ${bytesText(2 * (bytes - unused))} of free disk space until it is done, and the daemon must be stopped.`,
+  ];
+  if (confirm.dryRun) return report({ result: 'planned', messages: effect }, { json });
+  if (!confirm.yes && !(await agrees(onScreen(effect)))) throw declined();
+  await vacuum(path);
+  const after = await statsOf(config);
+  const freed = bytes - after.bytes;
+  const said = freed > 0 ? `${bytesText(freed)} went back to the disk` : 'it had no space to give back';
+  report({ result: 'done', messages: [`Warmwarden rewrote the store ${path}: ${said}.`] }, { json });
+}

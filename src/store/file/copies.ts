@@ -1,0 +1,89 @@
+// A copy of a store beside its daemon, and a store that is written anew to give its free space back.
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Kysely, sql } from 'kysely';
+import { StoreError } from '../failure.ts';
+import { refuseNewer, schemaOf } from '../schema/migrations.ts';
+import type { Tables } from '../schema/tables.ts';
+import { connect, connectReadOnly, storeError } from './connection.ts';
+import { sizeOf } from './identity.ts';
+import { create } from './place.ts';
+
+/** While it is written. */
+const partOf = (file: string) => `${file}.part`;
+
+/**
+ * Writes the store at `path`, as it is at one moment, into a new file that only its owner can open; a daemon goes on meanwhile.
+ * The file appears once it is whole and on the disk. Returns its bytes. Throws StoreError and NewerStoreError.
+ */
+export async function backUp(path: string, file: string): Promise<number> {
+  if (existsSync(file)) throw new StoreError(`${file} already exists: name another file, or delete it first.`);
+  const part = partOf(file);
+  const db = connectReadOnly(path);
+  try {
+    refuseNewer(await schemaOf(db));
+    rmSync(part, { force: true });
+    createCopy(part);
+    const [mode] = (await sql<{ auto_vacuum: number }>`PRAGMA auto_vacuum`.execute(db)).rows;
+    // The copy of an earlier store shrinks by itself. Where the store does so already, it would be written to.
+    if (mode?.auto_vacuum === 0) await sql`PRAGMA auto_vacuum = INCREMENTAL`.execute(db);
+    await sql`VACUUM INTO ${part}`.execute(db);
+    await refuseDamaged(part);
+    syncToDisk(part);
+    renameSync(part, file);
+    syncToDisk(dirname(file));
+    return sizeOf(file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw storeError(path, error);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function createCopy(part: string): void {
+  try {
+    create(part);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new StoreError(`The backup can't be written: ${said}. Name a file in a folder that you can write to.`);
+  }
+}
+
+async function refuseDamaged(part: string): Promise<void> {
+  const copy = connectReadOnly(part);
+  try {
+    const [first] = (await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(copy)).rows;
+    if (first?.quick_check !== 'ok')
+      throw new StoreError(`The backup is damaged (${first?.quick_check}): it was deleted.`);
+  } finally {
+    await copy.destroy();
+  }
+}
+
+function syncToDisk(path: string): void {
+  const handle = openSync(path, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/**
+ * Writes the store anew, so that it takes no more than it holds, and from then on gives back by itself what is freed. No daemon
+ * may use it. Throws HeldStoreError, StoreError and NewerStoreError.
+ */
+export async function vacuum(path: string): Promise<void> {
+  const connection = connect(path);
+  try {
+    refuseNewer(await schemaOf(connection.db));
+    await rewrite(connection.db);
+  } catch (error) {
+    throw storeError(path, error);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function rewrite(db: Kysely<Tables>): Promise<void> {
+  await sql`VACUUM`.execute(db);
+  await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db);
+}

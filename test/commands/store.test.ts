@@ -1,0 +1,154 @@
+// `warmwarden store`: sizes, soundness, a backup that a daemon starts on, and unused space.
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { Store } from '../../src/store/store.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { commandLine } from '../support/command-line.ts';
+import { amelia, oliver, stormOf } from '../watch/duty.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-command-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** A configuration beside a store of its own, and how a command is run with it. */
+function place() {
+  const folder = mkdtempSync(join(root, 'one-'));
+  const path = join(folder, 'warmwarden.db');
+  const config = join(folder, 'config.yaml');
+  const account = '{name: agency, base_url: "http://127.0.0.1:1", api_key: sk_live_x}';
+  writeFileSync(config, `accounts: [${account}]\nstore: {url: "sqlite:${path}"}\nretention: {changes: 10d}\n`);
+  const run = async (...args: string[]) => {
+    const { stdout, stderr, code } = await commandLine(['store', ...args, '--config', config]);
+    return { stdout, stderr, code };
+  };
+  return { folder, path, run };
+}
+
+/** As a version before this one made it: what is freed stays in the file. */
+async function earlierStore(path: string): Promise<void> {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE meta (key text PRIMARY KEY, value text NOT NULL)');
+  database.close();
+  await (await Store.open(path, Date.now())).close();
+}
+
+function fill(path: string, rows: number, at: number): void {
+  const database = new DatabaseSync(path);
+  const insert = database.prepare("INSERT INTO changes (account, mailbox_id, at, change) VALUES ('a', 'm', ?, ?)");
+  database.exec('BEGIN');
+  for (let row = 0; row < rows; row += 1) insert.run(at, JSON.stringify({ text: 'x'.repeat(1_000) }));
+  database.exec('COMMIT');
+  database.close();
+}
+
+test('a backup that is made while the daemon runs starts a daemon with everything in it', async () => {
+  const poll = { health: '0 * * * *', mailboxes: '*/10 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+  await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll });
+  const isRecovering = () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery';
+  await stage.run(minuteMs);
+  await stage.until('the recovery', isRecovering, 4 * hourMs);
+  const file = join(mkdtempSync(join(root, 'backup-')), 'backup.db');
+  const { code, stdout, stderr } = await commandLine(['store', 'backup', file, '--config', stage.file]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^The backup of .* is in .*backup\.db: \d+ KB, checked, written in \d+ s\.\n$/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(existsSync(`${file}.part`)).toBe(false);
+  const { memory, action } = stage.mailbox(amelia);
+  const posts = [...stage.posts];
+  await stage.restart((config) => {
+    config['store'] = { url: `sqlite:${file}` };
+  });
+  expect(stage.mailbox(amelia)).toMatchObject({ action, memory: { claim: memory?.claim } });
+  await stage.run(hourMs);
+  expect([stage.posts, isRecovering()]).toEqual([posts, true]);
+});
+
+test('a backup never overwrites a file, and what can’t be written leaves nothing behind', async () => {
+  const { folder, path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  const file = join(folder, 'backup.db');
+  writeFileSync(file, 'mine');
+  expect(await run('backup', file)).toEqual({
+    ...{ code: 1, stdout: '' },
+    stderr: `warmwarden: ${file} already exists: name another file, or delete it first.\n`,
+  });
+  const nowhere = join(folder, 'nothing', 'backup.db');
+  expect(await run('backup', nowhere)).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
+});
+
+test('a store that is sound is said to be, and what is damaged is named', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  fill(path, 300, 1);
+  expect(await run('check')).toEqual({
+    ...{ code: 0, stderr: '' },
+    stdout: `The store ${path} is sound: Warmwarden read all of it.\n`,
+  });
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE changes SET change = '{half' WHERE id = 7");
+  expect(await run('check')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "A row of the table changes can't be read: its change is not valid JSON (rowid = 7).",
+    ),
+  });
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const handle = openSync(path, 'r+');
+  writeSync(handle, Buffer.alloc(4_096, 7), 0, 4_096, statSync(path).size - 4 * 4_096);
+  closeSync(handle);
+  const broken = await run('check', '--json');
+  expect([broken.code, JSON.parse(broken.stdout).error.message]).toEqual([
+    1,
+    expect.stringContaining('The file is damaged'),
+  ]);
+});
+
+test('stats say what each table takes, how it grows, and what is past its retention', async () => {
+  const { path, run } = place();
+  await (await Store.open(path, Date.now())).close();
+  fill(path, 400, Date.now() - 20 * 24 * hourMs);
+  fill(path, 100, Date.now() - hourMs);
+  const answer = JSON.parse((await run('stats', '--json')).stdout);
+  const [largest] = answer.tables;
+  expect(largest).toMatchObject({ table: 'changes', rows: 500, past_retention_rows: 400 });
+  expect(largest.bytes).toBeGreaterThan(500_000);
+  expect(largest.past_retention_bytes).toBeCloseTo(largest.bytes * 0.8, -2);
+  expect(largest.bytes_a_day).toBeCloseTo((largest.bytes * 0.2) / 7, -2);
+  expect(answer).toMatchObject({
+    file: path,
+    shrinks_by_itself: true,
+    past_retention_bytes: largest.past_retention_bytes,
+  });
+  const { stdout } = await run('stats');
+  expect(stdout).toMatch(/About \d+ KB are past their retention: the running daemon deletes them within the hour\./);
+  expect(stdout).toMatch(/^ *\d+ KB +500 +\d+ KB +\d+ KB +changes$/m);
+});
+
+test('vacuum gives the space of an earlier store back, and from then on it shrinks by itself', async () => {
+  const { path, run } = place();
+  await earlierStore(path);
+  fill(path, 3_000, 1);
+  const database = new DatabaseSync(path);
+  database.exec('DELETE FROM changes; PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const stats = async () => JSON.parse((await run('stats', '--json')).stdout);
+  expect(await stats()).toMatchObject({ shrinks_by_itself: false });
+  expect((await run('stats')).stdout).toContain('stop the daemon and run `warmwarden store vacuum`');
+  const before = statSync(path).size;
+  const planned = await run('vacuum', '--dry-run');
+  expect(planned).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/rewrite the store .*\(4\.\d MB, of which 4\.\d MB are unused\)/),
+  });
+  expect(statSync(path).size).toBe(before);
+  expect(await run('vacuum', '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/4\.\d MB went back to the disk/),
+  });
+  expect(statSync(path).size).toBeLessThan(before / 5);
+  expect(await stats()).toMatchObject({ shrinks_by_itself: true, unused_bytes: 0 });
+});
