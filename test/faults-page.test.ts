@@ -12,15 +12,35 @@ interface Row {
   readonly tests: readonly { readonly file: string; readonly name: string }[];
 }
 
+const faultsIn = (named: string) => [...named.matchAll(/`([\w-]+)`/g)].map(([, fault = '']) => fault);
+const testsIn = (proof: string) =>
+  [...proof.matchAll(/`([^`]+)`(?: "([^"]+)")?/g)].map(([, file = '', name = '']) => ({ file, name }));
+
+/** The rows of the table, then the sections on our own side: `### O11: ...`, whose tests follow `Proven by:`. */
 function rowsOf(text: string): readonly Row[] {
+  return [...tableRows(text), ...sections(text)];
+}
+
+function sections(text: string): readonly Row[] {
+  return text
+    .split(/^### /m)
+    .filter((section) => /^O\d+: /.test(section))
+    .map((section) => {
+      const [does = '', proof = ''] = section.split('\nProven by:\n');
+      const [, named = ''] = /^In the simulator: (.*)$/m.exec(does) ?? [];
+      return { name: section.slice(0, section.indexOf(':')), faults: faultsIn(named), tests: testsIn(proof) };
+    });
+}
+
+function tableRows(text: string): readonly Row[] {
   return text
     .split('\n')
     .map((line) => line.split(' | '))
-    .filter(([first = '']) => /^\| [THSO]\d+$/.test(first))
+    .filter(([first = '']) => /^\| [THS]\d+$/.test(first))
     .map(([first = '', , , named = '', proof = '']) => ({
       name: first.slice(2),
-      faults: [...named.matchAll(/`([\w-]+)`/g)].map(([, fault = '']) => fault),
-      tests: [...proof.matchAll(/`([^`]+)`(?: "([^"]+)")?/g)].map(([, file = '', name = '']) => ({ file, name })),
+      faults: faultsIn(named),
+      tests: testsIn(proof),
     }));
 }
 
@@ -43,8 +63,11 @@ test('every row T1 to T11, H1 to H23 and S1 to S13 stands on the page, with a te
   expect(rows.filter(({ tests }) => tests.length === 0)).toEqual([]);
 });
 
-test('no row of our own side stands on the page twice, and they are in order', () => {
-  const numbers = rows.filter(ofOurOwn).map(({ name }) => Number(name.slice(1)));
+test('no fault of our own side stands on the page twice, they are in order, and each has a test', () => {
+  const own = rows.filter(ofOurOwn);
+  expect(own.length).toBeGreaterThan(7);
+  expect(own.filter(({ tests }) => tests.length === 0)).toEqual([]);
+  const numbers = own.map(({ name }) => Number(name.slice(1)));
   expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
 });
 
