@@ -2,10 +2,9 @@
 import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
 import { severities } from '../model/alert.ts';
-import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../serve/alerts-answer.ts';
-import { counted } from '../wording/phrases.ts';
-import { systemClock } from '../world.ts';
-import { askFor, type DaemonAddress } from './daemon-client.ts';
+import type { AlertsAnswer } from '../serve/alerts-answer.ts';
+import type { DaemonAddress } from './daemon-client.ts';
+import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
 import { exitFailed } from './exit-codes.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
@@ -37,26 +36,22 @@ export function alertsCommand(): Command {
 async function listAlerts(options: ListOptions): Promise<void> {
   const { all = false, severity = severities, json = false } = options;
   const status = all ? {} : { status: 'firing' };
-  const answer = await answerOf(addressOf(options), { limit: `${maxAlerts}`, severity: severity.join(), ...status });
-  const { alerts, total } = answer;
+  const answer = await answerOf(addressOf(options), { severity: severity.join(), ...status });
+  const { alerts } = answer;
   if (!answer.guarded) process.exitCode = exitFailed;
   if (json) return void printJson('alerts list', answer);
   if (!answer.guarded) process.stderr.write(notGuarded);
   process.stdout.write(alerts.length === 0 ? 'No alert fires.\n' : linesOf(alerts));
-  const left = total - alerts.length;
-  if (left > 0) process.stdout.write(`And ${counted(left, 'more alert')}, none of them more severe than these.\n`);
 }
 
 const notGuarded = `No daemon runs on this store: NOTHING IS GUARDED. These alerts were known last. Start it: ${commandName} run --config FILE\n`;
 
 async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ListAnswer> {
-  const answer = (await askFor(address, 'alerts', query)) as AlertsAnswer | null;
+  const answer = await everyAlertOf(address, query);
   if (answer) return { guarded: true, ...answer };
   const ledger = ledgerBeside(address);
-  const { alerts, silences } = await ledger.picture().finally(() => ledger.close());
-  const known = alertsAnswer({ alerts, silences, now: systemClock().now() }, new URLSearchParams(query));
-  if (known.status === 400) throw new Error(known.body.message);
-  return { guarded: false, ...known.body };
+  const known = await ledger.picture().finally(() => ledger.close());
+  return { guarded: false, ...(await everyKnownAlert(known, query)) };
 }
 
 function linesOf(alerts: AlertsAnswer['alerts']): string {

@@ -1,6 +1,6 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
-import { type ExplainAnswer, type Explanation, explainAnswer } from '../serve/explain-answer.ts';
+import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../serve/explain-answer.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -12,8 +12,10 @@ import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { onScreen } from './terminal.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface ExplainOptions extends DaemonOptions {
+  readonly limit?: number;
   readonly at?: string;
 }
 
@@ -22,6 +24,11 @@ export function explainCommand(): Command {
     .description('show why a mailbox is in its state: every decision with its counts, and what was done')
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
     .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
+    .option(
+      '--limit <number>',
+      `decisions, actions and changes to show, 1 to ${maxEntriesShown} of each (default: 20)`,
+      wholeNumber(1, maxEntriesShown),
+    )
     .action(explain);
 }
 
@@ -29,7 +36,8 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
   const at = options.at === undefined ? null : Date.parse(options.at);
   if (Number.isNaN(at))
     throw new CommandError('usage', `--at ${options.at} is not a time: write it as 2026-03-20T10:02Z`);
-  const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }) };
+  const limited = options.limit !== undefined && { limit: `${options.limit}` };
+  const query = { mailbox: name, ...(at !== null && { at: new Date(at).toISOString() }), ...limited };
   const answer = await answerOf(addressOf(options), query);
   if ('error' in answer) throw new UnknownNameError(answer.message);
   if (options.json) return void printJson('explain', answer);
@@ -52,7 +60,7 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
 }
 
 /** The newest first; an action stands with the time at which it was planned. */
-function story({ mailbox, moment, decisions, actions, changes }: Explanation): readonly string[] {
+function story({ mailbox, moment, decisions, actions, changes, more }: Explanation): readonly string[] {
   const entries = [
     ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
@@ -65,7 +73,8 @@ function story({ mailbox, moment, decisions, actions, changes }: Explanation): r
     former.length === 0
       ? []
       : [`Its address was guarded before under ${former.join(', ')}: that history is joined below.`];
-  return [...head, ...joined, ...entries.flatMap(({ lines }) => lines)];
+  const older = more ? ['There are older entries: --limit shows more of them.'] : [];
+  return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
 }
 
 function headOf({ email, account, mode, claim }: Explanation['mailbox']): string {

@@ -4,10 +4,12 @@ import { Command } from 'commander';
 import { commandName } from '../command-name.ts';
 import { defaultPolicy } from '../model/policy.ts';
 import { fleetOf } from '../reload/duties.ts';
+import type { AlertsAnswer } from '../serve/alerts-answer.ts';
 import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { createLog, systemClock } from '../world.ts';
-import { askFor, type DaemonAddress } from './daemon-client.ts';
+import { askFor, type DaemonAddress, NoDaemonError } from './daemon-client.ts';
+import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
 import { exitFailed } from './exit-codes.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { printJson } from './options.ts';
@@ -41,11 +43,12 @@ async function status(options: StatusOptions): Promise<void> {
   const address = addressOf(options);
   const clock = systemClock();
   do {
-    const answer = await wholeFleet(address, Boolean(options.json || options.all));
+    const screen = screenFor(options);
+    const answer = await wholeFleet(address, Boolean(options.json) || screen.rows === null);
     if (!answer.guarded) process.exitCode = exitFailed;
     if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
     if (options.json) printJson('status', answer);
-    else process.stdout.write(statusText(answer, screenFor(options)));
+    else process.stdout.write(statusText(answer, screen));
     if (options.watch) await clock.sleep(lookEveryMs);
   } while (options.watch);
 }
@@ -65,7 +68,16 @@ async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusA
   const page = (number: number) => askFor(address, 'fleet', { page: `${number}` }) as Promise<FleetAnswer | null>;
   const first = await page(1);
   if (!first) return { ...(await fromStore(address, all)), guarded: false };
-  return { ...(all ? await joined(first, page) : first), guarded: true };
+  if (!all) return { ...first, guarded: true };
+  const alerts = await everyAlertOf(address, firing);
+  return { ...(await joined(first, page)), alerts: alerts ? brief(alerts) : first.alerts, guarded: true };
+}
+
+const firing = { status: 'firing' };
+
+/** As the fleet's answer has them. */
+function brief({ alerts }: AlertsAnswer): FleetAnswer['alerts'] {
+  return alerts.map(({ rule, severity, since, title }) => ({ rule, severity, since, title }));
 }
 
 type NextPage = (number: number) => FleetAnswer | null | Promise<FleetAnswer | null>;
@@ -73,7 +85,11 @@ type NextPage = (number: number) => FleetAnswer | null | Promise<FleetAnswer | n
 /** All pages as one. */
 async function joined(first: FleetAnswer, page: NextPage): Promise<FleetAnswer> {
   const mailboxes = [...first.mailboxes];
-  for (let number = 2; number <= first.pages; number += 1) mailboxes.push(...((await page(number))?.mailboxes ?? []));
+  for (let number = 2; number <= first.pages; number += 1) {
+    const next = await page(number);
+    if (!next) throw new NoDaemonError('The daemon ended before it had answered.');
+    mailboxes.push(...next.mailboxes);
+  }
   return { ...first, mailboxes };
 }
 
@@ -100,6 +116,7 @@ async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAns
     const page = (number: number) => fleetAnswer(parts, { text: '', state: null, page: number });
     return {
       ...(all ? await joined(page(1), page) : page(1)),
+      ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
       tone: 'unknown',
       headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
       advice: `Start it: ${commandName} run --config FILE`,

@@ -10,6 +10,7 @@ export const maxAlerts = 1_000;
 
 const parameters = {
   limit: whole(1, maxAlerts),
+  page: whole(1),
   status: oneOf('firing', 'pending'),
   severity: someOf(...severities),
 };
@@ -22,7 +23,7 @@ export interface KnownAlerts {
 
 export type AlertsAnswer = ReturnType<typeof answerOf>;
 
-/** `asked`: `limit`, `status` and `severity`; what is not named restricts nothing. */
+/** `asked`: `limit`, `page` (from 1), `status` and `severity`; what is not named restricts nothing. */
 export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
   const query = readQuery(parameters, asked);
   return 'wrong' in query
@@ -31,7 +32,7 @@ export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
 }
 
 function answerOf({ alerts, silences, now }: KnownAlerts, query: Query<typeof parameters>) {
-  const { limit = usualLimit, status, severity } = query;
+  const { limit = usualLimit, page = 1, status, severity } = query;
   const wanted = [...alerts]
     .filter((alert) => (status ?? alert.status) === alert.status)
     .filter((alert) => severity?.includes(alert.severity) ?? true)
@@ -40,7 +41,7 @@ function answerOf({ alerts, silences, now }: KnownAlerts, query: Query<typeof pa
   return {
     at: iso(now),
     total: wanted.length,
-    alerts: wanted.slice(0, limit).map(alertJson),
+    alerts: wanted.slice((page - 1) * limit, page * limit).map(alertJson),
     silences: inForce.map(silenceJson),
   };
 }

@@ -10,7 +10,7 @@ import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionJson, decisionJson } from './json-answers.ts';
-import { mailboxName, type Parameter, readQuery } from './query.ts';
+import { mailboxName, type Parameter, readQuery, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 
 /** Where it is read: the daemon's store, or a store without its daemon. Each list has the newest first. */
@@ -27,11 +27,16 @@ interface Entries {
 export type Explanation = ReturnType<typeof explanationJson> & {
   /** What had been decided at the moment that was asked for; null when none was. */
   readonly moment: ({ readonly at: string } & DecisionAt) | null;
+  /** There are older entries than these. */
+  readonly more: boolean;
 };
 
 export type ExplainAnswer = Explanation | { readonly error: string; readonly message: string };
 
+/** Of each list, unless the query says another number. */
 const entriesShown = 20;
+/** The most that a query may ask for. */
+export const maxEntriesShown = 1_000;
 
 /** A `+` in a query is a space. */
 const moment: Parameter<EpochMs> = {
@@ -40,7 +45,11 @@ const moment: Parameter<EpochMs> = {
   read: (found) => (z.iso.datetime({ offset: true }).safeParse(found).success ? Date.parse(found) : null),
 };
 
-const parameters = { mailbox: { ...mailboxName, required: true }, at: moment } as const;
+const parameters = {
+  mailbox: { ...mailboxName, required: true },
+  at: moment,
+  limit: whole(1, maxEntriesShown),
+} as const;
 
 export async function explainAnswer(
   source: ExplainSource,
@@ -49,13 +58,21 @@ export async function explainAnswer(
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: ExplainAnswer }> {
   const query = readQuery(parameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-  const { mailbox: name, at } = query.read;
+  const { mailbox: name, at, limit = entriesShown } = query.read;
   const found = namedMailbox(name, mailboxes);
   if ('wrong' in found) return refusalJson('unknown_mailbox', found.wrong);
   // Without a time, all of it: a fleet on another clock (a simulation) may be ahead of ours.
-  const entries = await source.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, entriesShown);
+  // One more of each shows whether there are older ones.
+  const entries = await source.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
   const decided = typeof at === 'number' ? { at: iso(at), ...decisionAt(entries.decisions[0], at) } : null;
-  return { status: 200, body: { ...explanationJson(found.mailbox, entries, now), moment: decided } };
+  const { decisions, actions, changes } = entries;
+  const more = [decisions, actions, changes].some(({ length }) => length > limit);
+  const newest = {
+    decisions: decisions.slice(0, limit),
+    actions: actions.slice(0, limit),
+    changes: changes.slice(0, limit),
+  };
+  return { status: 200, body: { ...explanationJson(found.mailbox, newest, now), moment: decided, more } };
 }
 
 function explanationJson(mailbox: MailboxState, { decisions, actions, changes }: Entries, now: EpochMs) {

@@ -6,12 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
+import { alert } from '../serve/example-fleet.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-status-'));
 const config = join(folder, 'config.yaml');
 const mailboxes = 250;
+const firing = Array.from({ length: 1_030 }, (_, index) =>
+  alert({ rule: 'stale_data', object: `o${index}`, facts: { title: `trouble ${index}`, sentences: [], numbers: {} } }),
+);
 const longName = `${'a'.repeat(64)}@${'long.'.repeat(12)}example`;
 
 beforeAll(async () => {
@@ -29,7 +33,7 @@ beforeAll(async () => {
     absent: [],
     left: [],
     leftAt: now,
-    alerts: noAlerts,
+    alerts: { ...noAlerts, changed: firing },
     breaker: null,
   });
   await store.close();
@@ -50,8 +54,21 @@ test('--json and --all show every mailbox, and 1 says that nothing is guarded', 
   ]);
 });
 
-test('what is piped is never cut', async () => {
-  expect((await status()).stdout).toContain(longName);
+test('what is piped is never cut, and nothing is left out: all mailboxes, all alerts', async () => {
+  const { stdout } = await status();
+  expect(stdout).toContain(longName);
+  expect(stdout.split('\n').filter((line) => line.includes('example'))).toHaveLength(mailboxes);
+  expect(stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  expect(stdout).not.toMatch(/ more /);
+  const { alerts, alerts_firing: count } = JSON.parse((await status('--json')).stdout);
+  expect([alerts.length, count]).toEqual([firing.length, firing.length]);
+});
+
+test('alerts list has every alert, however many the daemon gives at once', async () => {
+  const list = await commandLine(['alerts', 'list', '--config', config]);
+  expect(list.stdout.split('\n').filter((line) => line.includes('trouble '))).toHaveLength(firing.length);
+  const { total, alerts } = JSON.parse((await commandLine(['alerts', 'list', '--config', config, '--json'])).stdout);
+  expect([total, alerts.length]).toEqual([firing.length, firing.length]);
 });
 
 test('a demo whose port is in use says so, when the port was asked for', async () => {

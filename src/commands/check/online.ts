@@ -14,10 +14,11 @@ import { cronSchedule } from '../../schedule.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
 import type { World } from '../../world.ts';
+import { screenRows } from '../terminal.ts';
 
 /** Requests that the check makes to an account. */
 const requestsMade = 2;
-/** Addresses that a line carries at most. */
+/** Addresses that a line on a screen carries at most. */
 const namesShown = 5;
 
 /** What an account's API said. */
@@ -135,7 +136,8 @@ function seconds(ms: number): number {
 
 /** What people read. */
 export function onlineText(accounts: readonly OnlineAccount[], beside: boolean): string {
-  const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account)]);
+  const named = screenRows() === null ? Number.POSITIVE_INFINITY : namesShown;
+  const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
   const note =
     'Whether a key may write can not be proved without writing: the first action shows it (rule key_read_only).';
   const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
@@ -157,11 +159,11 @@ function headline({ health, failure, listed, selected }: OnlineAccount): string 
   return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${listed} mailboxes in the list, ${selected} selected`;
 }
 
-function details({ unselected, idleRules: idle, selected, listed, forecast }: OnlineAccount): readonly string[] {
+function details(account: OnlineAccount, named: number): readonly string[] {
+  const { unselected, idleRules: idle, selected, listed, forecast } = account;
   const lines: string[] = [];
-  const more = unselected.length > namesShown ? ` and ${unselected.length - namesShown} more` : '';
-  if (unselected.length > 0)
-    lines.push(`  not selected by any rule: ${unselected.slice(0, namesShown).join(', ')}${more}`);
+  const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
+  if (unselected.length > 0) lines.push(`  not selected by any rule: ${unselected.slice(0, named).join(', ')}${more}`);
   for (const rule of idle) lines.push(`  ${rule} fits no mailbox`);
   if (listed > 0 && selected === 0) lines.push('  No mailbox of this account is guarded');
   if (forecast === null || selected === 0) return lines;

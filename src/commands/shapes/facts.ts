@@ -206,7 +206,7 @@ export const fleet = z.strictObject({
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
   alerts: listOf(
     z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
-  ).describe('The most severe that fire; `alerts list` has all.'),
+  ).describe('All that fire, the most severe first; `alerts list` says more about each.'),
   alerts_firing: count,
   accounts: listOf(account),
   channels: listOf(channel),

@@ -157,7 +157,7 @@ const backtest = z.strictObject({
 const alerts = z.strictObject({
   guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
   at: moment,
-  total: count.describe('How many there are; `alerts` has the most severe and newest 1,000 of them.'),
+  total: count.describe('How many there are.'),
   alerts: listOf(alert),
   silences: listOf(silence),
 });
@@ -181,6 +181,7 @@ const explanation = z.strictObject({
     })
     .nullable()
     .describe('The time of `--at`.'),
+  more: z.boolean().describe('There are older entries.'),
   decisions: listOf(decision).describe('The newest first.'),
   actions: listOf(explainedAction).describe(
     'The newest first: an [action](#action) with `target_mode`, `target_limit`, `by`, `causes`, `text`.',

@@ -52,7 +52,7 @@ const tones: Readonly<Record<FleetAnswer['tone'], Style>> = {
   unknown: ['bold', 'magenta'],
 };
 
-/** More alerts than this are counted. */
+/** On a screen, more alerts than this are counted. */
 const alertsNamed = 5;
 /** Narrower than this a column of names tells nothing. */
 const minNameWidth = 12;
@@ -102,13 +102,16 @@ function sweepLines({ accounts, headline }: StatusView): readonly string[] {
 }
 
 /** The gravest alerts, one a line. */
-function alertLines({ alerts, alerts_firing: firing }: StatusView, { columns, style }: Screen): readonly string[] {
-  const lines = alerts.slice(0, alertsNamed).map(({ severity, title }) => {
+function alertLines(
+  { alerts, alerts_firing: firing }: StatusView,
+  { columns, rows, style }: Screen,
+): readonly string[] {
+  const lines = alerts.slice(0, rows === null ? alerts.length : alertsNamed).map(({ severity, title }) => {
     const line = shortened(`${severity.padEnd(8)}  ${visibleText(title)}`, columns);
     return severity === 'critical' ? style('red', line) : line;
   });
   const more = firing - lines.length;
-  return more > 0 ? [...lines, style('dim', `... and ${counted(more, 'more alert')}`)] : lines;
+  return more > 0 ? [...lines, style('dim', `... and ${counted(more, 'more alert')} (--all shows them)`)] : lines;
 }
 
 function fleetLines(rows: readonly Row[], { at }: StatusView, { columns, style }: Screen): readonly string[] {
