@@ -35,7 +35,7 @@ function factsOf(entry: CommandEntry, link: AlertFacts['numbers']): AlertFacts {
   const shown = outcome.length > outcomeShown ? `${outcome.slice(0, outcomeShown)}…` : outcome;
   return {
     title: `${by} ran “${command}”${failed}`,
-    sentences: [shown, reason === '' ? 'No reason given.' : sentence(`Reason: ${reason}`)],
+    sentences: [...shown.split('\n'), reason === '' ? 'No reason given.' : sentence(`Reason: ${reason}`)],
     numbers: { operator: by, operation: name, result: end, ...link },
   };
 }

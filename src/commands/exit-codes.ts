@@ -23,7 +23,8 @@ export const errorKinds = {
   confirmation_needed: { exitCode: exitUsage, meaning: 'a change needs `--yes` where there is no terminal' },
   invalid: {
     exitCode: exitUsage,
-    meaning: 'the daemon refused the request: it names something unknown, or makes no sense',
+    meaning:
+      'the daemon refused the request: it names something unknown, makes no sense, or has a configuration with problems',
   },
   changed: { exitCode: exitFailed, meaning: 'the situation changed after the question; nothing was done' },
   declined: { exitCode: exitFailed, meaning: 'the person at the terminal said no' },

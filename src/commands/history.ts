@@ -69,7 +69,7 @@ function linesOf({ entries, more }: Exclude<HistoryAnswer, { readonly error: str
 
 function entryLines({ at, by, command, kind, reason, result, outcome }: HistoryEntry): readonly string[] {
   const why = reason === '' ? [] : [`  ${kind === 'guard' ? 'Decision' : 'Reason'}: ${reason}`];
-  const came = outcome === '' ? [] : [`  ${outcome}`];
+  const came = outcome === '' ? [] : outcome.split('\n').map((line) => `  ${line}`);
   const head = `${localMoment(at)}  ${by}  ${command}  ${result.replaceAll('_', ' ')}`;
   return [head, ...why, ...came].map(visibleText);
 }

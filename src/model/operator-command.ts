@@ -146,7 +146,7 @@ export interface CommandEntry extends CommandName, Requester {
   /** null: it is under way. */
   readonly end: CommandEnd | null;
   readonly endedAt: EpochMs | null;
-  /** Sentences; empty while it is under way. */
+  /** Sentences, each on a line of its own; empty while it is under way. */
   readonly outcome: string;
 }
 

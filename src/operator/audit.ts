@@ -35,7 +35,7 @@ export function auditing(rooms: CommandRooms): Audited {
       await settle(rooms, { ...begun, end: 'failed', outcome: said });
       throw error;
     });
-    await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join(' ') });
+    await settle(rooms, { ...begun, end: endOf[outcome.result], outcome: outcome.messages.join('\n') });
     return outcome;
   };
 }

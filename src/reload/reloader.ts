@@ -8,7 +8,7 @@ import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
 import type { Notifier } from '../notify/notifier.ts';
-import { failed, invalid, stopsAt } from '../operator/plan.ts';
+import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { createPacer } from '../world.ts';
 import { type Duties, showAccounts } from './duties.ts';
@@ -118,14 +118,15 @@ export class Reloader {
     const said = this.#describe(loaded, impact);
     const change = { before: live.config, after: loaded.config };
     const preview = await previewOf(change, fleet, world.clock.now(), createPacer(sliceMs));
-    const effect = [...said, ...preview];
+    const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;
     const troubles = await this.#swap(loaded, impact);
     world.log.info({ file: source.file, by, ...impact, changes: said, troubles }, 'configuration reloaded');
     taken(loaded);
     await this.#alert.show([]);
-    return { result: 'done', messages: [...effect, ...troubles] };
+    if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
+    return { result: 'done', messages: [reloadedText(source.file, troubles), ...effect, ...troubles] };
   }
 
   async #refuse(problems: readonly string[], request: ReloadRequest): Promise<CommandOutcome> {
@@ -139,13 +140,12 @@ export class Reloader {
       refused();
       await this.#alert.show(problems);
     }
-    return invalid(...problems, 'The previous configuration stays in force.');
+    return invalid(...problems, notReloaded);
   }
 
   #describe(loaded: ValidConfig, impact: Impact): readonly string[] {
     const changes = changesBetween(this.#inForce.settings, loaded.settings);
     const waiting = needingRestart(this.#parts.source.started.settings, loaded.settings);
-    if (changes.length + waiting.length === 0) return ['The configuration is already in force: nothing changes.'];
     const late = new Set(waiting.map(({ name }) => name));
     return [
       ...changes.filter(({ name }) => !late.has(name)).map(changeText),
@@ -223,6 +223,18 @@ export class Reloader {
     if (same) return [same];
     return [{ config, channel: this.#parts.channelOf(config) }];
   }
+}
+
+const notReloaded = 'Not reloaded: the previous configuration stays in force.';
+
+function nothingNew(file: string): string {
+  return `${file} is in force already, so nothing changes.`;
+}
+
+function reloadedText(file: string, troubles: readonly string[]): string {
+  return troubles.length === 0
+    ? `Reloaded: ${file} is in force.`
+    : `Reloaded: ${file} is in force, but not all of it yet.`;
 }
 
 function changeText({ name, before, after }: SettingChange): string {

@@ -47,7 +47,7 @@ test('a command is written before it is done, and then with its outcome, for peo
   });
   expect(outcome.result).toBe('done');
   expect(await store.audit.commands(everything)).toMatchObject([
-    { ...ann, ...pauseBob, at: now, end: 'done', outcome: 'Paused. Read back.', endedAt: now + minuteMs },
+    { ...ann, ...pauseBob, at: now, end: 'done', outcome: 'Paused.\nRead back.', endedAt: now + minuteMs },
   ]);
   const [event, ...others] = await told();
   expect(others).toEqual([]);
@@ -57,7 +57,7 @@ test('a command is written before it is done, and then with its outcome, for peo
   });
   expect(event?.alert.facts).toMatchObject({
     title: 'ann ran “pause bob@acme.example”',
-    sentences: ['Paused. Read back.', 'Reason: the list is bad.'],
+    sentences: ['Paused.', 'Read back.', 'Reason: the list is bad.'],
   });
 });
 

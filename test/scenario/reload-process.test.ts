@@ -50,7 +50,13 @@ describe.concurrent('a running daemon', () => {
     const { code, stderr } = await commandLine(['reload', '--config', stage.config]);
     expect(code).toBe(2);
     expect(stderr).toContain('the environment variable NO_SUCH_VARIABLE is not set');
-    expect(stderr).toContain('stays in force');
+    expect(stderr).toContain('\nNot reloaded: the previous configuration stays in force.\n');
+    const history = await commandLine(['history', '--config', stage.config]);
+    const [, problem = '', end = ''] = history.stdout.split('\n');
+    expect([problem, end]).toEqual([
+      expect.stringMatching(/^ {2}\S*config\.yaml:1:\d+ .*NO_SUCH_VARIABLE is not set$/),
+      '  Not reloaded: the previous configuration stays in force.',
+    ]);
   });
 
   it('reloads over HTTP for an operator, and for nobody else', async () => {

@@ -44,6 +44,7 @@ describe('a reload', () => {
       config.alerts.channels.push({ name: 'ops', type: 'slack', url: stage.receiver.slackUrl });
     });
     expect(said.result).toBe('done');
+    expect(said.messages[0]).toBe(`Reloaded: ${stage.file} is in force.`);
     expect(said.messages).toContain('accounts[agency].headroom: auto -> 20%');
     expect(said.messages).toContain('account agency restarts its polling');
     expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
@@ -90,7 +91,10 @@ describe('a reload', () => {
     expect(stage.told('config_reload_failed')).toEqual(['firing']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 0');
     expect(asked(stage, amelia, at)).toBe(0);
-    expect((await stage.reload((config) => delete config['pol'])).result).toBe('done');
+    expect(await stage.reload((config) => delete config['pol'])).toMatchObject({
+      result: 'no_change',
+      messages: [`Reloaded: ${stage.file} is in force already, so nothing changes.`],
+    });
     await stage.run(5 * minuteMs);
     expect(stage.told('config_reload_failed')).toEqual(['firing', 'resolved']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 1');

@@ -210,7 +210,7 @@ const history = z.strictObject({
       mailboxes: texts,
       reason: text,
       result: text,
-      outcome: text,
+      outcome: text.describe('Sentences, each on a line of its own.'),
       ended_at: moment.nullable(),
     }),
   ).describe('The newest first.'),
