@@ -123,7 +123,7 @@ function keyShared(
       sentences: shared
         ? [
             `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its limit.`,
-            `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${requestsPerMinute} requests a minute, so data gets older.`,
+            `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
             'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
           ]
         : [`Account ${name} has its full request budget again.`],

@@ -68,10 +68,12 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
         : `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
       sentences: fell
         ? [
-            `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${Number(drop?.toFixed(2))} points; the threshold is ${points}.`,
+            `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
             'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
           ]
-        : [`The health score is at most ${points - hysteresisPoints} points below the best of the last ${days} days.`],
+        : [
+            `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
+          ],
       numbers: {
         health_score: score,
         best_of_seven_days: best,

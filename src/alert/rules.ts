@@ -15,7 +15,7 @@ import {
   undoText,
   verdictNumbers,
 } from '../wording/explain.ts';
-import { momentText } from '../wording/phrases.ts';
+import { counted, momentText } from '../wording/phrases.ts';
 import { gradedBy, graverText } from './bounce-grade.ts';
 import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
 import { claimConditions } from './claim-rules.ts';
@@ -170,7 +170,7 @@ function repeatText(action: Action, policy: Policy): string {
   const { count, days } = policy.maxInterventions;
   if (action.verdict.reason === 'repeat_offender') {
     if (count === 1) return 'max_interventions.count is 1, so Warmwarden paused the warm-up at the first breach.';
-    return `Warmwarden acted on this mailbox at least ${count === 2 ? 'once' : `${count - 1} times`} in the ${days} days before, so this time it paused the warm-up.`;
+    return `Warmwarden acted on this mailbox at least ${count === 2 ? 'once' : `${count - 1} times`} in the ${days === 1 ? 'day' : counted(days, 'day')} before, so this time it paused the warm-up.`;
   }
   if (action.verdict.reason === 'emergency') return 'In an emergency, Warmwarden pauses the warm-up at once.';
   const already = action.kind === 'pause' && action.verdict.mode === 'recovery';

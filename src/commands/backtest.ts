@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { AccountConfig, Config } from '../config/config.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
 import { replayGuard } from '../guard/replay.ts';
+import { counted, countedOf } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
 import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
@@ -71,7 +72,8 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
     print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome, screenColumns()));
   }
   const unread = outcome.mailboxes.filter(({ mailbox }) => 'failure' in mailbox.past).length;
-  if (unread > 0) complain(`warmwarden backtest: ${unread} of ${outcome.mailboxes.length} mailboxes were not read\n`);
+  if (unread > 0)
+    complain(`warmwarden backtest: not read: ${countedOf(unread, outcome.mailboxes.length, 'mailbox', 'mailboxes')}\n`);
   return outcome.failures.length + unread > 0 ? exitFailed : exitDone;
 }
 
@@ -96,7 +98,7 @@ async function backtestFleet(
       found: sum.found + one.found,
       done: sum.done + one.done,
     }));
-    progress?.(`reading the history: ${all.done} of ${all.found} mailboxes`);
+    progress?.(`reading the history: ${all.done} of ${counted(all.found, 'mailbox', 'mailboxes')}`);
   };
   progress?.('reading the lists of mailboxes');
   const histories = await Promise.all(

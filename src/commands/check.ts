@@ -6,6 +6,7 @@ import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts
 import { formatProblem } from '../config/problem.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
+import { counted } from '../wording/phrases.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
 import { askOnline, onlineJson, onlineText } from './check/online.ts';
@@ -111,6 +112,5 @@ function inJson(loaded: ValidConfig, { config: file, mailbox }: CheckOptions) {
 }
 
 function summaryOf(config: Config): string {
-  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
-  return `${count(config.accounts.length, 'account')}, ${count(config.alerts.channels.length, 'channel')}`;
+  return `${counted(config.accounts.length, 'account')}, ${counted(config.alerts.channels.length, 'channel')}`;
 }

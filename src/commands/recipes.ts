@@ -8,6 +8,8 @@ import { userName } from '../operator/user-name.ts';
 import type { brokenJson, recipeJson, runWithRowsShape } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
+import { sentence } from '../wording/explain.ts';
+import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { CommandError } from './command-error.ts';
@@ -202,7 +204,7 @@ async function showRun(ask: Ask, run: RunAnswer, { json = false, csv = false }: 
   print(tableOf(run.columns, rows));
   const more = run.truncated ? ' There were more; a run keeps no more than these.' : '';
   const plan = rows.some(({ outcome }) => outcome === 'planned') ? ' Nothing was done: --apply does it.' : '';
-  process.stderr.write(`${run.row_count} ${run.row_count === 1 ? 'row' : 'rows'}.${more}${plan}\n`);
+  process.stderr.write(`${sentence(counted(run.row_count, 'row'))}${more}${plan}\n`);
 }
 
 function tableOf(names: readonly string[], rows: readonly Row[]): string {

@@ -284,7 +284,7 @@ export class MailboxApi {
     const { account, requestsPerMinute: configured } = this.#options;
     if (limits.limit === null || limits.limit >= configured || limits.limit === this.#saidLimit) return;
     this.#saidLimit = limits.limit;
-    const said = `the API allows ${limits.limit} requests a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
+    const said = `the API allows ${limits.limit} ${limits.limit === 1 ? 'request' : 'requests'} a minute, the configuration says ${configured}: Warmwarden uses the smaller number`;
     this.#world.log.warn({ account, limit: limits.limit, configured }, said);
   }
 }

@@ -9,6 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { counted } from '../wording/phrases.ts';
 import type { World } from '../world.ts';
 import { BoundedLines, lineTooLong } from './bounded-lines.ts';
 import { refusedResult, runResult } from './results.ts';
@@ -218,7 +219,7 @@ function progressOf({ mcpReq }: ServerContext): (run: ToolRun) => void {
   let progress = 0;
   return ({ status, rowCount }) => {
     progress += 1;
-    const message = rowCount === null ? status : `${status}, ${rowCount} rows so far`;
+    const message = rowCount === null ? status : `${status}, ${counted(rowCount, 'row')} so far`;
     const params = { progressToken, progress, message };
     void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };

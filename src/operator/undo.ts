@@ -13,7 +13,8 @@ import {
 import { isWarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
-import { momentText } from '../wording/phrases.ts';
+import { sentence } from '../wording/explain.ts';
+import { countedOf, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { CommandRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
@@ -118,7 +119,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
     return audited(request, what, async () => {
       const outcomes = await undoAll(ours, request);
       const failures = outcomes.filter((one) => !succeeded(one)).length;
-      const outcome = `${ours.length - failures} of ${ours.length} mailboxes restored.`;
+      const outcome = sentence(`${countedOf(ours.length - failures, ours.length, 'mailbox', 'mailboxes')} restored`);
       const messages = [...outcomes.flatMap((one) => one.messages), ...left, outcome];
       return { result: failures === 0 ? 'done' : 'failed', messages };
     });

@@ -4,6 +4,7 @@ import { dnsRecords } from '../model/answers.ts';
 import type { Change, ChangedThing } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
+import { counted } from '../wording/phrases.ts';
 import type { Observation } from './observe.ts';
 
 /** A change of the limit this soon after a mode was set through Warmwarden is taken for its effect. */
@@ -80,6 +81,10 @@ function dnsPairs(was: DnsAnswer, is: DnsAnswer): readonly Pair[] {
 
 function listingPairs(was: BlacklistAnswer, is: BlacklistAnswer): readonly Pair[] {
   const lists = ({ listed, lists: names, found }: BlacklistAnswer) =>
-    listed === null ? null : listed ? [...names].sort().join(', ') || `${found ?? 'some'} lists` : 'none';
+    listed === null
+      ? null
+      : listed
+        ? [...names].sort().join(', ') || (found === null ? 'some lists' : counted(found, 'list'))
+        : 'none';
   return [{ what: 'listing', from: lists(was), to: lists(is) }];
 }

@@ -6,6 +6,7 @@ import { type Alert, accountsOf, noAccount } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { judgeMailbox } from '../record/observe.ts';
+import { counted } from '../wording/phrases.ts';
 import type { Pacer } from '../world.ts';
 import { droppedBy, isReruled } from './impact.ts';
 
@@ -45,13 +46,13 @@ export async function previewOf(
   return [
     ...atMost(
       dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`),
-      'mailboxes are no longer guarded',
+      ['more mailbox is no longer guarded', 'more mailboxes are no longer guarded'],
     ),
     ...atMost(
       ending.map(({ facts }) => `the alert "${facts.title}" ends`),
-      'alerts end',
+      ['more alert ends', 'more alerts end'],
     ),
-    ...atMost(turned, 'mailboxes are judged differently'),
+    ...atMost(turned, ['more mailbox is judged differently', 'more mailboxes are judged differently']),
   ];
 }
 
@@ -79,7 +80,7 @@ function turnOf({ account, email, verdict }: MailboxState, after: Word): readonl
   ];
 }
 
-function atMost(lines: readonly string[], what: string): readonly string[] {
+function atMost(lines: readonly string[], [one, many]: readonly [string, string]): readonly string[] {
   if (lines.length <= named) return lines;
-  return [...lines.slice(0, named), `... and ${lines.length - named} more ${what}`];
+  return [...lines.slice(0, named), `... and ${counted(lines.length - named, one, many)}`];
 }

@@ -10,6 +10,7 @@ import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts
 import type { Notifier } from '../notify/notifier.ts';
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
+import { counted } from '../wording/phrases.ts';
 import { createPacer } from '../world.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
@@ -111,7 +112,7 @@ export class Reloader {
     }
     const dropped = droppedBy(loaded.config, fleet.mailboxes()).length;
     if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
-      const problem = `${source.file} drops ${dropped} of the ${fleet.mailboxCount()} guarded mailboxes. If you intend that: \`${world.command} reload --force\`.`;
+      const problem = `${source.file} drops ${dropped} of ${counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes')}. If you intend that: \`${world.command} reload --force\`.`;
       return this.#refuse([problem], request);
     }
     const impact = impactOf(live.config, loaded.config);

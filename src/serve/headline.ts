@@ -55,7 +55,9 @@ function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
   if (unguarded.length === 0) return null;
   const since = Math.min(...unguarded.map((one) => one.unguarded?.since ?? now));
   const one = unguarded.length === 1;
-  const names = one ? `account ${unguarded[0]?.account} has` : `${unguarded.length} accounts have`;
+  const names = one
+    ? `account ${unguarded[0]?.account} has`
+    : counted(unguarded.length, 'account has', 'accounts have');
   return {
     tone: 'alarm',
     sentence: `NOT GUARDED: ${names} not been polled for ${duration(now - since)}.`,
@@ -79,7 +81,8 @@ function unknownHeadline({ accounts, counts, sweeps, now }: HeadlineFacts): Head
   const failing = accounts.filter((account) => account.failingSince !== null);
   if (accounts.length > 0 && failing.length === accounts.length) {
     const since = Math.min(...failing.map((account) => account.failingSince ?? now));
-    const who = failing.length === 1 ? `of account ${failing[0]?.name}` : `of any of ${failing.length} accounts`;
+    const who =
+      failing.length === 1 ? `of account ${failing[0]?.name}` : `of any of ${counted(failing.length, 'account')}`;
     const cause = failing.find((account) => account.lastFailure !== null)?.lastFailure;
     return {
       tone: 'unknown',
@@ -194,8 +197,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (failing.length > 0)
     return `No request of ${join(failing)} succeeds, so Warmwarden cannot guard the mailboxes there. See “Accounts” below.`;
   const stuck = stuckActions(facts).length;
-  if (stuck > 0)
-    return `${stuck === 1 ? 'One action has' : `${stuck} actions have`} not taken effect. Look at “What was done”.`;
+  if (stuck > 0) return `${counted(stuck, 'action has', 'actions have')} not taken effect. Look at “What was done”.`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;

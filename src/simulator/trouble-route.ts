@@ -58,7 +58,7 @@ const happen: Readonly<Record<TroubleKind, Happen>> = {
   emergency: (_fleet, mailbox) => bounced(mailbox, emergency(sending(mailbox))),
   'dns-failure': (fleet, { domain }, all) => {
     befallEach(fleet, all, { kind: 'dns', records: brokenRecords });
-    return `The SPF and DKIM records of ${domain} are gone. That affects ${counted(all.length)}.`;
+    return `The SPF and DKIM records of ${domain} are gone. That affects ${counted(all.length, 'mailbox', 'mailboxes')}.`;
   },
   disconnect: (fleet, { email }, all) => {
     befallEach(fleet, all, { kind: 'disconnect', error: loginError });
@@ -66,7 +66,7 @@ const happen: Readonly<Record<TroubleKind, Happen>> = {
   },
   repair: (fleet, { domain }, all) => {
     fleet.repair(all);
-    const whole = `the domain ${domain} (${counted(all.length)})`;
+    const whole = `the domain ${domain} (${counted(all.length, 'mailbox', 'mailboxes')})`;
     return `DNS, listings and logins of ${whole} are in order again. Emails that bounced stay bounced.`;
   },
 };
@@ -91,7 +91,7 @@ function sending(mailbox: Mailbox): Mailbox {
 function bounced({ email, config }: Mailbox, { days, sent, bounced }: Counts): string {
   const when = days === 2 ? 'today and yesterday' : `in the last ${days} days`;
   const limit = `Its mode, ${config.mode}, allows ${bounceLimitPercent[config.mode]} %.`;
-  return `${email} sent ${sent} emails ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
+  return `${email} sent ${counted(sent, 'email', 'emails')} ${when}, and ${bounced} of them bounced (${percent(bounced, sent)} %). ${limit}`;
 }
 
 /** A guard counts emails only from the day after a change of mode or a resume, and in recovery none from before it. */
@@ -121,6 +121,6 @@ function unknown(fleet: Fleet, name: string): string {
   return `The simulated fleet has no ${name}. It has ${names.slice(0, namesShown).join(', ')}${more}.`;
 }
 
-function counted(mailboxes: number): string {
-  return mailboxes === 1 ? '1 mailbox' : `${mailboxes} mailboxes`;
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

@@ -13,7 +13,7 @@ export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecas
   const { oldestMs, calmestMs } = forecast;
   // Rounding must not hide that it is too much.
   const asked = Math.max(Math.round(asksPerMinute), forecast.fits ? 0 : allowedPerMinute + 1);
-  const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${numberText(allowedPerMinute)} requests a minute: the cadence needs ${numberText(asked)} a minute`;
+  const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${counted(allowedPerMinute, 'request')} a minute: the cadence needs ${numberText(asked)} a minute`;
   const calm = calmestMs > oldestMs.stats ? `, or up to ${spanText(calmestMs)} for the mailboxes at least risk` : '';
   return `${sum}; stats will be up to ${spanText(oldestMs.stats)} old${calm}`;
 }
@@ -23,7 +23,7 @@ export function mendText({ mend }: Forecast): string {
   if (mend === null) return '';
   const plan = plans.find(([, limit]) => limit >= mend.requestsPerMinute);
   const byPlan = plan
-    ? `A key with ${numberText(mend.requestsPerMinute)} requests a minute would be enough (plan ${plan[0]}: ${plan[1]})`
-    : `It would take ${numberText(mend.requestsPerMinute)} requests a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
+    ? `A key with ${counted(mend.requestsPerMinute, 'request')} a minute would be enough (plan ${plan[0]}: ${plan[1]})`
+    : `It would take ${counted(mend.requestsPerMinute, 'request')} a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
   return `${byPlan}. Or choose a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
 }

@@ -36,6 +36,11 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
+/** `2 of 3 mailboxes`; of all of them `3 mailboxes`. */
+export function countedOf(part: number, all: number, one: string, many = `${one}s`): string {
+  return part === all ? counted(all, one, many) : `${numberText(part)} of ${counted(all, one, many)}`;
+}
+
 /** Parts per million as `1.54 %`. Two digits, or as many as it takes not to look like `unlike`, a limit beside it. */
 export function percentText(ppm: Ppm, unlike: Ppm | null = null): string {
   const percent = ppm / onePercentPpm;

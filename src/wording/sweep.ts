@@ -1,16 +1,17 @@
 // How far a first sweep is, in a sentence.
 import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
-import { numberText, roughSpanText } from './phrases.ts';
+import { counted, numberText, roughSpanText } from './phrases.ts';
 
 /** `First sweep of acme: 340 of 1,000 mailboxes read, done in about 11 min (23:41 UTC)`. Without a full stop. */
 export function sweepText({ account, mailboxes, part, read, doneAt }: SweepProgress, now: EpochMs): string {
-  const what = part === 'judging' ? 'mailboxes read' : 'mailboxes read for connection, DNS and blacklists';
+  const what = part === 'judging' ? 'read' : 'read for connection, DNS and blacklists';
+  const all = counted(mailboxes, 'mailbox', 'mailboxes');
   const allRead = read === mailboxes && mailboxes > 0;
   // What is over the limit, say, must be seen twice.
   const counts = allRead
-    ? `all ${numberText(read)} ${what}, second looks`
-    : `${numberText(read)} of ${numberText(mailboxes)} ${what},`;
+    ? `${mailboxes === 1 ? '' : 'all '}${all} ${what}, second looks`
+    : `${numberText(read)} of ${all} ${what},`;
   return `First sweep of ${account}: ${counts} ${doneText(doneAt, now)}`;
 }
 
@@ -21,7 +22,7 @@ export function sweepsText(sweeps: readonly SweepProgress[], now: EpochMs): stri
   const ends = sweeps.flatMap(({ doneAt }) => doneAt ?? []);
   const all = {
     ...first,
-    account: sweeps.length === 1 ? first.account : `${sweeps.length} accounts`,
+    account: sweeps.length === 1 ? first.account : counted(sweeps.length, 'account'),
     mailboxes: sweeps.reduce((sum, { mailboxes }) => sum + mailboxes, 0),
     read: sweeps.reduce((sum, { read }) => sum + read, 0),
     doneAt: ends.length === 0 ? null : Math.max(...ends),

@@ -62,7 +62,7 @@ describe('what is there after a refusal is ours', () => {
     const commands = createOperatorCommands([duty.watch()], commandRooms(duty, world));
     const undone = commands.undo({ sinceMs: hourMs, by: 'a test', reason: 'to see it' });
     await duty.run(5 * minuteMs);
-    expect((await undone).messages.at(-1)).toBe('1 of 1 mailboxes restored.');
+    expect((await undone).messages.at(-1)).toBe('1 mailbox restored.');
     expect(duty.simulator.fleet.find(jonas)?.running).toBe(true);
   });
 

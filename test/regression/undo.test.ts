@@ -33,7 +33,7 @@ test('it takes back more mailboxes than a minute of the budget has requests for'
   });
   await stage.run(2 * minuteMs);
   const undone = await stage.command('undo', { since_seconds: sinceMs / 1_000 });
-  expect(undone.messages.at(-1)).toBe('12 of 12 mailboxes restored.');
+  expect(undone.messages.at(-1)).toBe('12 mailboxes restored.');
   expect(ours()).toEqual([]);
 });
 

@@ -163,7 +163,7 @@ describe('the headline', () => {
     const [one] = fleet.mailboxes();
     if (one) fleet.putAction(action('a1', one, { state: 'unconfirmed', nextTryAt: now + 5 * minuteMs }));
     const body = await read(fleet);
-    expect(body).toContain('One action has not taken effect');
+    expect(body).toContain('1 action has not taken effect');
     expect(body).toContain('class="headline alarm"');
     expect(body).toContain('in 5\u00a0min');
   });

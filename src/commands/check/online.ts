@@ -12,7 +12,7 @@ import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
-import { numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
+import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
 import type { World } from '../../world.ts';
 import { screenRows } from '../terminal.ts';
 
@@ -156,7 +156,7 @@ function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
 
 function headline({ health, failure, listed, selected }: OnlineAccount): string {
   if (failure !== null && listed === 0) return `FAILED: ${failure}`;
-  return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${listed} mailboxes in the list, ${selected} selected`;
+  return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${counted(listed, 'mailbox', 'mailboxes')} in the list, ${selected} selected`;
 }
 
 function details(account: OnlineAccount, named: number): readonly string[] {

@@ -2,7 +2,9 @@
 
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Action } from '../../model/action.ts';
+import { secondMs } from '../../model/time.ts';
 import { explainVerdict } from '../../wording/explain.ts';
+import { counted, spanText } from '../../wording/phrases.ts';
 import type { Clock } from '../../world.ts';
 import { wrapped } from '../wrapped.ts';
 import type { Received } from './receiver.ts';
@@ -46,7 +48,7 @@ function greeting({ page, simulator, key, speed, command }: Beginning, paint: Pa
   return [
     '',
     `${paint(1, 'Warmwarden')} guards the warm-up of email mailboxes.`,
-    `In this demo it guards a simulated fleet: one second here is ${Math.round(speed / 60)} minutes there.`,
+    `In this demo it guards a simulated fleet: one second here is ${spanText(speed * secondMs)} there.`,
     'Times are in UTC, on the clock of the fleet.',
     '',
     `  status page   ${paint(36, `${page}/`)}`,
@@ -103,7 +105,7 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
         greeted = true;
         event(
           paint(32, '●'),
-          `Warmwarden guards ${judged.length} mailboxes`,
+          `Warmwarden guards ${counted(judged.length, 'mailbox', 'mailboxes')}`,
           'All of them are within their limits. Their sending day begins.',
         );
       }

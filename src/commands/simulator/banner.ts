@@ -1,5 +1,6 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 import { commandName } from '../../command-name.ts';
+import { counted } from '../../wording/phrases.ts';
 
 export interface Running {
   readonly url: string;
@@ -26,7 +27,7 @@ The simulated mailbox API is listening on ${url}
 
   API key    ${key}   (plan pro: 100 requests a minute)
   scenario   ${scenario.name}: ${scenario.summary}
-  fleet      ${mailboxes.length} mailboxes, seed ${seed}
+  fleet      ${counted(mailboxes.length, 'mailbox', 'mailboxes')}, seed ${seed}
 ${time(running)}
 
 To guard this fleet, paste into config.yaml:

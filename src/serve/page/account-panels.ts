@@ -7,7 +7,7 @@ import type { AccountState } from '../../model/mailbox.ts';
 import type { SweepProgress } from '../../model/sweep.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
-import { counted, numberText, spanText } from '../../wording/phrases.ts';
+import { counted, spanText } from '../../wording/phrases.ts';
 import { sweepText } from '../../wording/sweep.ts';
 import { duration } from '../wording.ts';
 import { ago, lasting, type Markup, text } from './elements.ts';
@@ -31,7 +31,7 @@ ${account.failingSince === null ? '' : html`<p class="bad">No request has succee
 ${account.writable ? '' : html`<p class="bad">The key may not write, so Warmwarden does NOT act on breaches.</p>`}
 ${unlistedNote(account)}
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p>` : ''}
-<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${numberText(account.requestsPerMinute)} requests a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
+<p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(account.queueLength, 'poll', 'polls')} waiting${queue}.</p>
 ${account.forecast === null ? '' : dataAge(account.forecast)}
 </li>`;
 }

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { type GuardState, guardStates } from '../../model/mailbox.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { numberText } from '../../wording/phrases.ts';
+import { counted, numberText } from '../../wording/phrases.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
 import { share } from '../wording.ts';
 import {
@@ -79,16 +79,16 @@ function table(rows: readonly MailboxRow[], now: EpochMs): Markup {
 
 function tableRow(row: MailboxRow, now: EpochMs): Markup {
   const { mailbox, verdict, state } = row;
-  const counted = verdict?.windowFrom ? verdict : null;
+  const measured = verdict?.windowFrom ? verdict : null;
   const mode = mailbox.warmup?.answer.mode ?? null;
-  const until = counted?.bouncesUntilBreach ?? null;
+  const until = measured?.bouncesUntilBreach ?? null;
   const cell = (heading: string, content: Markup | string, className = '') =>
     html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
   const unknown = html`<span class="muted">–</span>`;
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" class="${state}">
 ${cell('State', stateBadge(state), 'state')}
-<th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${troubles === 1 ? '1 alert' : `${troubles} alerts`}</b>` : ''}</small></th>
+<th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}
 ${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}

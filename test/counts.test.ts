@@ -1,0 +1,55 @@
+// No text counts one thing in the plural: a number before a plural noun comes from `counted`, or can't be one.
+import { expect, test } from 'vitest';
+import { sourceTexts } from './layers.ts';
+import { root } from './support/process.ts';
+
+const nouns =
+  'accounts|actions|alerts|answers|bounces|channels|days|decisions|domains|emails|entries|files|hours|keys|lines|lists|mailboxes|messages|minutes|parameters|points|polls|problems|recipes|requests|rows|runs|seconds|settings|silences|times|tokens|tries|warnings';
+const written = new RegExp(`\\$\\{([^\`{}]*)\\} (?:more |other |guarded )?(?:${nouns})\\b`, 'g');
+
+/** What comes before a plural and is never one, with the reason. */
+const neverOne: Readonly<Record<string, string>> = {
+  'src/alert/account-rules.ts: throttledLastHour': 'three or more',
+  'src/alert/claim-rules.ts: limit': 'over the maximum of recovery mode',
+  'src/alert/reputation-rules.ts: days': 'a constant',
+  'src/alert/rules.ts: count - 1': 'once has a word of its own',
+  'src/commands/backtest/outcome.ts: recoveryMailsPerDay': 'a constant',
+  'src/commands/check/online.ts: numberText(mailboxes)': 'of two accounts or more',
+  'src/commands/explain.ts: count': 'one answer has no number',
+  'src/commands/simulator/banner.ts: speed': 'a speed of one is real time',
+  'src/recipes/catalogue.ts: files.length': 'more than the files that are read',
+  'src/recipes/execution.ts: operationRows': 'a constant',
+  'src/recipes/runner.ts: own': 'the share of one key',
+  'src/recipes/runner.ts: waiting.length': 'the most that may wait',
+  'src/record/persons.ts: maxPerDay[mode]': 'a constant',
+  'src/record/persons.ts: targetLimit': 'over the maximum of a mode',
+  'src/serve/page/mailbox-page.ts: numberText(times)': 'once is not said',
+  'src/serve/query.ts: all.length': 'once is no repetition',
+  'src/serve/recipes/recipe-routes.ts: rate.limit': 'the limit of a plan',
+  'src/simulator/trouble-route.ts: days': 'two or seven',
+  'src/store/file/place.ts: stats.nlink': 'two or more',
+  'src/wording/causes.ts: bounces.length': 'one bounce has a sentence of its own',
+  'src/wording/explain.ts: action.attempts': 'one attempt has no number',
+  'src/wording/phrases.ts: Math.floor(span / dayMs)': 'two days or more',
+  'src/wording/phrases.ts: Math.round(span / dayMs)': 'two days or more',
+};
+
+function uncounted(text: string): readonly string[] {
+  const numbers = [...text.matchAll(written)].map(([, inner = '']) => inner);
+  // `command` is the name of the program: `${command} channels test`.
+  return numbers.filter((inner) => !/^counted(Of)?\(|\bcommand$/.test(inner));
+}
+
+const found = sourceTexts(root, ['src']).flatMap(({ file, text }) =>
+  uncounted(text).map((inner) => `${file}: ${inner}`),
+);
+
+test('a number before a plural is counted, or never one', () => {
+  expect([...new Set(found)].sort()).toEqual(Object.keys(neverOne).sort());
+});
+
+test('the check sees what it should', () => {
+  const open = '$' + '{';
+  expect(uncounted(`${open}ours.length} mailboxes and ${open}counted(n, 'alert')} alerts`)).toEqual(['ours.length']);
+  expect(uncounted(`${open}n} more mailboxes`)).toEqual(['n']);
+});
