@@ -40,7 +40,7 @@ test('beside a daemon it acts through it, and the run is kept there', async () =
   const daemon = stage.start();
   await daemon.onDuty();
   const { code, stderr } = await warmwarden('recipes', 'run', 'fleet-overview', '--config', stage.config);
-  expect([code, stderr]).toEqual([0, '0 rows.\n']);
+  expect([code, stderr]).toEqual([0, 'No rows.\n']);
   await daemon.said('a run ended');
 });
 

@@ -86,7 +86,7 @@ test('a silence says how many it mutes and that it mutes what the guard does too
   const outcome = await askDaemon(path, 'silence-add', { match: { domain: ['acme.*'] }, for_seconds: 3_600, ...asker });
   expect(outcome.result).toBe('done');
   expect(outcome.messages[0]).toMatch(/It matches 2 alerts that are firing now\.$/);
-  expect(outcome.messages[2]).toMatch(/also mutes messages about what the guard does/);
+  expect(outcome.messages[2]).toMatch(/also mutes messages about what Warmwarden does/);
   const [silence] = (await store.loadPicture()).silences;
   expect(silence).toMatchObject({ match: { domain: ['acme.*'] }, ...asker });
   const listed = JSON.parse(await said('list', '--json'));
