@@ -23,6 +23,7 @@ import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from '
 import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
 import { measurementStale } from './measurement-rule.ts';
 import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
+import { sendingOverLimit } from './sending-rule.ts';
 import { staleData } from './stale-rule.ts';
 import { mailboxStatusUnknown } from './status-rule.ts';
 
@@ -41,6 +42,7 @@ export function conditionsAfter(
         bounceNearLimit(mailbox, context),
         bounceBurst(mailbox, context),
         staleData(mailbox, context),
+        sendingOverLimit(mailbox, context),
         inboxRateLow(mailbox, context),
         healthScoreDrop(mailbox, context),
         ...claimConditions(mailbox, context),

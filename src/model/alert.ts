@@ -24,6 +24,7 @@ export const alertRules = [
   'bounce_burst',
   'domain_over_limit',
   'account_shift',
+  'sending_over_limit',
   'mailbox_disconnected',
   'mailbox_status_unknown',
   'mailbox_missing',

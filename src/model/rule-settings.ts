@@ -56,6 +56,7 @@ export const defaultRuleSettings: RuleSettings = {
     bounce_burst: setting('warning'),
     domain_over_limit: setting('warning'),
     account_shift: setting('warning'),
+    sending_over_limit: setting('warning'),
     mailbox_disconnected: setting('critical'),
     mailbox_status_unknown: setting('warning'),
     mailbox_missing: setting('warning'),

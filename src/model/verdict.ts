@@ -1,4 +1,5 @@
 // The guard's words: what it decides, why, and what it remembers of a mailbox.
+import type { RecentLimits } from './day-limits.ts';
 import type { Ppm, WarmupMode } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 
@@ -129,4 +130,6 @@ export interface GuardMemory {
   readonly reversals: readonly EpochMs[];
   /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
   readonly formerIds?: readonly string[];
+  /** What it was allowed to send on its last days. Absent in what an earlier version stored. */
+  readonly limits?: RecentLimits;
 }

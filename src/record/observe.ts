@@ -12,6 +12,7 @@ import type {
   StatsAnswer,
   WarmupAnswer,
 } from '../model/answers.ts';
+import { limitsAfter } from '../model/day-limits.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -75,7 +76,19 @@ export function judgeMailbox(
   const judged = memory.answersJudged + (fresh ? 1 : 0);
   const look = { ...sight, statsAt: stats.at, weekdaysOnly: warmup.answer.config.weekdaysOnly === true };
   const verdict = judge(policy, situationOf(policy, memory, look, judged < 2));
-  return { verdict, memory: fresh ? afterJudgement(memory, verdict.reason) : memory };
+  const judgedMemory = fresh ? afterJudgement(memory, verdict.reason) : memory;
+  return { verdict, memory: withLimits(judgedMemory, mailbox, now) };
+}
+
+/** The memory with the limits that the mailbox shows now. */
+export function withLimits(
+  memory: GuardMemory,
+  looks: Pick<MailboxState, 'entry' | 'warmup'>,
+  now: EpochMs,
+): GuardMemory {
+  const before = memory.limits ?? [];
+  const limits = limitsAfter(before, looks, now);
+  return limits === before ? memory : { ...memory, limits };
 }
 
 /** The run state; the word that proved a pause goes on meaning paused. */

@@ -3,7 +3,7 @@ import type { ListShortage } from '../alert/account-rules.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
-import { newMailbox } from './observe.ts';
+import { newMailbox, withLimits } from './observe.ts';
 import { replacedOf } from './returning.ts';
 import { unlistedNames } from './unlisted.ts';
 
@@ -83,7 +83,9 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
     const routes = stirredBy(before.entry.answer, entry);
     if (routes.length > 0) stirred.push({ id: entry.id, routes });
     if (before.missingLists > 0 || !sameEntry(before.entry.answer, entry)) {
-      changed.push({ ...before, email: entry.email, missingLists: 0, entry: { at, answer: entry } });
+      const seen = { at, answer: entry };
+      const memory = before.memory && withLimits(before.memory, { ...before, entry: seen }, at);
+      changed.push({ ...before, email: entry.email, missingLists: 0, entry: seen, memory });
     }
   }
   const listed = list.answer.mailboxes.length;

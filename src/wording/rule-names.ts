@@ -20,6 +20,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   bounce_burst: 'bursts of bounces',
   domain_over_limit: 'domains over their limits',
   account_shift: 'bounce rate of the account has risen',
+  sending_over_limit: 'more emails than allowed',
   dns_failing: 'DNS failing',
   blacklisted: 'blacklisted',
   mailbox_disconnected: 'mailbox disconnected',

@@ -113,6 +113,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Nothing. Warmwarden judges each mailbox on its own, and the circuit breaker holds actions when too many breach at once.',
     todo: 'Check the data or the provider: compare the counts with those in the mailbox app, and look at the status page of the provider. If the counts are wrong, switch writes off until they are right: `warmwarden writes off --reason TEXT`.',
   },
+  sending_over_limit: {
+    means:
+      'On one day a mailbox sent more emails than its daily limit, or than the maximum of its mode (slow 20, balanced 40, aggressive 80, recovery 15). A limit that fell counts from the second day after. The alert ends when neither yesterday nor today is over.',
+    done: 'Nothing. Warmwarden judges the bounces of the mailbox as usual.',
+    todo: 'Find out what sends from the mailbox: another tool, or a limit that somebody raised in the mailbox app. To lower it: `warmwarden limit MAILBOX EMAILS`. If the API does not keep to its own limit, pause the warm-up: `warmwarden pause MAILBOX`.',
+  },
   mailbox_disconnected: {
     means:
       'Two answers in a row show that the mailbox app has lost its connection to the mailbox: it neither sends nor receives.',
