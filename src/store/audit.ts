@@ -104,7 +104,7 @@ export async function loadCommands(db: Db, { since, mailbox, limit }: HistoryQue
       .where('mailbox_id', 'in', mailbox.ids);
     query = query.where('id', 'in', about);
   }
-  return withMailboxes(db, await query.orderBy('id', 'desc').limit(limit).execute());
+  return withMailboxes(db, await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute());
 }
 
 /** What the guard did by itself, the newest first. */

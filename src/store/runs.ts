@@ -1,5 +1,5 @@
 // Runs of recipes and their rows, in chunks of JSON text that are read only when they are asked for.
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
@@ -110,7 +110,8 @@ export class StoredRuns {
   /** Those that a process left behind when it ended. */
   unended(): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
-      const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', 0).execute();
+      // The index is of those: a parameter would not match it.
+      const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0)).execute();
       return rows.flatMap(({ id, run }) => (run === null ? [] : [parsed<Run>(run, 'runs', { id })]));
     });
   }

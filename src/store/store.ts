@@ -10,7 +10,7 @@ import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
 import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
-import { type Connection, connect, nameHolder, storeError } from './file/connection.ts';
+import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
@@ -64,8 +64,8 @@ export class Store {
   }
 
   /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
-  static async open(path: string, now: EpochMs): Promise<Store> {
-    const connection = connect(path);
+  static async open(path: string, now: EpochMs, listen?: QueryListener): Promise<Store> {
+    const connection = connect(path, listen);
     try {
       await migrate(connection.db);
       await nameHolder(connection.db, now);

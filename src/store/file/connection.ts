@@ -1,6 +1,6 @@
 // node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
 import type { EpochMs } from '../../model/time.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError, setMeta } from '../schema/migrations.ts';
@@ -49,8 +49,11 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** Hears of each query, when it is over. */
+export type QueryListener = (event: LogEvent) => void;
+
 /** Opens the file for this process alone. Throws StoreError when the folder can't be written, the file is no database, or another process holds it. */
-export function connect(path: string): Connection {
+export function connect(path: string, listen: QueryListener = () => {}): Connection {
   let lock: StoreLock | undefined;
   try {
     const file = prepare(path);
@@ -62,7 +65,7 @@ export function connect(path: string): Connection {
     database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const dialect = new PatientDialect({ database: shim(database) }, () => database.isTransaction);
-    const db = new Kysely<Tables>({ dialect });
+    const db = new Kysely<Tables>({ dialect, log: listen });
     return {
       db,
       file,

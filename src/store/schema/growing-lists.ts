@@ -16,4 +16,6 @@ export async function growingLists({ schema }: Kysely<Tables>): Promise<void> {
   await underWay.where('result', 'is', null).execute();
   const unended = schema.createIndex('runs_under_way').on('runs').columns(['ended', 'id']);
   await unended.where('ended', '=', 0).execute();
+  const remembered = schema.createIndex('runs_remembered').on('runs').columns(['run', 'id']);
+  await remembered.where('run', 'is', null).execute();
 }

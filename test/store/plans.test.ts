@@ -1,0 +1,97 @@
+// No query of start-up, of a page view or of a day on duty reads a table that grows from end to end.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { dayMs, hourMs } from '../../src/model/time.ts';
+import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
+import { Store } from '../../src/store/store.ts';
+import { startMovedDaemon } from '../scenario/moved-daemon.ts';
+import { amelia, jonas, oliver } from '../watch/duty.ts';
+
+/** Of a recipe, in that store, with rows. */
+const run = '0mmkg89f30001iiiiiiiiiiii';
+
+/** Their rows become more with time; the others have one an account, a rule, a channel, a silence. */
+const growing = [
+  ...['mailboxes', 'observations', 'decisions', 'actions', 'changes', 'transitions', 'deliveries'],
+  ...['operator_commands', 'command_mailboxes', 'runs', 'run_rows'],
+];
+
+/** What of a query's plan reads a table that grows from end to end; empty when nothing does. */
+function scansOf(database: DatabaseSync, query: string): readonly string[] {
+  const plan = database
+    .prepare(`EXPLAIN QUERY PLAN ${query}`)
+    .all()
+    .map(({ detail }) => String(detail));
+  // The newest or oldest few, as they stand in an index.
+  const isFirstFew =
+    /\blimit\b/i.test(query) && !/\bwhere\b/i.test(query) && !plan.some((step) => step.includes('ORDER BY'));
+  const scans = plan.filter((step) => growing.includes(/^SCAN (\w+)/.exec(step)?.[1] ?? ''));
+  return isFirstFew ? [] : scans.map((step) => `${step}: ${query}`);
+}
+
+/** Every address that the daemon answers a GET at, with the parameters that it needs. */
+async function addresses(
+  url: string,
+  mailbox: { readonly account: string; readonly id: string; readonly email: string },
+) {
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, { get?: { parameters?: readonly { name: string; in: string; required?: boolean }[] } }>;
+  };
+  const { account, id, email } = mailbox;
+  const known: Readonly<Record<string, string>> = { account, id, mailbox: email };
+  const documented = Object.entries(paths).flatMap(([path, { get }]) => {
+    if (!get) return [];
+    const asked = (get.parameters ?? []).filter((one) => one.in === 'query' && (one.required || one.name in known));
+    const query = new URLSearchParams(Object.fromEntries(asked.map(({ name }) => [name, known[name] ?? ''])));
+    return [`${path.replace(/\{(\w+)\}/g, (_all, name: string) => known[name] ?? '')}?${query}`];
+  });
+  return [...documented, '/', `/mailboxes/${account}/${id}`, '/metrics', '/api/history?guard=true', `/v1/runs/${run}`];
+}
+
+test('no query of start-up, of a page or of hours on duty scans a table that grows', async () => {
+  const queries = new Set<string>();
+  const openStore: typeof Store.open = (path, now) => Store.open(path, now, ({ query }) => queries.add(query.sql));
+  const sha256 = createHash('sha256').update('ww_operator').digest('hex');
+  const storm = scenarios['bounce-storm'];
+  const fleet = storm.fleet.filter(({ email }) => [amelia, jonas, oliver].includes(email));
+  const poll = { health: '0 * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
+  await using stage = await startMovedDaemon({
+    scenario: { ...storm, fleet },
+    poll,
+    file: { recipes: { api_keys: [{ name: 'boss', sha256, plan: 'agency', role: 'operator' }] } },
+    openStore,
+    // With everything in it that a store has.
+    store: join(import.meta.dirname, 'stores', 'ecf77d0.db'),
+    before: async (_simulator, clock, path) => {
+      await clock.advance(Date.UTC(2026, 2, 10, 12, 41) - scenarioStart);
+      // Migrations read tables as they were, once.
+      await (await Store.open(path, clock.now())).close();
+    },
+  });
+  await stage.run(3 * hourMs);
+  await stage.command('pause', { mailbox: oliver, dry_run: false, plan: null });
+  await stage.awayUntil(stage.clock.now() + 2 * dayMs);
+  await stage.run(hourMs);
+  for (const address of await addresses(stage.url(), stage.mailbox(amelia))) {
+    const answer = await fetch(`${stage.url()}${address}`, { headers: { authorization: 'Bearer ww_operator' } });
+    expect([address, answer.status < 500]).toEqual([address, true]);
+    await answer.text();
+  }
+  const database = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'), { readOnly: true });
+  try {
+    const asked = [...queries].filter((query) => /^(select|update|delete|insert|with)\b/i.test(query));
+    expect(asked.length).toBeGreaterThan(80);
+    expect(growing.filter((table) => !asked.some((query) => query.includes(`"${table}"`)))).toEqual([]);
+    expect(asked.flatMap((query) => scansOf(database, query))).toEqual([]);
+    // The check sees what it is there for.
+    const planted = [
+      'select * from "deliveries" where "title" = ?',
+      'select * from "actions" order by "state" limit 3',
+    ];
+    expect(planted.flatMap((query) => scansOf(database, query))).toHaveLength(2);
+  } finally {
+    database.close();
+  }
+});
