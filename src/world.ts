@@ -1,8 +1,8 @@
 // The world outside the program that tests and the demo replace: clock, timers, randomness, log.
 // The current time, timers and Math.random live in this file only.
+import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import { commandName } from './command-name.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
@@ -276,12 +276,17 @@ export function droppedLines(log: Log): number {
 export function createLog(options: LogOptions, clock: Clock, hide: Hide = (line) => line): Log {
   if (options.level === 'silent') return logTo(() => {}, options, clock, hide);
   const colorize = process.stdout.isTTY === true;
-  const shown: (line: string) => string =
-    options.format === 'pretty' ? prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' }) : (line) => line;
+  const shown: (line: string) => string = options.format === 'pretty' ? prettyLines(colorize) : (line) => line;
   const output = standardOutput((dropped) => shown(droppedLine(settingsOf(options, clock, hide), dropped)));
   const log = logTo((line) => output.write(shown(line)), options, clock, hide);
   outputs.set(log, output);
   return log;
+}
+
+/** Loads what only a log for people needs. */
+function prettyLines(colorize: boolean): (line: string) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  return prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss' });
 }
 
 /** The same logger on something else. An error that goes on is one line a minute, with how many were left out. */

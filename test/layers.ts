@@ -22,7 +22,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'command-name': only([], ['node:fs', 'node:path', 'node:url']),
   output: only([], ['node:fs']),
   repeats: only([]),
-  world: only(['output', 'repeats', 'command-name'], ['node:timers/promises', 'pino', 'pino-pretty']),
+  world: only(['output', 'repeats', 'command-name'], ['node:module', 'node:timers/promises', 'pino', 'pino-pretty']),
   schedule: only([], ['node-cron']),
   model: only([]),
   guard: only(['model']),

@@ -49,7 +49,7 @@ const notGuarded = `No daemon runs on this store: NOTHING IS GUARDED. These aler
 async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ListAnswer> {
   const answer = await everyAlertOf(address, query);
   if (answer) return { guarded: true, ...answer };
-  const ledger = ledgerBeside(address);
+  const ledger = await ledgerBeside(address);
   const known = await ledger.picture().finally(() => ledger.close());
   return { guarded: false, ...(await everyKnownAlert(known, query)) };
 }

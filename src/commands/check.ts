@@ -9,7 +9,6 @@ import { oldWordsIn } from '../recipes/old-words.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
-import { askOnline, onlineJson, onlineText } from './check/online.ts';
 import { CommandError } from './command-error.ts';
 import { daemonListens } from './daemon-client.ts';
 import { exitFailed } from './exit-codes.ts';
@@ -53,16 +52,22 @@ async function check(options: CheckOptions): Promise<void> {
   // In JSON they are part of the answer.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   const beside = options.online === true && (await daemonListens(config.store.path));
-  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const online = options.online ? await askOnline(config, world, beside) : null;
+  const online = options.online ? await asked(config, beside) : null;
   if (options.json)
     printJson('check', {
       ...inJson(loaded, options),
       recipe_warnings: oldWords,
-      online: online?.map(onlineJson) ?? null,
+      online: online?.json ?? null,
     });
-  else process.stdout.write(`${inWords(loaded, options)}${online ? onlineText(online, beside) : ''}`);
-  if (online?.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
+  else process.stdout.write(`${inWords(loaded, options)}${online?.text ?? ''}`);
+  if (online?.accounts.some(({ failure }) => failure !== null)) process.exitCode = exitFailed;
+}
+
+/** What the accounts' APIs say. Loads their client: a file is checked without one. */
+async function asked(config: Config, beside: boolean) {
+  const { askOnline, onlineJson, onlineText } = await import('./check/online.ts');
+  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
+  return { accounts, json: accounts.map(onlineJson), text: onlineText(accounts, beside) };
 }
 
 /** What the accounts that a name may be about make of the mailbox: ACCOUNT/ADDRESS is about that account alone. */

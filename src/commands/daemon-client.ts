@@ -1,11 +1,13 @@
 // The running daemon, asked from outside: over the socket beside its store, or over HTTP with a token.
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { commandName } from '../command-name.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import type { OperationBody, OperationName } from '../operator/command-requests.ts';
-import { socketPathOf } from '../operator/socket.ts';
+import { socketPathOf } from '../operator/socket-path.ts';
+
+// An import of it would load a WebSocket, too: a tenth of the start of a command.
+const { request } = process.getBuiltinModule('node:http');
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 

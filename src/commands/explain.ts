@@ -50,7 +50,7 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
     const answer = (await askFor(address, 'explain', query)) as ExplainAnswer | null;
     if (answer) return answer;
   }
-  const ledger = ledgerBeside(address);
+  const ledger = await ledgerBeside(address);
   try {
     const mailboxes = await ledger.mailboxes();
     return (await explainAnswer(ledger, { mailboxes, now: systemClock().now() }, new URLSearchParams(query))).body;

@@ -52,7 +52,7 @@ function queryOf({ mailbox, since, guard = false, limit }: HistoryOptions): Read
 async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<HistoryAnswer> {
   const answer = (await askFor(address, 'history', query)) as HistoryAnswer | null;
   if (answer) return answer;
-  const ledger = ledgerBeside(address);
+  const ledger = await ledgerBeside(address);
   try {
     const mailboxes = query['mailbox'] === undefined ? [] : await ledger.mailboxes();
     return (await historyAnswer(ledger, { mailboxes, now: systemClock().now() }, new URLSearchParams(query))).body;

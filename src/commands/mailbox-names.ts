@@ -52,7 +52,7 @@ async function mailboxesOf(address: DaemonAddress, prefix: string): Promise<read
   const asked = prefix.slice(prefix.indexOf('/') + 1);
   const answer = (await askFor(address, 'fleet', { q: asked })) as FleetAnswer | null;
   if (answer) return answer.mailboxes;
-  const ledger = ledgerBeside(address);
+  const ledger = await ledgerBeside(address);
   return ledger.mailboxes().finally(() => ledger.close());
 }
 

@@ -8,7 +8,7 @@ import { nearestSource } from '../mcp/nearest-source.ts';
 import { serviceSource } from '../mcp/service-source.ts';
 import type { ToolSource } from '../mcp/source.ts';
 import { serveTools } from '../mcp/tool-server.ts';
-import { socketPathOf } from '../operator/socket.ts';
+import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
 import { version } from '../version.ts';

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
 import type { z } from 'zod';
 import type { Row } from '../model/recipe.ts';
-import { socketPathOf } from '../operator/socket.ts';
+import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
 import type { brokenJson, recipeJson, runWithRowsShape } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';

@@ -91,7 +91,7 @@ interface SilencesAnswer {
 
 /** As the store knows them while no daemon runs. */
 async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
-  const ledger = ledgerBeside(address);
+  const ledger = await ledgerBeside(address);
   const silences = await ledger.silences(systemClock().now()).finally(() => ledger.close());
   return { silences: silences.map(silenceJson) };
 }

@@ -1,19 +1,14 @@
 // `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import { commandName } from '../command-name.ts';
-import { defaultPolicy } from '../model/policy.ts';
-import { fleetOf } from '../reload/duties.ts';
-import type { AlertsAnswer } from '../serve/alerts-answer.ts';
-import { type FleetAnswer, fleetAnswer } from '../serve/routes.ts';
-import { explainVerdict } from '../wording/explain.ts';
-import { createLog, systemClock } from '../world.ts';
-import { askFor, type DaemonAddress, NoDaemonError } from './daemon-client.ts';
-import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
+import type { FleetAnswer } from '../serve/routes.ts';
+import { systemClock } from '../world.ts';
+import { askFor, type DaemonAddress } from './daemon-client.ts';
+import { everyAlertOf } from './every-alert.ts';
 import { exitFailed } from './exit-codes.ts';
-import { ledgerBeside } from './ledger-beside.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
+import { brief, firing, joined } from './status/pages.ts';
 import { type Screen, statusText } from './status/table.ts';
 import { screenColumns, screenRows, showsColours } from './terminal.ts';
 
@@ -67,61 +62,12 @@ function screenFor({ all, watch }: StatusOptions): Screen {
 async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusAnswer> {
   const page = (number: number) => askFor(address, 'fleet', { page: `${number}` }) as Promise<FleetAnswer | null>;
   const first = await page(1);
-  if (!first) return { ...(await fromStore(address, all)), guarded: false };
+  if (!first) {
+    // Loaded when nobody guards: beside a daemon the store is not needed.
+    const { lastKnown } = await import('./status/last-known.ts');
+    return { ...(await lastKnown(address, all)), guarded: false };
+  }
   if (!all) return { ...first, guarded: true };
   const alerts = await everyAlertOf(address, firing);
   return { ...(await joined(first, page)), alerts: alerts ? brief(alerts) : first.alerts, guarded: true };
-}
-
-const firing = { status: 'firing' };
-
-/** As the fleet's answer has them. */
-function brief({ alerts }: AlertsAnswer): FleetAnswer['alerts'] {
-  return alerts.map(({ rule, severity, since, title }) => ({ rule, severity, since, title }));
-}
-
-type NextPage = (number: number) => FleetAnswer | null | Promise<FleetAnswer | null>;
-
-/** All pages as one. */
-async function joined(first: FleetAnswer, page: NextPage): Promise<FleetAnswer> {
-  const mailboxes = [...first.mailboxes];
-  for (let number = 2; number <= first.pages; number += 1) {
-    const next = await page(number);
-    if (!next) throw new NoDaemonError('The daemon ended before it had answered.');
-    mailboxes.push(...next.mailboxes);
-  }
-  return { ...first, mailboxes };
-}
-
-/** What the store knows while nobody guards. Rejects when there is no store either. */
-async function fromStore(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
-  const ledger = ledgerBeside(address);
-  try {
-    const picture = await ledger.picture();
-    const accounts = new Set(picture.mailboxes.map(({ account }) => account));
-    const fleet = fleetOf(
-      picture,
-      [...accounts].map((name) => ({ name, baseUrl: name })),
-    );
-    const clock = systemClock();
-    const world = {
-      clock,
-      random: () => 0,
-      log: createLog({ level: 'silent', format: 'json' }, clock),
-      command: commandName,
-    };
-    const ready = () => ({ ready: false, reasons: [] });
-    const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
-    const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
-    const page = (number: number) => fleetAnswer(parts, { text: '', state: null, page: number });
-    return {
-      ...(all ? await joined(page(1), page) : page(1)),
-      ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
-      tone: 'unknown',
-      headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
-      advice: `Start it: ${commandName} run --config FILE`,
-    };
-  } finally {
-    await ledger.close();
-  }
 }

@@ -5,7 +5,7 @@ import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts
 import { defaultRuleSettings } from '../model/rule-settings.ts';
 import { auditing } from '../operator/audit.ts';
 import { failed } from '../operator/plan.ts';
-import { socketPathOf } from '../operator/socket.ts';
+import { socketPathOf } from '../operator/socket-path.ts';
 import { writesCommand } from '../operator/writes.ts';
 import { Turns } from '../record/turns.ts';
 import { fleetOf } from '../reload/duties.ts';

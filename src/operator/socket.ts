@@ -5,15 +5,11 @@ import { getRequestListener } from '@hono/node-server';
 import { type CommandOutcome, type DaemonCommands, succeeded } from '../model/operator-command.ts';
 import { answerOperation } from './command-requests.ts';
 import { failure } from './plan.ts';
+import { socketPathOf } from './socket-path.ts';
 
 /** A unix socket's path can't be longer on Linux (108 bytes with the closing zero; macOS takes 104). */
 const maxPathBytes = 103;
 const maxBodyBytes = 64 * 1024;
-
-/** Where the daemon of a store listens for operator commands. */
-export function socketPathOf(storePath: string): string {
-  return `${storePath}.sock`;
-}
 
 /** A body with its status. */
 export interface JsonAnswer {

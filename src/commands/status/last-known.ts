@@ -1,0 +1,44 @@
+// What the store knows of the fleet while nobody guards.
+import { commandName } from '../../command-name.ts';
+import { defaultPolicy } from '../../model/policy.ts';
+import { fleetOf } from '../../reload/duties.ts';
+import { type FleetAnswer, fleetAnswer } from '../../serve/routes.ts';
+import { explainVerdict } from '../../wording/explain.ts';
+import { createLog, systemClock } from '../../world.ts';
+import type { DaemonAddress } from '../daemon-client.ts';
+import { everyKnownAlert } from '../every-alert.ts';
+import { ledgerBeside } from '../ledger-beside.ts';
+import { brief, firing, joined } from './pages.ts';
+
+/** Rejects when there is no store either. */
+export async function lastKnown(address: DaemonAddress, all: boolean): Promise<FleetAnswer> {
+  const ledger = await ledgerBeside(address);
+  try {
+    const picture = await ledger.picture();
+    const accounts = new Set(picture.mailboxes.map(({ account }) => account));
+    const fleet = fleetOf(
+      picture,
+      [...accounts].map((name) => ({ name, baseUrl: name })),
+    );
+    const clock = systemClock();
+    const world = {
+      clock,
+      random: () => 0,
+      log: createLog({ level: 'silent', format: 'json' }, clock),
+      command: commandName,
+    };
+    const ready = () => ({ ready: false, reasons: [] });
+    const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
+    const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
+    const page = (number: number) => fleetAnswer(parts, { text: '', state: null, page: number });
+    return {
+      ...(all ? await joined(page(1), page) : page(1)),
+      ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
+      tone: 'unknown',
+      headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
+      advice: `Start it: ${commandName} run --config FILE`,
+    };
+  } finally {
+    await ledger.close();
+  }
+}

@@ -1,0 +1,24 @@
+// The pages of a fleet as one answer, with every alert that fires.
+import type { AlertsAnswer } from '../../serve/alerts-answer.ts';
+import type { FleetAnswer } from '../../serve/routes.ts';
+import { NoDaemonError } from '../daemon-client.ts';
+
+export const firing = { status: 'firing' };
+
+/** As the fleet's answer has them. */
+export function brief({ alerts }: AlertsAnswer): FleetAnswer['alerts'] {
+  return alerts.map(({ rule, severity, since, title }) => ({ rule, severity, since, title }));
+}
+
+type NextPage = (number: number) => FleetAnswer | null | Promise<FleetAnswer | null>;
+
+/** All pages as one. */
+export async function joined(first: FleetAnswer, page: NextPage): Promise<FleetAnswer> {
+  const mailboxes = [...first.mailboxes];
+  for (let number = 2; number <= first.pages; number += 1) {
+    const next = await page(number);
+    if (!next) throw new NoDaemonError('The daemon ended before it had answered.');
+    mailboxes.push(...next.mailboxes);
+  }
+  return { ...first, mailboxes };
+}
