@@ -2,6 +2,7 @@
 import { defaultPolicy, literalProfile, warmupModes } from '../../src/model/policy.ts';
 import { type Figure, ratioOf, rounded } from './figure.ts';
 import { acceptance, isWithin, type Measure } from './guard/acceptance.ts';
+import { beyondFigures, beyondText, wholeScale } from './guard/beyond-figures.ts';
 import { type JudgedCell, runCell } from './guard/cell.ts';
 import { columns } from './guard/columns.ts';
 import { tableText } from './guard/table.ts';
@@ -55,13 +56,17 @@ export function figuresOf(cell: JudgedCell): readonly Figure[] {
   return [...figures, figure('pause_first_share', 'rate', { ours: mine, peer, target: target.pauseFirst })];
 }
 
-/** The benchmark: a table for people on stderr, and the figures. Takes about a minute. */
+/** The benchmark: tables for people on stderr, and the figures. Takes about three minutes. */
 export async function guardBenchmark(): Promise<readonly Figure[]> {
   const cells = runCells(mailboxesPerCell, (done, of) => {
     if (process.stderr.isTTY) process.stderr.write(`\rguard: ${done} of ${of} cells`);
   });
+  const beyond = beyondFigures(wholeScale, (mode) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kguard: beyond one mailbox, ${mode}`);
+  });
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const figures = cells.map(figuresOf);
-  process.stderr.write(`${tableText(cells.map((cell, index) => ({ ...cell, figures: figures[index] ?? [] })))}\n`);
-  return figures.flat();
+  process.stderr.write(`${tableText(cells.map((cell, index) => ({ ...cell, figures: figures[index] ?? [] })))}\n\n`);
+  process.stderr.write(`${beyondText(beyond)}\n`);
+  return [...figures.flat(), ...beyond];
 }

@@ -66,7 +66,8 @@ export function alarmsOf(watch: Watch): readonly Alarm[] {
   return alarms;
 }
 
-function verdictAt(
+/** What the judge says at the end of a poll, of a mailbox whose evidence began on a day (0: with its first). */
+export function verdictAt(
   rows: readonly StatsRow[],
   at: { readonly policy: Policy; readonly mode: WarmupMode; readonly poll: number; readonly evidenceDay: number },
 ): Verdict {
@@ -92,7 +93,7 @@ function verdictAt(
 }
 
 /** A day as the API shows it, read: percentages with two decimals, 0.00 of nothing. */
-function rowOf(day: number, sent: number, bounced: number): StatsRow {
+export function rowOf(day: number, sent: number, bounced: number): StatsRow {
   const delivered = Math.max(0, sent - bounced);
   return {
     date: dates[day] ?? null,

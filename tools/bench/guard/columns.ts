@@ -3,7 +3,21 @@ import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
 
 /** An incident, or a true bounce rate that never changes. */
 export type Column =
-  | { readonly name: string; readonly kind: 'steady'; readonly rate: (limit: number) => number }
+  | {
+      readonly name: string;
+      readonly kind: 'steady';
+      readonly rate: (limit: number) => number;
+      /** Bounces that come together, on average: one dead domain of receivers is several bounces at once. 1 where nothing is said. */
+      readonly cluster?: number;
+    }
+  /** The mailboxes of a domain, or of a fleet, that change together: from `onset` (days from the start) on another rate. */
+  | {
+      readonly name: string;
+      readonly kind: 'together';
+      readonly onset: number;
+      readonly before: number;
+      readonly rate: number;
+    }
   | { readonly name: string; readonly kind: 'step'; readonly times: number }
   | { readonly name: string; readonly kind: 'drift' }
   | { readonly name: string; readonly kind: 'spike'; readonly rate: number }
@@ -16,6 +30,7 @@ export const columns: readonly Column[] = [
   { name: 'fp_0.2pct', kind: 'steady', rate: () => 0.002 },
   { name: 'fp_half_limit', kind: 'steady', rate: (limit) => limit / 2 },
   { name: 'at_limit', kind: 'steady', rate: (limit) => limit },
+  { name: 'fp_0.1pct_clustered', kind: 'steady', rate: () => 0.001, cluster: 2 },
   { name: '2x', kind: 'step', times: 2 },
   { name: '3x', kind: 'step', times: 3 },
   { name: '5x', kind: 'step', times: 5 },
@@ -41,6 +56,7 @@ export function rateAt(column: Column, mode: WarmupMode, onset: number, time: nu
   const limit = defaultPolicy.limitsPpm[mode] / 1e6;
   if (column.kind === 'steady') return column.rate(limit);
   const since = time - onset;
+  if (column.kind === 'together') return since < 0 ? column.before : column.rate;
   if (since < 0) return baseRate;
   switch (column.kind) {
     case 'step':

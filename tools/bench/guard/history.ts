@@ -45,6 +45,7 @@ function volumeOf(mode: WarmupMode, day: number, chance: Chance): number {
  */
 function onsetOf(column: Column, chance: Chance): number {
   if (column.kind === 'steady') return 0;
+  if (column.kind === 'together') return column.onset;
   const polls = (lastOnsetDay + 1 - firstOnsetDay) * pollsPerDay;
   return firstOnsetDay + Math.floor(polls * chance()) / pollsPerDay;
 }
@@ -64,6 +65,20 @@ function arrivalOf(column: Column, onset: number, time: number, chance: Chance):
 }
 
 /**
+ * Whether emails bounce, asked one after the other: each by itself, or in clusters of the same rate, whose size is geometric
+ * (each bounce is followed by another one with the chance that gives the mean).
+ */
+function fates(column: Column, mode: WarmupMode, onset: number, chance: Chance): (time: number) => boolean {
+  const cluster = column.kind === 'steady' ? (column.cluster ?? 1) : 1;
+  let goesOn = false;
+  return (time) => {
+    const isBounce = goesOn || binomial(chance, 1, rateAt(column, mode, onset, time) / cluster) > 0;
+    goesOn = isBounce && cluster > 1 && chance() < 1 - 1 / cluster;
+    return isBounce;
+  };
+}
+
+/**
  * Simulates `days` days. The emails of a day leave evenly spaced, from a random moment on (at random moments of their own,
  * the first two polls of a block would differ so much that slow's emergencies come first in 29 %, not 19 %). The fate
  * of each is independent of all others.
@@ -75,6 +90,7 @@ export function simulateHistory(mode: WarmupMode, column: Column, days: number, 
     Uint16Array,
     Uint16Array,
   ];
+  const bounces = fates(column, mode, onset, chance);
   for (let day = 0; day < days; day += 1) {
     const volume = volumeOf(mode, day, chance);
     const phase = chance();
@@ -82,7 +98,7 @@ export function simulateHistory(mode: WarmupMode, column: Column, days: number, 
       const time = day + (mail + phase) / volume;
       const poll = Math.floor(time * pollsPerDay);
       sent[poll] = (sent[poll] ?? 0) + 1;
-      if (binomial(chance, 1, rateAt(column, mode, onset, time)) === 0) continue;
+      if (!bounces(time)) continue;
       const seen = Math.floor(arrivalOf(column, onset, time, chance) * pollsPerDay);
       if (seen < bounced.length) bounced[seen] = (bounced[seen] ?? 0) + 1;
       if (time >= onset) lost[poll] = (lost[poll] ?? 0) + 1;

@@ -1,0 +1,118 @@
+// A simulated fleet for the alerts beyond one mailbox: what its pooled counts say, poll by poll.
+import type { LimitedDay } from '../../../src/guard/limited-days.ts';
+import { PooledAccount } from '../../../src/guard/pooled-account.ts';
+import { accountShift, domainExcess, domainWeek } from '../../../src/guard/pooled-rules.ts';
+import type { StatsRow } from '../../../src/model/answers.ts';
+import { defaultPolicy, type WarmupMode } from '../../../src/model/policy.ts';
+import { addDays, dayMs, type IsoDate } from '../../../src/model/time.ts';
+import { rowOf, verdictAt } from './alarms.ts';
+import { type History, pollsPerDay } from './history.ts';
+
+const firstDay: IsoDate = '2026-01-05';
+const firstDayMs = Date.parse(`${firstDay}T00:00:00Z`);
+const longestDays = 1_000;
+const dates: readonly IsoDate[] = Array.from({ length: longestDays }, (_, day) => addDays(firstDay, day));
+
+export const mailboxesPerDomain = 5;
+
+/** The end of a poll; a poll shows what happened until its end. */
+function momentOf(poll: number): number {
+  return firstDayMs + ((poll + 1) * dayMs) / pollsPerDay - 1;
+}
+
+/** The days of one history, or of several together, that a poll shows: the last `count`, today as far as it got. */
+class DaysSoFar {
+  readonly #histories: readonly History[];
+  readonly #limitPpm: number;
+  readonly #count: number;
+  #days: readonly LimitedDay[] = [];
+  #next = 0;
+
+  constructor(histories: readonly History[], mode: WarmupMode, count: number) {
+    this.#histories = histories;
+    this.#limitPpm = defaultPolicy.limitsPpm[mode];
+    this.#count = count;
+  }
+
+  upTo(poll: number): readonly LimitedDay[] {
+    for (; this.#next <= poll; this.#next += 1) {
+      const date = dates[Math.floor(this.#next / pollsPerDay)] ?? firstDay;
+      const today = this.#days.at(-1);
+      const before = today?.date === date ? today : { date, sent: 0, bounced: 0, limitPpm: this.#limitPpm };
+      const sum = (field: 'sent' | 'bounced') =>
+        this.#histories.reduce((total, history) => total + (history[field][this.#next] ?? 0), before[field]);
+      const rest = today?.date === date ? this.#days.slice(0, -1) : this.#days.slice(1 - this.#count);
+      this.#days = [...rest, { ...before, sent: sum('sent'), bounced: sum('bounced') }];
+    }
+    return this.#days;
+  }
+}
+
+const daysOfDomainRule = 7;
+const daysOfShiftRule = 30;
+
+/**
+ * The polls at which `domain_over_limit` fires for the mailboxes of one domain. It is asked only where a bounce came (in
+ * between only emails are added), and at every poll while it fires; `askAll`: at every poll, to prove that.
+ */
+export function domainAlerts(histories: readonly History[], mode: WarmupMode, askAll = false): readonly number[] {
+  const account = new PooledAccount();
+  const days = histories.map((history) => new DaysSoFar([history], mode, daysOfDomainRule));
+  const polls = histories[0]?.sent.length ?? 0;
+  const fired: number[] = [];
+  let isFiring = false;
+  for (let poll = 0; poll < polls; poll += 1) {
+    if (!askAll && !isFiring && !histories.some(({ bounced }) => bounced[poll])) continue;
+    for (const [index, one] of days.entries()) {
+      const shown = one.upTo(poll);
+      account.put(`m${index}`, { domain: 'd', standing: 'counted', days: () => shown });
+    }
+    const domain = account.domain('d');
+    if (!domain) continue;
+    const now = momentOf(poll);
+    const isOver = domainExcess(domain, now) !== null;
+    if (isOver && !isFiring) fired.push(poll);
+    isFiring = isOver || (isFiring && domainWeek(domain, now)?.isWithinLimits === false);
+  }
+  return fired;
+}
+
+/** The polls at which `account_shift` fires. A domain's mailboxes are added up first: the rule knows domains only. */
+export function shiftAlerts(domains: readonly (readonly History[])[], mode: WarmupMode): readonly number[] {
+  const account = new PooledAccount();
+  const days = domains.map((histories) => new DaysSoFar(histories, mode, daysOfShiftRule));
+  const polls = domains[0]?.[0]?.sent.length ?? 0;
+  const fired: number[] = [];
+  let isFiring = false;
+  for (let poll = 0; poll < polls; poll += 1) {
+    for (const [index, one] of days.entries()) {
+      const shown = one.upTo(poll);
+      account.put(`d${index}`, { domain: `d${index}`, standing: 'counted', days: () => shown });
+    }
+    const shift = accountShift(account, momentOf(poll));
+    if (!shift) continue;
+    if (shift.isShifted && !isFiring) fired.push(poll);
+    isFiring = shift.isShifted || (isFiring && !shift.isOver);
+  }
+  return fired;
+}
+
+/** The polls at which `bounce_burst` fires. A breach belongs to other alerts, and restarts the evidence. */
+export function burstAlerts(history: History, mode: WarmupMode): readonly number[] {
+  const rows: StatsRow[] = [];
+  const fired: number[] = [];
+  let [evidenceDay, isFiring] = [0, false];
+  for (const [poll, arrived] of history.bounced.entries()) {
+    const day = Math.floor(poll / pollsPerDay);
+    const today = rows[day];
+    rows[day] = rowOf(day, (today?.sent ?? 0) + (history.sent[poll] ?? 0), (today?.bounced ?? 0) + arrived);
+    if (arrived === 0 && !isFiring) continue;
+    const { action, burst } = verdictAt(rows, { policy: defaultPolicy, mode, poll, evidenceDay });
+    const isBreach = action === 'recovery' || action === 'pause';
+    if (isBreach) evidenceDay = day + 1;
+    const isBurst = !isBreach && Boolean(burst);
+    if (isBurst && !isFiring) fired.push(poll);
+    isFiring = isBurst;
+  }
+  return fired;
+}
