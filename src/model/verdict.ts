@@ -52,8 +52,8 @@ export interface Verdict {
   readonly windowDays: number;
   /** The counts that the emergency rule compared, when it fired. */
   readonly emergency: { readonly sent: number; readonly bounced: number; readonly from: IsoDate } | null;
-  /** The newest days, when they are a burst: at least three bounces more than the limit allows. Absent in what earlier versions stored. */
-  readonly burst?: {
+  /** The newest days, when they are a burst: at least three bounces more than the limit allows. */
+  readonly burst: {
     readonly sent: number;
     readonly bounced: number;
     readonly from: IsoDate;

@@ -97,6 +97,7 @@ function notJudgedYet({ warmup }: MailboxState): Verdict {
     windowTo: null,
     windowDays: 0,
     emergency: null,
+    burst: null,
     bouncesUntilBreach: null,
     restore: null,
     dataAgeMs: 0,

@@ -21,11 +21,13 @@ import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './p
 import { withHistory } from './returning.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
+import { Unwritten } from './unwritten.ts';
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
   readonly #order = new AnswerOrder();
+  readonly #unwritten = new Unwritten();
   readonly #alerts: AccountAlerts;
   readonly #absentSince = new Map<string, EpochMs>();
 
@@ -89,11 +91,15 @@ export class Recorder {
     const judged = verdict !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
     const moved = breaker && { api, state: breaker };
-    const record = { mailbox, answered, changes, decision, actions, alerts, breaker: moved };
-    await store.recordTick(record).catch((error: unknown) => {
-      this.#alerts.notCommitted();
-      throw error;
-    });
+    const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
+    const record = this.#unwritten.of(before, whole, now);
+    if (record) {
+      await store.recordTick(record).catch((error: unknown) => {
+        this.#alerts.notCommitted();
+        throw error;
+      });
+      this.#unwritten.written(record, now);
+    }
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
       this.#order.wrote(before.id);
@@ -225,6 +231,7 @@ export class Recorder {
         fleet.removeMailbox(account, id);
         this.#alerts.left(id);
         this.#order.forget(id, mailboxRoutes);
+        this.#unwritten.forget(id);
       }
       this.#showAlerts(alerts);
       return { ...changes, arrived };

@@ -87,6 +87,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     decision: {
       verdict,
       unchanged: before.verdict !== null && isSameSpan(before.verdict.answer, verdict),
+      judged: 1,
       days: daysOf(verdict, seen.stats?.answer.rows ?? []),
     },
     actions: [...settled, ...planned],

@@ -14,12 +14,16 @@ export interface DecisionRecord {
   readonly verdict: Verdict;
   /** It belongs to the span of the verdict before, which gets longer. */
   readonly unchanged: boolean;
+  /** Answers that were judged so since the row was written, this one included. */
+  readonly judged: number;
   readonly days: readonly DecisionDay[];
 }
 
 /** One answer about one mailbox and all that follows from it. */
 export interface TickRecord {
   readonly mailbox: MailboxState;
+  /** The mailbox's memory is another one than the store has. */
+  readonly remembers: boolean;
   /** The route whose answer is new; null when nothing was observed. */
   readonly answered: Exclude<Route, 'health' | 'mailboxes'> | null;
   /** What others changed since the look before. */

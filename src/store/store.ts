@@ -95,7 +95,7 @@ export class Store {
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
   async recordTick(record: TickRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
-      await writeMailbox(trx, record.mailbox);
+      if (record.remembers) await writeMailbox(trx, record.mailbox);
       if (record.answered) await writeObservation(trx, record.mailbox, record.answered);
       await writeChanges(trx, record.mailbox, record.changes);
       if (record.decision) await writeDecision(trx, record.mailbox, record.decision);

@@ -111,7 +111,7 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
       .where('mailbox_id', '=', mailbox.id);
     const extended = await db
       .updateTable('decisions')
-      .set((of) => ({ ...body, until: at, judged: of('judged', '+', 1) }))
+      .set((of) => ({ ...body, until: at, judged: of('judged', '+', record.judged) }))
       .where('id', '=', newest)
       .executeTakeFirst();
     if (extended.numUpdatedRows > 0n) return;
@@ -123,7 +123,7 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
       mailbox_id: mailbox.id,
       since: at,
       until: at,
-      judged: 1,
+      judged: record.judged,
       action: verdict.action,
       reason: verdict.reason,
       ...body,

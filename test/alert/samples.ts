@@ -26,6 +26,7 @@ export function sampleVerdict(change: Partial<Verdict> = {}): Verdict {
     windowTo: '2026-03-20',
     windowDays: 7,
     emergency: null,
+    burst: null,
     bouncesUntilBreach: 3,
     restore: null,
     dataAgeMs: 400,

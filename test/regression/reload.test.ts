@@ -83,8 +83,8 @@ test('a store error while mailboxes are judged by new rules is said, and the res
   stage.expectErrors('The store is failing.', 'applies the new settings only with its next answers');
   await stage.run(11 * minuteMs);
   const db = new DatabaseSync(join(stage.folder, 'data', 'warmwarden.db'));
-  db.exec("CREATE TRIGGER full BEFORE UPDATE ON mailboxes BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
-  const outcome = await stage.reload((config) => Object.assign(config, { guard: { limits: { slow: '1%' } } }));
+  db.exec("CREATE TRIGGER full BEFORE INSERT ON decisions BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  const outcome = await stage.reload((config) => Object.assign(config, { guard: { limits: { balanced: '2%' } } }));
   db.exec('DROP TRIGGER full');
   db.close();
   expect(outcome.result).toBe('done');
@@ -92,7 +92,7 @@ test('a store error while mailboxes are judged by new rules is said, and the res
     /^account agency applies the new settings only with its next answers.*disk is full/,
   );
   await stage.run(hourMs);
-  expect(stage.mailbox(oliver).verdict?.answer.limitPpm).toBe(10_000);
+  expect(stage.mailbox(oliver).verdict?.answer.limitPpm).toBe(20_000);
 });
 
 test('a reload that can not read the store changes nothing, is told as refused, and the loops go on', async () => {

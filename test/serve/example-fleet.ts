@@ -75,6 +75,7 @@ export function verdict(changes: Partial<Verdict> = {}): Verdict {
     windowTo: today,
     windowDays: 7,
     emergency: null,
+    burst: null,
     bouncesUntilBreach: 2,
     restore: null,
     dataAgeMs: 4 * minuteMs,

@@ -25,7 +25,15 @@ export interface Opened extends AsyncDisposable {
 }
 
 const list = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null };
-const tick = { answered: 'stats', changes: [], decision: null, actions: [], alerts: noAlerts, breaker: null } as const;
+const tick = {
+  remembers: true,
+  answered: 'stats',
+  changes: [],
+  decision: null,
+  actions: [],
+  alerts: noAlerts,
+  breaker: null,
+} as const;
 const delivery = (id: string, channel = 'ops') => ({
   id,
   channel,
@@ -66,9 +74,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       }
       await opened.store.recordTick({
         mailbox,
+        remembers: true,
         answered: 'stats',
         changes: [],
-        decision: { verdict: verdict.answer, unchanged: false, days: [['2026-03-10', 12, 1]] },
+        decision: { verdict: verdict.answer, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
         actions: [action],
         alerts: { ...noAlerts, changed: [alert] },
         breaker: { api: 'https://api.example', state: closedBreaker },
@@ -89,9 +98,10 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const broken = { ...transitionOf(alertOf('m1')), at: 1n as unknown as number };
       const record = {
         mailbox: after,
+        remembers: true,
         answered: 'stats' as const,
         changes: [],
-        decision: { verdict: verdictOf(), unchanged: false, days: [] },
+        decision: { verdict: verdictOf(), unchanged: false, judged: 1, days: [] },
         actions: [actionOf('m1')],
         alerts: { ...noAlerts, changed: [alertOf('m1')], transitions: [broken] },
         breaker: null,
@@ -112,7 +122,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const judged = async (at: number, reason: 'ok' | 'no_data', unchanged: boolean) => {
         const verdict = verdictOf({ reason, dataAgeMs: at - now });
         const mailbox = arrivedMailbox('m1', { verdict: { at, answer: verdict } });
-        await opened.store.recordTick({ ...tick, mailbox, decision: { verdict, unchanged, days: [] } });
+        await opened.store.recordTick({ ...tick, mailbox, decision: { verdict, unchanged, judged: 1, days: [] } });
       };
       await judged(now, 'ok', true);
       await judged(now + 10, 'ok', true);
@@ -150,7 +160,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       ] as const) {
         const verdict = verdictOf({ sent, dataAgeMs: at, wanted: 'hold', warnings: [] });
         const mailbox = arrivedMailbox('m1', { verdict: { at: now + at, answer: verdict } });
-        const decision = { verdict, unchanged: at > 0, days: days(sent) };
+        const decision = { verdict, unchanged: at > 0, judged: 1, days: days(sent) };
         await opened.store.recordTick({ ...tick, mailbox, decision });
       }
       const store = await opened.reopen();
@@ -170,7 +180,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         await opened.store.recordTick({
           ...tick,
           mailbox,
-          decision: { verdict: verdictOf(), unchanged: true, days: [] },
+          decision: { verdict: verdictOf(), unchanged: true, judged: 1, days: [] },
         });
       }
       expect((await opened.store.decisionsOf('acme', 'm1', 10)).map(({ count }) => count)).toEqual([1]);

@@ -23,6 +23,7 @@ export function verdictOf(changes: Partial<Verdict> = {}): Verdict {
     windowTo: '2026-03-10',
     windowDays: 7,
     emergency: { sent: 20, bounced: 3, from: '2026-03-09' },
+    burst: null,
     restore: null,
     bouncesUntilBreach: 1,
     dataAgeMs: 250,

@@ -60,7 +60,7 @@ export function verdictText({ wanted, ...verdict }: Verdict): string {
 
 const blanks = {
   ...{ mode: null, limitPpm: null, windowFrom: null, windowTo: null },
-  ...{ emergency: null, bouncesUntilBreach: null, restore: null, warnings: [] },
+  ...{ emergency: null, burst: null, bouncesUntilBreach: null, restore: null, warnings: [] },
 } as const satisfies Partial<Verdict>;
 
 /** `key`: that of the decision's row. */

@@ -1,0 +1,77 @@
+// What of an answer the store need not be written for, because it knows it: an answer, a memory and a decision as before.
+import type { MailboxState } from '../model/mailbox.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import type { GuardMemory } from '../model/verdict.ts';
+import type { TickRecord } from '../store/records.ts';
+
+/** A row that did not change is written again after this, for its time: so much of it a crash may forget. */
+const rewrittenAfterMs = 5 * minuteMs;
+/** An account that is polled writes at least this often: a store that takes nothing is noticed by a write. */
+const longestSilenceMs = 15 * secondMs;
+/** How often a mailbox was judged counts up to this: a breach at the first look waits for the second. */
+const judgedThatMatters = 2;
+
+/** For the mailboxes of one account. */
+export class Unwritten {
+  /** By route and mailbox: when its row was written last. */
+  readonly #writtenAt = new Map<string, EpochMs>();
+  /** By mailbox: judgements that its decision's row does not count yet. */
+  readonly #judged = new Map<string, number>();
+  #lastAt = Number.NEGATIVE_INFINITY;
+
+  /** What is to be written of a tick; null: nothing. `before` is what the store knows, or the same. */
+  of(before: MailboxState, record: TickRecord, now: EpochMs): TickRecord | null {
+    const { mailbox, answered, decision } = record;
+    const judged = (this.#judged.get(mailbox.id) ?? 0) + Number(decision !== null);
+    const counted = { ...record, decision: decision && { ...decision, judged } };
+    if (isNews(record) || !isSameMemory(before.memory, mailbox.memory)) return counted;
+    const isKnown =
+      answered === null || isSame(before[answeredKey(answered)]?.answer, mailbox[answeredKey(answered)]?.answer);
+    const at = this.#writtenAt.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
+    if (isKnown && isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs)) {
+      if (decision) this.#judged.set(mailbox.id, judged);
+      return null;
+    }
+    return { ...counted, remembers: false };
+  }
+
+  /** It was committed. */
+  written(record: TickRecord, now: EpochMs): void {
+    this.#writtenAt.set(keyOf(record), now);
+    if (record.decision) this.#judged.delete(record.mailbox.id);
+    this.#lastAt = now;
+  }
+
+  /** The mailbox has left. */
+  forget(mailboxId: string): void {
+    this.#judged.delete(mailboxId);
+    for (const key of keys) this.#writtenAt.delete(`${key} ${mailboxId}`);
+  }
+}
+
+const keys = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist', 'judged'];
+
+const keyOf = ({ mailbox, answered }: TickRecord) => `${answered ?? 'judged'} ${mailbox.id}`;
+
+const answeredKey = (route: NonNullable<TickRecord['answered']>) => (route === 'mailbox' ? 'detail' : route);
+
+/** Something happened: that is written at once, and whole. */
+function isNews({ changes, actions, alerts, breaker, decision }: TickRecord): boolean {
+  const moved = alerts.changed.length + alerts.dropped.length + alerts.transitions.length;
+  return changes.length + actions.length + moved > 0 || breaker !== null || decision?.unchanged === false;
+}
+
+function isSameMemory(one: GuardMemory | null, other: GuardMemory | null): boolean {
+  return isSame(one && mattering(one), other && mattering(other));
+}
+
+const mattering = (memory: GuardMemory) => ({
+  ...memory,
+  answersJudged: Math.min(memory.answersJudged, judgedThatMatters),
+});
+
+/** Values that were read from JSON, or are written as it. */
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** A moment ahead of now means that the clock was set back. */
+const isWithin = (at: EpochMs, now: EpochMs, spanMs: number) => at <= now && now - at < spanMs;

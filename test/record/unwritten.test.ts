@@ -1,0 +1,87 @@
+// What of an answer is written: nothing of what the store knows, but often enough that neither a crash nor a store that fails costs much.
+import { expect, test } from 'vitest';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { Unwritten } from '../../src/record/unwritten.ts';
+import type { TickRecord } from '../../src/store/records.ts';
+import { actionOf, alertOf, answers, arrivedMailbox, memory, noAlerts, now, verdictOf } from '../store/records.ts';
+
+const before = arrivedMailbox('m1', { ...answers, memory });
+
+/** A tick that read the statistics again, and the same as before. */
+function tick(change: Partial<TickRecord> = {}): TickRecord {
+  const decision = { verdict: verdictOf(), unchanged: true, judged: 1, days: [] };
+  const nothing = { changes: [], actions: [], alerts: noAlerts, breaker: null };
+  return { mailbox: before, remembers: true, answered: 'stats', decision, ...nothing, ...change };
+}
+
+/** After a first write at `now`; `written` takes its place at a moment, and says what was left to write. */
+function begun() {
+  const unwritten = new Unwritten();
+  const take = (record: TickRecord, at: number) => {
+    const left = unwritten.of(before, record, at);
+    if (left) unwritten.written(left, at);
+    return left;
+  };
+  expect(take(tick(), now)).toMatchObject({ answered: 'stats', remembers: false, decision: { judged: 1 } });
+  return { take };
+}
+
+test('an answer, a memory and a decision as before are not written again', () => {
+  const { take } = begun();
+  expect(take(tick(), now + 5 * secondMs)).toBeNull();
+});
+
+test('a row that did not change is written every 5 minutes, with all the judgements since', () => {
+  const { take } = begun();
+  const other = arrivedMailbox('m2', { ...answers, memory });
+  const written: number[] = [];
+  for (let at = 10 * secondMs; at <= 10 * minuteMs; at += 10 * secondMs) {
+    // Another mailbox keeps the account from being silent.
+    take(
+      tick({ mailbox: other, changes: [{ since: now, at: now, what: 'mode', from: 'slow', to: 'balanced' }] }),
+      now + at,
+    );
+    const left = take(tick(), now + at);
+    if (left) written.push(at / minuteMs, left.decision?.judged ?? 0);
+  }
+  expect(written).toEqual([5, 30, 10, 30]);
+});
+
+test('an account that is polled writes every 15 seconds: a store that fails is noticed', () => {
+  const { take } = begun();
+  const written = Array.from({ length: 60 }, (_, second) => take(tick(), now + second * secondMs) !== null);
+  expect(written.flatMap((was, second) => (was ? [second] : []))).toEqual([15, 30, 45]);
+});
+
+test('another answer, another memory, and whatever happened is written at once', () => {
+  const { take } = begun();
+  const row = { ...(answers.stats.answer.rows[0] ?? expect.fail()), sent: 999 };
+  const answered = { ...before, stats: { at: now, answer: { ...answers.stats.answer, rows: [row] } } };
+  const recovered = { ...before, memory: { ...memory, mode: 'recovery' } };
+  const changed = [
+    tick({ mailbox: answered }),
+    tick({ mailbox: recovered }),
+    tick({ actions: [actionOf('m1')] }),
+    tick({ alerts: { ...noAlerts, changed: [alertOf('m1')] } }),
+    tick({ alerts: { ...noAlerts, dropped: ['x'] } }),
+    tick({ decision: { verdict: verdictOf(), unchanged: false, judged: 1, days: [] } }),
+  ];
+  const remembers = changed.map((record, index) => take(record, now + index + 1)?.remembers);
+  expect(remembers).toEqual([false, true, true, true, true, true]);
+});
+
+test('that a mailbox was judged once more is no other memory, but the second time is', () => {
+  const unwritten = new Unwritten();
+  const judged = (from: number, to: number) => {
+    const mailboxes = [from, to].map((answersJudged) =>
+      arrivedMailbox('m1', { ...answers, memory: { ...memory, answersJudged } }),
+    );
+    return unwritten.of(mailboxes[0] ?? before, tick({ mailbox: mailboxes[1] ?? before }), now)?.remembers;
+  };
+  expect([judged(0, 1), judged(1, 2), judged(2, 3), judged(40, 41)]).toEqual([true, true, false, false]);
+});
+
+test('a clock that was set back does not keep rows from being written', () => {
+  const { take } = begun();
+  expect(take(tick(), now - minuteMs)).not.toBeNull();
+});
