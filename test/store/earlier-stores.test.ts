@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { Ledger } from '../../src/store/ledger.ts';
@@ -16,15 +16,25 @@ const sofia = 'sofia.lindqvist@fernhill.example';
 /** She had left. */
 const claire = 'claire.dubois@harborlight.example';
 const written = join(import.meta.dirname, 'stores', 'ecf77d0.db');
+/** All that is done while on duty, with nothing that is old. */
+async function keepSmall(store: Store): Promise<void> {
+  const forever = 1e6 * dayMs;
+  const retention = {
+    ...{ decisionsMs: forever, deliveriesMs: forever, changesMs: forever },
+    ...{ observationsMs: forever, runsMs: forever, departedMs: forever },
+  };
+  for (const duty of store.upkeep.duties({ now: killedAt, retention, channels: [] })) while (await duty.step());
+}
+
 /** The moment of the kill, with the POST of Jonas's pause on its way. */
 const killedAt = Date.UTC(2026, 2, 10, 12, 40, 1, 334);
 const runs = { succeeded: '0mmkg89f30001iiiiiiiiiiii', underWay: '0mmkll3jq0002iiiiiiiiiiii' };
 
-function copied(): string {
+function copied(file = written): string {
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-earlier-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'warmwarden.db');
-  copyFileSync(written, path);
+  copyFileSync(file, path);
   return path;
 }
 
@@ -163,5 +173,51 @@ describe('the store that ecf77d0 wrote', () => {
     // No version before told of it.
     expect(stage.told('writes_off')).toContain('firing');
     expect(stage.posts).toEqual([]);
+  });
+});
+
+describe('the store that c1f150d wrote', () => {
+  const before = join(import.meta.dirname, 'stores', 'c1f150d.db');
+  const writtenAt = Date.UTC(2026, 2, 11, 17, 30);
+
+  /** Of each mailbox how many decisions there are, how many answers they stand for, and what was decided, as it changed. */
+  async function decisionsIn(store: Store) {
+    const { mailboxes } = await store.loadPicture();
+    const told = mailboxes.map(async ({ account, id, email, verdict }) => {
+      const decisions = (await store.decisionsOf(account, id, 1_000)).toReversed();
+      const words = decisions.map((one) => `${one.verdict.action} ${one.verdict.reason} ${one.verdict.bounced}`);
+      return {
+        // Null and absent mean the same of a burst.
+        verdict: verdict && { ...verdict, answer: { ...verdict.answer, burst: verdict.answer.burst ?? null } },
+        ...{ email, since: decisions[0]?.since, until: decisions.at(-1)?.until },
+        answers: decisions.reduce((sum, { count }) => sum + count, 0),
+        story: words.filter((one, index) => one !== words[index - 1]),
+        first: decisions[0]?.firstSent,
+        rows: decisions.length,
+      };
+    });
+    return Promise.all(told);
+  }
+
+  test('is opened with everything in it, and its decisions are folded without a loss', async () => {
+    const path = copied(before);
+    const store = await Store.open(path, writtenAt);
+    const { mailboxes, actions } = await store.loadPicture();
+    expect(mailboxes.map(({ email, memory }) => [email, memory?.claim?.kind])).toEqual([
+      [jonas, 'pause'],
+      [amelia, 'recovery'],
+      [oliver, undefined],
+      [sofia, undefined],
+    ]);
+    expect(actions.map(({ kind, state }) => [kind, state])).toHaveLength(3);
+    const unfolded = await decisionsIn(store);
+    expect(unfolded.map(({ rows }) => rows)).toEqual([8, 10, 12, 65]);
+    await keepSmall(store);
+    const folded = await decisionsIn(store);
+    const story = (all: typeof folded) => all.map(({ rows, ...rest }) => rest);
+    expect(story(folded)).toEqual(story(unfolded));
+    // Of 33 hours, in which two days began.
+    expect(folded.map(({ rows }) => rows)).toEqual([7, 5, 3, 2]);
+    await store.close();
   });
 });
