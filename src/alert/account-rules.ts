@@ -204,7 +204,11 @@ export function mailboxMissing(
 /** mailbox_missing, of a name in the configuration that two lists do not hold; ends when one does. */
 export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
   return {
-    subject: { ...accountSubject('mailbox_missing', account), object: name },
+    subject: {
+      ...accountSubject('mailbox_missing', account),
+      email: name.includes('@') ? name : null,
+      object: name,
+    },
     severity: 'warning',
     active: missing,
     forMs: 0,

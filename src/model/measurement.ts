@@ -19,7 +19,8 @@ export function measuredAt(answer: Measured | undefined): EpochMs | null {
  * result. Without a moment nothing says so, and each answer counts as a measurement.
  */
 export function isSameMeasurement(one: Measured | undefined, other: Measured | undefined): boolean {
-  return measuredAt(one) !== null && JSON.stringify(one) === JSON.stringify(other);
+  if (one?.checkedAt !== other?.checkedAt || measuredAt(one) === null) return false;
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** When a measurement counts as too old. */

@@ -204,6 +204,25 @@ describe('status', () => {
     ]);
   });
 
+  test('names the mailboxes that the configuration includes and the list does not have', () => {
+    const unlisted = Array.from({ length: 7 }, (_, number) => `m${number}@a.example`);
+    const answer = {
+      at: '2026-03-10T10:12:00.000Z',
+      headline: 'All fine.',
+      advice: 'Nothing to do.',
+      tone: 'calm',
+      accounts: [{ ...withoutTrouble, name: 'acme', first_sweep: null, unlisted }],
+      channels: [],
+      alerts: [],
+      alerts_firing: 0,
+      total: 0,
+      mailboxes: [],
+    } as const;
+    expect(statusText(answer, { columns: 200, rows: null, style: (_, plain) => plain })).toContain(
+      'account acme: NOT GUARDED, not in the mailbox list: m0@a.example, m1@a.example, m2@a.example, m3@a.example, m4@a.example and 2 more',
+    );
+  });
+
   test('is never wider or higher than the screen, and colours only when asked', () => {
     const mailbox = {
       account: 'acme',

@@ -28,7 +28,7 @@ test('an include that no list holds is logged, shown, and announced after two li
   await stage.run(10 * minuteMs);
   expect(stage.told('mailbox_missing')).toEqual(['firing']);
   const [told] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_missing');
-  expect(told).toMatchObject({ severity: 'warning', title: `${typo}: not in the mailbox list` });
+  expect(told).toMatchObject({ severity: 'warning', mailbox: typo, title: `${typo}: not in the mailbox list` });
   await stage.run(30 * minuteMs);
   await stage.restart();
   await stage.run(10 * minuteMs);

@@ -79,6 +79,14 @@ export function statusText(answer: StatusView, screen: Screen): string {
   return `${[...head, ...table, ...foot].join('\n')}\n`;
 }
 
+/** So many names are listed. */
+const namesShown = 5;
+
+function namesText(names: readonly string[]): string {
+  const more = names.length - namesShown;
+  return visibleText(names.slice(0, namesShown).join(', ')) + (more > 0 ? ` and ${more} more` : '');
+}
+
 /** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
 function troubles({ accounts, channels }: StatusView): readonly string[] {
   return [
@@ -86,6 +94,9 @@ function troubles({ accounts, channels }: StatusView): readonly string[] {
       .filter(({ failing_since: since }) => since !== null)
       .map(({ name, last_failure: failure }) => `account ${name}: ${visibleText(failure ?? 'no request succeeds')}`),
     ...accounts.filter(({ writable }) => !writable).map(({ name }) => `account ${name}: the key may not write`),
+    ...accounts
+      .filter(({ unlisted }) => unlisted.length > 0)
+      .map(({ name, unlisted }) => `account ${name}: NOT GUARDED, not in the mailbox list: ${namesText(unlisted)}`),
     ...channels
       .filter(({ last_failure: failure }) => failure !== null)
       .map(
