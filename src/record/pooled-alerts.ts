@@ -18,14 +18,17 @@ import { type PooledLook, PooledMailboxes } from './pooled-mailboxes.ts';
 
 const noneRuns = 'No mailbox of the domain is warmed up any more.';
 
+/** What they need of an account. */
+export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'policyFor' | 'staleBefore'>;
+
 export class PooledAlerts {
   readonly #fleet: Fleet;
-  readonly #options: RecorderOptions;
+  readonly #options: PooledOptions;
   #counts: PooledMailboxes | null = null;
   /** Takes the mailbox out again that was taken in last. */
   #undo: () => void = () => {};
 
-  constructor(fleet: Fleet, options: RecorderOptions) {
+  constructor(fleet: Fleet, options: PooledOptions) {
     this.#fleet = fleet;
     this.#options = options;
   }
