@@ -56,7 +56,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
   },
   contested: {
-    means: 'Within a day, somebody else reversed twice what Warmwarden had changed on a mailbox.',
+    means: 'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox.',
     done: 'Warmwarden does not act on the mailbox for up to a day.',
     todo: 'Find the person or the tool that changes it. Then let Warmwarden act again: `warmwarden contest release MAILBOX`.',
   },
@@ -109,13 +109,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   account_shift: {
     means:
-      'In the last 2 days the bounce rate of the whole account was at least twice that of the 28 days before, with at least 12 bounces more than usual, on at least 5 domains. It takes 14 days of statistics, and up-to-date data of nine in ten mailboxes. A small account has too few bounces for this alert, so it does not protect one. The alert ends when the rate is less than 1.5 times that of the 28 days before.',
+      'In the last 2 days the bounce rate of the whole account was at least twice that of the 28 days before, with at least 12 bounces more than usual, on at least 5 domains. It needs 14 days of statistics, and up-to-date data of nine in ten mailboxes. A small account has too few bounces for this alert. The alert ends when the rate is less than 1.5 times that of the 28 days before.',
     done: 'Nothing. Warmwarden judges each mailbox on its own, and the circuit breaker holds actions when too many breach at once.',
     todo: 'Check the data or the provider: compare the counts with those in the mailbox app, and look at the status page of the provider. If the counts are wrong, switch writes off until they are right: `warmwarden writes off --reason TEXT`.',
   },
   sending_over_limit: {
     means:
-      'On one day a mailbox sent more emails than its daily limit, or than the maximum of its mode (slow 20, balanced 40, aggressive 80, recovery 15). A limit that fell counts from the second day after. The alert ends when neither yesterday nor today is over.',
+      'On one day a mailbox sent more emails than its daily limit, or than the maximum of its mode (slow 20, balanced 40, aggressive 80, recovery 15). A lowered limit counts from the second day after the change. The alert ends when neither yesterday nor today is over.',
     done: 'Nothing. Warmwarden judges the bounces of the mailbox as usual.',
     todo: 'Find out what sends from the mailbox: another tool, or a limit that somebody raised in the mailbox app. To lower it: `warmwarden limit MAILBOX EMAILS`. If the API does not keep to its own limit, pause the warm-up: `warmwarden pause MAILBOX`.',
   },
@@ -156,7 +156,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   stale_data: {
     means:
-      'The statistics of a mailbox are older than three polls, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends.',
+      'The statistics of a mailbox are older than three poll intervals, end too many days ago (guard.stale_after_days), or have not changed through two whole days on which it sends.',
     done: 'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
     todo: 'Check whether the API is up, whether the mailbox still sends, and whether the request budget is large enough: `warmwarden check --online`.',
   },
@@ -190,7 +190,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   changed_by_others: {
     means:
-      'Between two looks, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if, because of a raised mode, the bounces of a mailbox near its limit no longer count.',
+      'Between two polls, somebody or something other than Warmwarden paused the warm-up of a mailbox, raised its mode or raised its target daily limit. The alert is a warning if, because of a raised mode, the bounces of a mailbox near its limit no longer count.',
     done: 'Warmwarden leaves the change as it is. It judges the mailbox by the new mode, and counts bounces from the next full day on.',
     todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX` has the changes with their times. Without a route, alerts of severity info go to no channel.',
   },
