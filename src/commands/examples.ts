@@ -20,6 +20,13 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden simulator dns-failure b.example',
     'warmwarden simulator disconnect a@b.example',
     'warmwarden simulator repair b.example',
+    'warmwarden simulator pause a@b.example                      # by others, as raise-mode and raise-limit',
+    'warmwarden simulator raise-mode a@b.example',
+    'warmwarden simulator raise-limit a@b.example',
+    'warmwarden simulator unwell',
+    'warmwarden simulator clock-off',
+    'warmwarden simulator well',
+    'warmwarden simulator --key sk_live_a,*@a.example --key sk_live_b,enterprise,*@b.example',
   ],
   decide: ['warmwarden decide --mode slow --stats answer.json', 'cat answer.json | warmwarden decide --mode balanced'],
   backtest: [

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { fleetOf } from '../simulator/agency-fleet.ts';
-import { demoKey } from '../simulator/keys.ts';
 import { type LimiterKind, limiterKinds } from '../simulator/rate-limit.ts';
 import type { Scenario } from '../simulator/scenario.ts';
 import { fromError, readScenario } from '../simulator/scenario-file.ts';
@@ -14,6 +13,7 @@ import { exitFailed } from './exit-codes.ts';
 import { goOnWithoutOutputs } from './outputs.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
+import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';
 import { troubleSubcommands } from './simulator/trouble.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -27,11 +27,16 @@ interface Flags {
   readonly start?: number;
   readonly mailboxes?: number;
   readonly domains?: number;
-  readonly key: string;
+  readonly key?: readonly TypedKey[];
+  readonly plan: (typeof plans)[number];
+  readonly readOnly: boolean;
   readonly limiter: LimiterKind;
 }
 
 const maxMailboxes = 20_000;
+
+const keyHelp =
+  'an API key to accept, beginning with sk_live_; several times for several keys, each followed by a plan, read-only or mailboxes if they differ: KEY,enterprise,read-only,*@b.example';
 
 const notes = `
 With --speed above 1 the fleet's time runs ahead of real time, while the rate limit stays on real time
@@ -64,7 +69,9 @@ export function simulatorCommand(): Command {
     .option('--start <time>', "the fleet's time at the start, ISO 8601 (default: now)", instant)
     .option('--mailboxes <number>', 'size of the fleet (default: 12)', wholeNumber(1, maxMailboxes))
     .option('--domains <number>', 'domains of the mailboxes beyond the first 12', wholeNumber(1, maxMailboxes))
-    .option('--key <key>', 'the API key to accept, beginning with sk_live_', liveKey, demoKey)
+    .option('--key <key>', keyHelp, withKey)
+    .addOption(new Option('--plan <plan>', 'the plan of the keys').choices(plans).default('pro'))
+    .option('--read-only', 'the keys may only read: every change is refused with 403', false)
     .addOption(new Option('--limiter <kind>', 'how requests are counted').choices(limiterKinds).default('sliding'))
     .addHelpText('after', notes)
     .action(run);
@@ -80,10 +87,10 @@ async function run(flags: Flags): Promise<void> {
   const world = worldOn(clock, { level: 'warn', format: 'pretty' });
   const base: Scenario = flags.file ?? scenarios[flags.scenario];
   const scenario = flags.mailboxes ? { ...base, fleet: fleetOf(flags.mailboxes, flags.domains) } : base;
-  const { port, host, seed, key, limiter } = flags;
+  const { port, host, seed } = flags;
+  const keys = simulatedKeys(flags.key ?? [], flags);
   let simulator: Simulator;
   try {
-    const keys = [{ key, limiter, permissions: ['read', 'write'], plan: 'pro' }] as const;
     const onMessage = (body: string) => output.write(receivedMessage(body, clock.now()));
     const limiterClock = systemClock();
     simulator = await startSimulator({ world, limiterClock, scenario, seed, keys, port, host, onMessage });
@@ -98,7 +105,7 @@ async function run(flags: Flags): Promise<void> {
   const { url } = simulator;
   const startChosen = flags.start !== undefined;
   const { speed } = flags;
-  output.write(banner({ url, key, scenario, seed, speed, now: clock.now(), startChosen, mailboxes }));
+  output.write(banner({ url, keys, scenario, seed, speed, now: clock.now(), startChosen, mailboxes }));
   await stopSignal();
   stop.abort();
   await pacing;
@@ -151,9 +158,4 @@ function instant(text: string): number {
   const time = Date.parse(text);
   if (Number.isNaN(time)) throw new InvalidArgumentError('It must be a time such as 2026-03-10T08:30:00Z.');
   return time;
-}
-
-function liveKey(text: string): string {
-  if (!/^sk_live_\S+$/.test(text)) throw new InvalidArgumentError('It must begin with sk_live_.');
-  return text;
 }

@@ -10,7 +10,6 @@ import type { Behaviour } from './fault.ts';
 export interface Parcel {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** Empty for HEAD. */
   readonly text: string;
 }
 

@@ -40,6 +40,11 @@ export class Faults {
     this.#standing.push({ rule, behaviour, met: 0 });
   }
 
+  /** Takes the rules away that fit. */
+  end(fits: (rule: FaultRule) => boolean): void {
+    this.#standing = this.#standing.filter(({ rule }) => !fits(rule));
+  }
+
   clear(): void {
     this.#standing = [];
     this.#frozen.clear();

@@ -125,25 +125,33 @@ async function withRefusals(options: HttpOptions, exchange: Exchange, work: () =
 }
 
 /** A text that a fault says instead of JSON is a page, unless its headers say otherwise. */
-function parcelOf({ method, headers }: Exchange, { status, body }: Answer): Parcel {
+function parcelOf({ headers }: Exchange, { status, body }: Answer): Parcel {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/html' : 'application/json; charset=utf-8';
-  return { status, headers: { 'content-type': type, ...headers }, text: method === 'HEAD' ? '' : text };
+  return { status, headers: { 'content-type': type, ...headers }, text };
 }
 
 async function answerTo(options: HttpOptions, exchange: Exchange): Promise<Answer> {
   const { request, method } = exchange;
   const { path, query } = target(request.url ?? '/');
-  if (path === '/v1/health' && method === 'GET') return health(options.world.clock.now());
+  if (path === '/v1/health') {
+    if (method !== 'GET' && method !== 'HEAD') throw wrongMethod(['GET']);
+    return health(options.world.clock.now());
+  }
   const caller = admit(options.callers, exchange);
   const route = options.router(path);
   if (!route) throw new Refusal(404, 'there is nothing at this path');
-  const handler = method === 'GET' || method === 'POST' ? route.methods[method] : undefined;
-  if (!handler) {
-    throw new Refusal(405, 'this path does not support the method', { allow: Object.keys(route.methods).join(', ') });
-  }
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const handler = asked === 'GET' || asked === 'POST' ? route.methods[asked] : undefined;
+  if (!handler) throw wrongMethod(Object.keys(route.methods));
   if (exchange.unreadable) throw exchange.unreadable;
   return handler({ caller, query, id: route.id, body: exchange.body ?? {} });
+}
+
+/** HEAD is GET without a body: the server leaves it out by itself. */
+function wrongMethod(methods: readonly string[]): Refusal {
+  const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  return new Refusal(405, 'this path does not support the method', { allow });
 }
 
 /** Throws a Refusal (401, 403, 429). Every request of a known key counts, also one that is refused for its plan. */

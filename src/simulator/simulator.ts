@@ -70,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     router: createRouter(fleet, world.clock, measured),
     faults,
     befall: (incident) => fleet.addIncident(incident),
-    strike: (request) => strike(fleet, Object.values(measured), request),
+    strike: (request) => strike({ fleet, faults, checks: Object.values(measured) }, request),
     onMessage: options.onMessage ?? (() => {}),
     onRequest: (request) => {
       requests.push(request);

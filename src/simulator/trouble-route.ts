@@ -2,18 +2,29 @@
 import { z } from 'zod';
 import type { Measurements } from './checks.ts';
 import { percent } from './day-row.ts';
+import type { Edit, FaultRule } from './fault.ts';
+import type { Faults } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Mailbox } from './mailbox.ts';
-import { bounceLimitPercent } from './ramp.ts';
+import { bounceLimitPercent, modeRamps, type WarmupMode } from './ramp.ts';
 import { Refusal } from './refusal.ts';
 import type { Incident } from './scenario.ts';
-import { breach, type Counts, emergency, type TroubleKind, troubleKinds } from './trouble.ts';
+import {
+  type AimedKind,
+  aimedKinds,
+  breach,
+  type Counts,
+  emergency,
+  type HealthKind,
+  healthKinds,
+  type TroubleKind,
+} from './trouble.ts';
+import { targetLimit } from './warmup-config.ts';
 
 /** A trouble as it is asked for. `target` is an address, an id or, where a whole domain is meant, a domain. */
-export interface TroubleRequest {
-  readonly kind: TroubleKind;
-  readonly target: string;
-}
+export type TroubleRequest =
+  | { readonly kind: AimedKind; readonly target: string }
+  | { readonly kind: HealthKind; readonly target?: undefined };
 
 /** What came of it; sent over HTTP as it is. */
 export interface Trouble {
@@ -27,7 +38,10 @@ export interface Trouble {
   readonly caveat: string | null;
 }
 
-const request = z.strictObject({ kind: z.enum(troubleKinds), target: z.string().min(1).max(320) });
+const request = z.union([
+  z.strictObject({ kind: z.enum(aimedKinds), target: z.string().min(1).max(320) }),
+  z.strictObject({ kind: z.enum(healthKinds), target: z.undefined().optional() }),
+]);
 const loginError = 'IMAP login failed: invalid credentials';
 const brokenRecords = ['spf', 'dkim'] as const;
 const namesShown = 12;
@@ -37,8 +51,16 @@ export function readTroubleRequest(value: unknown): TroubleRequest {
   return request.parse(value);
 }
 
-/** Lets it happen. Throws a Refusal: 404 for a name that the fleet does not have, 409 for a mailbox that sends nothing. */
-export function strike(fleet: Fleet, checks: readonly Measurements[], { kind, target }: TroubleRequest): Trouble {
+/** What a trouble happens to. */
+export interface Struck {
+  readonly fleet: Fleet;
+  readonly faults: Faults;
+  readonly checks: readonly Measurements[];
+}
+
+/** Lets it happen. Throws a Refusal: 404 for a name that the fleet does not have, 409 for what would change nothing. */
+export function strike({ fleet, faults, checks }: Struck, { kind, target }: TroubleRequest): Trouble {
+  if (target === undefined) return { success: true, kind, mailboxes: [], message: ail(faults, kind), caveat: null };
   const one = named(fleet, target);
   const struck =
     kind === 'dns-failure' || kind === 'repair' ? ofDomain(fleet, one?.domain ?? target) : one ? [one] : [];
@@ -53,7 +75,7 @@ export function strike(fleet: Fleet, checks: readonly Measurements[], { kind, ta
 
 type Happen = (fleet: Fleet, mailbox: Mailbox, all: readonly Mailbox[]) => string;
 
-const happen: Readonly<Record<TroubleKind, Happen>> = {
+const happen: Readonly<Record<AimedKind, Happen>> = {
   breach: (_fleet, mailbox) => bounced(mailbox, breach(sending(mailbox))),
   emergency: (_fleet, mailbox) => bounced(mailbox, emergency(sending(mailbox))),
   'dns-failure': (fleet, { domain }, all) => {
@@ -69,7 +91,52 @@ const happen: Readonly<Record<TroubleKind, Happen>> = {
     const whole = `the domain ${domain} (${counted(all.length, 'mailbox', 'mailboxes')})`;
     return `DNS, listings and logins of ${whole} are in order again. Emails that bounced stay bounced.`;
   },
+  pause: (fleet, { email, running }) => {
+    if (!running) return `The warm-up of ${email} was paused already.`;
+    fleet.pause(email);
+    return `The warm-up of ${email} was paused, as a person does it in the mailbox app.`;
+  },
+  'raise-mode': (fleet, { email, config: { mode } }) => {
+    const brisker = gentleToBrisk[gentleToBrisk.indexOf(mode) + 1];
+    if (!brisker) return `${email} is in ${mode} mode already. There is none above it.`;
+    fleet.setMode(email, brisker);
+    return `The mode of ${email} was raised from ${mode} to ${brisker}, as a person does it in the mailbox app.`;
+  },
+  'raise-limit': (fleet, { email, config }) => {
+    const { max } = modeRamps[config.mode];
+    const targetDailyLimit = max + aboveMaximum;
+    fleet.configure(email, { targetDailyLimit });
+    return `The target daily limit of ${email} was set from ${targetLimit(config)} to ${targetDailyLimit} emails, as a person does it in the mailbox app. Its mode, ${config.mode}, allows ${max}.`;
+  },
 };
+
+const gentleToBrisk: readonly WarmupMode[] = ['recovery', 'slow', 'balanced', 'aggressive'];
+/** Emails a day above what the mode allows. */
+const aboveMaximum = 20;
+
+/** How the health check is changed. */
+const ailments: Readonly<Record<Exclude<HealthKind, 'well'>, Edit>> = {
+  unwell: { set: { status: 'degraded' } },
+  'clock-off': { shift: { timestamp: 300_000 } },
+};
+
+/** What ails the health check already stays; `well` ends it all. Answers what the check says now. */
+function ail(faults: Faults, kind: HealthKind): string {
+  const before = faults.rules().find(isAilment);
+  faults.end(isAilment);
+  if (kind === 'well') return 'The health check reports "ok" again, and the right time.';
+  const edit = { ...(before && isAilment(before) ? before.fault.edit : {}), ...ailments[kind] };
+  faults.add({ route: 'health', fault: { do: 'edit', edit } });
+  return kind === 'unwell'
+    ? 'The health check reports "degraded". Everything else works.'
+    : 'The clock of the API, as its health check tells it, is 5 minutes ahead. Everything else works.';
+}
+
+function isAilment(
+  rule: FaultRule,
+): rule is FaultRule & { readonly fault: { readonly do: 'edit'; readonly edit: Edit } } {
+  return rule.route === 'health' && typeof rule.fault === 'object' && rule.fault.do === 'edit';
+}
 
 type Befalling = { kind: 'dns'; records: typeof brokenRecords } | { kind: 'disconnect'; error: string };
 

@@ -3,8 +3,24 @@ import type { DayRow } from './day-row.ts';
 import type { Mailbox } from './mailbox.ts';
 import { bounceLimitPercent } from './ramp.ts';
 
-export const troubleKinds = ['breach', 'emergency', 'dns-failure', 'disconnect', 'repair'] as const;
-export type TroubleKind = (typeof troubleKinds)[number];
+/** About a mailbox or a domain. The last three are what people do in the service's own pages. */
+export const aimedKinds = [
+  'breach',
+  'emergency',
+  'dns-failure',
+  'disconnect',
+  'repair',
+  'pause',
+  'raise-mode',
+  'raise-limit',
+] as const;
+export type AimedKind = (typeof aimedKinds)[number];
+
+/** About what the API says of itself; `well` ends the others. */
+export const healthKinds = ['unwell', 'clock-off', 'well'] as const;
+export type HealthKind = (typeof healthKinds)[number];
+
+export type TroubleKind = AimedKind | HealthKind;
 
 /** The counts of the days that a trouble is about, after it. */
 export interface Counts {

@@ -38,6 +38,7 @@ interface Row {
 const mailbox = ['MAILBOX'];
 const reason = ['--reason', 'a test'];
 const inSimulator = { args: [...mailbox, '--url', 'SIMULATOR'], wrong: [], alone: 1 } as const;
+const ofSimulator = { args: ['--url', 'SIMULATOR'], wrong: ['too', 'much'], alone: 1 } as const;
 const table: readonly Row[] = [
   { words: 'check', args: ['--online'], wrong: ['--mailbox', 'other/nobody@x.example'], alone: 0 },
   { words: 'channels test', args: ['ops'], wrong: ['nobody'], alone: 0 },
@@ -72,6 +73,12 @@ const table: readonly Row[] = [
   { words: 'simulator dns-failure', ...inSimulator },
   { words: 'simulator disconnect', ...inSimulator },
   { words: 'simulator repair', ...inSimulator },
+  { words: 'simulator raise-mode', ...inSimulator },
+  { words: 'simulator raise-limit', ...inSimulator },
+  { words: 'simulator pause', ...inSimulator },
+  { words: 'simulator unwell', ...ofSimulator },
+  { words: 'simulator clock-off', ...ofSimulator },
+  { words: 'simulator well', ...ofSimulator },
 ];
 /** They serve until they are stopped, or print a script: --help and wrong arguments only. */
 const withoutFacts = ['run', 'demo', 'simulator', 'mcp', 'completion'];

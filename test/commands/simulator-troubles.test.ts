@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { banner } from '../../src/commands/simulator/banner.ts';
+import { banner, type Running } from '../../src/commands/simulator/banner.ts';
 import { receivedMessage } from '../../src/commands/simulator/inbox.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { agencyFleet } from '../../src/simulator/agency-fleet.ts';
@@ -12,9 +12,9 @@ import { scenarioStart, scenarios } from '../../src/simulator/scenarios.ts';
 import { ann, serve } from '../simulator/served.ts';
 import { commandLine } from '../support/command-line.ts';
 
-const running = {
+const running: Running = {
   url: 'http://127.0.0.1:7030',
-  key: demoKey,
+  keys: [{ key: demoKey, plan: 'pro', permissions: ['read', 'write'], mailboxes: ['*'] }],
   scenario: scenarios.calm,
   seed: 1,
   speed: 1,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/model/time.ts';
 import { scenarios } from '../../src/simulator/scenarios.ts';
 import { scrape } from '../support/scrape.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { startMovedDaemon, trouble } from './moved-daemon.ts';
 
 const oliver = 'oliver.hart@northbeam.example';
 const scenario = { ...scenarios.calm, fleet: scenarios.calm.fleet.filter(({ email }) => email === oliver) };
@@ -15,14 +15,14 @@ test('H21: a health check that is not ok is announced after five minutes, with i
   const shown = async (status: string) =>
     (await scrape(stage.url())).value('api_health', { account: 'agency', status });
   expect([await shown('ok'), await shown('other')]).toEqual([1, 0]);
-  stage.simulator.faults.add({ fault: 'degraded', route: 'health' });
+  await trouble(stage.simulator.url, 'unwell');
   await stage.run(4 * minuteMs);
   expect([await shown('ok'), await shown('other'), stage.told('api_unwell')]).toEqual([0, 1, []]);
   await stage.run(4 * minuteMs);
   expect(stage.told('api_unwell')).toEqual(['firing']);
   const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'api_unwell');
   expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the mailbox API reports "degraded"' });
-  stage.simulator.faults.clear();
+  await trouble(stage.simulator.url, 'well');
   await stage.run(10 * minuteMs);
   expect(stage.told('api_unwell')).toEqual(['firing', 'resolved']);
 });
@@ -34,12 +34,12 @@ test('a clock that differs by five minutes is announced; a time that stands stil
   await stage.run(10 * minuteMs);
   expect(stage.told('clock_off')).toEqual([]);
   stage.simulator.faults.clear();
-  stage.simulator.faults.add({ fault: 'clock-ahead', route: 'health' });
+  await trouble(stage.simulator.url, 'clock-off');
   await stage.run(8 * minuteMs);
   const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'clock_off');
   expect(alert?.title).toBe('agency: clocks differ by 5 min');
   expect(alert?.sentences[0]).toContain('5 min behind the clock of the mailbox API');
-  stage.simulator.faults.clear();
+  await trouble(stage.simulator.url, 'well');
   await stage.run(10 * minuteMs);
   expect(stage.told('clock_off')).toEqual(['firing', 'resolved']);
 });

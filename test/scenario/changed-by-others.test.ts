@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import type { MailboxSpec } from '../../src/simulator/scenario.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { startMovedDaemon, trouble } from './moved-daemon.ts';
 import { poll } from './three-domains.ts';
 
 const calm: MailboxSpec = { email: 'calm@acme.example', provider: 'google', mode: 'balanced', startedDaysAgo: 40 };
@@ -45,7 +45,7 @@ test('a pause and a raise by others are announced; a raise near the limit is a w
   await stage.until('the limit to be told', () => told().length === 1, hourMs);
   expect(told()[0]).toMatchObject({ severity: 'info', title: 'calm@acme.example: daily limit raised by others' });
   expect(told()[0]?.sentences[0]).toMatch(/^Its target daily limit changed from 10 to 30 between .* and .*/);
-  await change(calm.email, { action: 'pause' });
+  await trouble(stage.simulator.url, 'pause', calm.email);
   await stage.until('the pause to be told', () => told().length === 2, hourMs);
   expect(told()[1]).toMatchObject({ severity: 'info', title: 'calm@acme.example: warm-up paused by others' });
   await change(calm.email, { action: 'resume' });

@@ -268,4 +268,10 @@ export async function startMovedDaemon(options: MovedOptions) {
   };
 }
 
+/** Lets something go wrong in the simulator at `url`, as `warmwarden simulator KIND TARGET` does. */
+export async function trouble(url: string, kind: string, target?: string): Promise<void> {
+  const answer = await fetch(`${url}/admin/troubles`, { method: 'POST', body: JSON.stringify({ kind, target }) });
+  if (answer.status !== 201) throw new Error(`${kind}: ${await answer.text()}`);
+}
+
 export type MovedDaemon = Awaited<ReturnType<typeof startMovedDaemon>>;

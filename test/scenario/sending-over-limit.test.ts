@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/model/time.ts';
 import type { MailboxSpec } from '../../src/simulator/scenario.ts';
 import { amelia, jonas, oliver, stormOf } from '../watch/duty.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { startMovedDaemon, trouble } from './moved-daemon.ts';
 
 const rarely = { health: '7 */6 * * *', mailbox: '20 15 * * *', dns: '25 19 * * *', blacklist: '35 15 * * *' };
 const poll = { ...rarely, mailboxes: '3 */2 * * *', stats: '*/30 * * * *', warmup: '5 */2 * * *' };
@@ -23,7 +23,7 @@ test('more than the mode allows, and more than the daily limit, is told with its
   await using stage = await startMovedDaemon({
     scenario: { name: 'much', summary: 'Too much.', fleet: [raised, pushed, gentle], incidents: [] },
     poll,
-    before: async ({ fleet }) => fleet.configure(raised.email, { targetDailyLimit: 60 }),
+    before: ({ url }) => trouble(url, 'raise-limit', raised.email),
   });
   const told = (email: string) =>
     stage.receiver.alerts().filter(({ rule, mailbox }) => rule === 'sending_over_limit' && mailbox === email);

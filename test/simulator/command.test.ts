@@ -57,6 +57,42 @@ test('it tells where it listens and with which key, serves, and stops on SIGTERM
   expect(started.out()).toContain('The simulator has stopped.');
 });
 
+test('several keys: each with its own plan, permission and mailboxes, in the banner, the configuration and the answers', async () => {
+  const own = 'sk_live_a,enterprise,*@northbeam.example';
+  await using started = run('--port', '0', '--key', own, '--key', 'sk_live_b', '--plan', 'pro', '--read-only');
+  const url = await address(started);
+  expect(started.out()).toContain(
+    'sk_live_a   (plan enterprise: 500 requests a minute; read-only; mailboxes *@northbeam.example)',
+  );
+  expect(started.out()).toContain(`{name: simulated, base_url: "${url}", api_key: "sk_live_a", plan: enterprise}`);
+  expect(started.out()).toContain(`{name: simulated-2, base_url: "${url}", api_key: "sk_live_b", plan: pro}`);
+  const asked = async (key: string, body?: string) => {
+    const path = body === undefined ? 'mailboxes' : 'warmup';
+    const headers = { authorization: `Bearer ${key}` };
+    const method = body === undefined ? 'GET' : 'POST';
+    const answer = await request(`${url}/v1/${path}`, { method, headers, ...(body !== undefined && { body }) });
+    return {
+      status: answer.statusCode,
+      limit: answer.headers['x-ratelimit-limit'],
+      body: (await answer.body.json()) as Json,
+    };
+  };
+  const [a, b] = [await asked('sk_live_a'), await asked('sk_live_b')];
+  expect([a.limit, b.limit, b.body.mailboxes.length]).toEqual(['500', '100', 12]);
+  expect(a.body.mailboxes.map(({ email }: Json) => email.split('@')[1])).toEqual(Array(2).fill('northbeam.example'));
+  expect((await asked('sk_live_b', '{}')).status).toBe(403);
+});
+
+test.each([
+  [['--key', 'mine'], 'It must begin with sk_live_'],
+  [['--key', 'sk_live_a,gold'], '"gold" is not free, pro, enterprise, read-only or a pattern'],
+  [['--key', 'sk_live_a', '--key', 'sk_live_a,pro'], 'The key is given twice'],
+  [['--plan', 'gold'], 'Allowed choices are free, pro, enterprise'],
+])('a key or a plan that is none is refused: %j', async (flags, said) => {
+  const { code, stderr } = await commandLine(['simulator', ...flags]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+});
+
 test('with --speed the fleet runs ahead from --start, while the rate limit stays on real time', async () => {
   await using started = run('--port', '0', '--speed', '36000', '--start', '2026-03-10T08:30:00Z');
   const url = await address(started);

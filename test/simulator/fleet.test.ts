@@ -120,6 +120,23 @@ test('back from recovery a mailbox starts again at its mode and never leaps', as
   expect(rampLimit('slow', rampDayFor('slow', 80))).toBe(20);
 });
 
+test('a target above the maximum of the mode is kept as set and shown so, until the mode changes', async () => {
+  await using served = await serve({ scenario: scenarioOf([{ ...ann, startedDaysAgo: 60, weekdaysOnly: false }]) });
+  const shown = async () => {
+    const { daily_limit: daily, config } = await served.warmup(ann.email);
+    return [daily, config.target_daily_limit];
+  };
+  const { body } = await served.act(ann.email, 'update_config', { target_daily_limit: 60 });
+  expect([body.config.target_daily_limit, await shown()]).toEqual([60, [60, 60]]);
+  await served.clock.advance(dayMs);
+  await served.clock.advance(9 * hourMs);
+  expect(await served.today(ann.email)).toMatchObject({ sent: 60 });
+  await served.act(ann.email, 'update_config', { warmup_mode: 'slow' });
+  expect(await shown()).toEqual([20, 20]);
+  await served.act(ann.email, 'update_config', { warmup_mode: 'balanced', target_daily_limit: 50 });
+  expect((await shown())[1]).toBe(50);
+});
+
 test('a target caps the day, survives a change of mode, and a new window moves the emails', async () => {
   await using served = await serve(mailbox({ weekdaysOnly: false }));
   const config = { target_daily_limit: 12, send_window_start: 18, send_window_end: 20, reply_rate: 0 };

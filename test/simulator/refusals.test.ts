@@ -148,8 +148,38 @@ test('an unknown path is a 404, an unknown method a 405', async () => {
   }
   const reply = await served.ask('/v1/warmup', { method: 'DELETE' });
   expectRefusal(reply, 405, 'method');
-  expect(reply.headers['allow']).toBe('GET, POST');
+  expect(reply.headers['allow']).toBe('GET, HEAD, POST');
   expectRefusal(await served.ask('/v1/stats', { body: {} }), 405, 'method');
+});
+
+test('the health check takes GET and HEAD, from anybody; anything else is a 405 before a key is asked for', async () => {
+  await using served = await serve();
+  for (const method of ['POST', 'DELETE'] as const) {
+    const reply = await served.ask('/v1/health', { method, key: null });
+    expectRefusal(reply, 405, 'method');
+    expect(reply.headers['allow']).toBe('GET, HEAD');
+  }
+});
+
+test('HEAD is answered as GET, without the body: on the health check, on what there is, and on what is refused', async () => {
+  await using served = await serve();
+  const id = served.idOf('ann@one.example');
+  for (const [path, key] of [
+    ['/v1/health', null],
+    ['/v1/mailboxes', demoKey],
+    [`/v1/mailboxes/${id}`, demoKey],
+    [`/v1/stats?mailbox_id=${id}`, demoKey],
+    ['/v1/mailboxes', null],
+    ['/v1/nothing', demoKey],
+  ] as const) {
+    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+    const url = served.simulator.url + path;
+    const [get, head] = [await fetch(url, { headers }), await fetch(url, { method: 'HEAD', headers })];
+    const said = await get.text();
+    expect([head.status, await head.text()]).toEqual([get.status, '']);
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
+    expect(Number(head.headers.get('content-length'))).toBe(Buffer.byteLength(said));
+  }
 });
 
 test('request 101 within sixty seconds is a 429 that says when the next one is welcome', async () => {

@@ -155,6 +155,41 @@ test('a disconnection shows at once in list and detail, until it is repaired', a
   expect(await shown()).toEqual(['active', null]);
 });
 
+test('what others change in the mailbox app is done at once, and a second time it says that it is so', async () => {
+  await using served = await serve();
+  const message = async (kind: string) => (await strike(served, kind, ann.email)).body.message;
+  expect(await message('raise-mode')).toContain('was raised from balanced to aggressive');
+  expect(await message('raise-mode')).toContain('is in aggressive mode already');
+  expect(await message('raise-limit')).toContain('was set from 80 to 100 emails');
+  expect(await message('pause')).toContain('was paused');
+  expect(await message('pause')).toContain('was paused already');
+  expect(await served.warmup(ann.email)).toMatchObject({
+    status: 'paused',
+    warmup_mode: 'aggressive',
+    config: { target_daily_limit: 100 },
+  });
+});
+
+test('the health check is unwell, its clock off, or both, until it is well; other answers stay as they are', async () => {
+  await using served = await serve();
+  const ail = (kind: string) => served.ask('/admin/troubles', { key: null, body: { kind } });
+  const health = async () => {
+    const { status, timestamp } = (await served.ask('/v1/health')).body;
+    return [status, Date.parse(timestamp) - served.clock.now()];
+  };
+  expect((await ail('unwell')).body).toMatchObject({ mailboxes: [], caveat: null });
+  expect(await health()).toEqual(['degraded', 0]);
+  expect(await served.warmup(ann.email)).toMatchObject({ status: 'active' });
+  await ail('clock-off');
+  expect(await health()).toEqual(['degraded', 300_000]);
+  await ail('well');
+  expect(await health()).toEqual(['ok', 0]);
+  expect((await served.ask('/admin/troubles', { key: null, body: { kind: 'unwell', target: ann.email } })).status).toBe(
+    400,
+  );
+  expect((await ail('breach')).status).toBe(400);
+});
+
 test('what the fleet does not have, and what sends nothing, is refused with a sentence, and nothing changes', async () => {
   await using served = await serve();
   const before = await served.stats(ann.email);

@@ -309,6 +309,12 @@ export const shapes = {
   'simulator dns-failure': trouble,
   'simulator disconnect': trouble,
   'simulator repair': trouble,
+  'simulator pause': trouble,
+  'simulator raise-mode': trouble,
+  'simulator raise-limit': trouble,
+  'simulator unwell': trouble,
+  'simulator clock-off': trouble,
+  'simulator well': trouble,
 } as const;
 
 /** What any of them prints when it fails. */

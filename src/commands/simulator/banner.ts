@@ -1,10 +1,11 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 import { commandName } from '../../command-name.ts';
+import type { SimulatedKey } from '../../simulator/keys.ts';
 import { counted } from '../../wording/phrases.ts';
 
 export interface Running {
   readonly url: string;
-  readonly key: string;
+  readonly keys: readonly SimulatedKey[];
   readonly scenario: { readonly name: string; readonly summary: string };
   readonly seed: number;
   /** How many times as fast as real time. */
@@ -21,11 +22,11 @@ export interface Running {
 const smallFleet = 20;
 
 export function banner(running: Running): string {
-  const { url, key, scenario, seed, mailboxes } = running;
+  const { url, keys, scenario, seed, mailboxes } = running;
   return `
 The simulated mailbox API is listening on ${url}
 
-  API key    ${key}   (plan pro: 100 requests a minute)
+  API key    ${keys.map(keyText).join(`\n${' '.repeat(13)}`)}
   scenario   ${scenario.name}: ${scenario.summary}
   fleet      ${counted(mailboxes.length, 'mailbox', 'mailboxes')}, seed ${seed}
 ${time(running)}
@@ -37,7 +38,7 @@ Then start \`${commandName} run\` in a second terminal. The alerts appear here.
 To let something go wrong, on any day and at any hour, type in a third terminal:
 
 ${troubles(running)}
-To see what the API answers: curl -s -H 'Authorization: Bearer ${key}' ${url}/v1/mailboxes
+To see what the API answers: curl -s -H 'Authorization: Bearer ${keys[0]?.key}' ${url}/v1/mailboxes
 
 Stop the simulator with Ctrl-C.
 `;
@@ -59,13 +60,32 @@ function time({ now, speed, startChosen }: Running): string {
   return `  time       ${lines.join(`\n${' '.repeat(13)}`)}`;
 }
 
-function configuration({ url, key, mailboxes }: Running): string {
+const planTexts = {
+  free: 'plan free: every request is refused with 403',
+  pro: 'plan pro: 100 requests a minute',
+  enterprise: 'plan enterprise: 500 requests a minute',
+} as const;
+
+function keyText({ key, plan, permissions, mailboxes = [] }: SimulatedKey): string {
+  const rights = permissions.includes('write') ? [] : ['read-only'];
+  const whose = mailboxes.includes('*') ? [] : [`mailboxes ${mailboxes.join(', ')}`];
+  return `${key}   (${[planTexts[plan], ...rights, ...whose].join('; ')})`;
+}
+
+/** The free plan has no access, and Warmwarden no word for it. */
+function accountText({ key, plan }: SimulatedKey, index: number, url: string): string {
+  const name = index === 0 ? 'simulated' : `simulated-${index + 1}`;
+  const guarded = plan === 'free' ? 'pro' : plan;
+  return `  - {name: ${name}, base_url: "${url}", api_key: "${key}", plan: ${guarded}}`;
+}
+
+function configuration({ url, keys, mailboxes }: Running): string {
   const fast =
     mailboxes.length <= smallFleet
       ? 'poll: {stats_interval_min: 15s, dns: "* * * * *"}   # read often, so that you see changes soon\n'
       : '';
   return `accounts:
-  - {name: simulated, base_url: "${url}", api_key: "${key}", plan: pro}
+${keys.map((key, index) => accountText(key, index, url)).join('\n')}
 ${fast}log: {format: pretty}
 alerts:
   group_wait: 5s

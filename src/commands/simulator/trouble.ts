@@ -1,20 +1,26 @@
 // `warmwarden simulator breach MAILBOX` and its like: lets something go wrong in a simulator that runs.
 import { Command } from 'commander';
 import { commandName } from '../../command-name.ts';
-import type { TroubleKind } from '../../simulator/trouble.ts';
+import type { AimedKind, HealthKind } from '../../simulator/trouble.ts';
 import type { Trouble, TroubleRequest } from '../../simulator/trouble-route.ts';
 import { CommandError } from '../command-error.ts';
 import { type JsonOptions, jsonOption, printJson } from '../options.ts';
 
-interface TroubleCommand {
-  readonly kind: TroubleKind;
-  readonly target: 'mailbox' | 'domain';
+interface TroubleText {
   readonly description: string;
   /** When a daemon that guards the simulator can know, in sentences. */
   readonly seen: readonly string[];
 }
 
+type TroubleCommand = TroubleText &
+  (
+    | { readonly kind: AimedKind; readonly target: 'mailbox' | 'domain' }
+    | { readonly kind: HealthKind; readonly target: null }
+  );
+
 const nextStats = 'A daemon sees it when it next reads the statistics of this mailbox.';
+const nextWarmup = 'A daemon sees it when it next reads the warm-up of this mailbox.';
+const fiveMinutes = 'A daemon sends an alert when this has lasted for 5 minutes.';
 const onceADay = [
   'To repeat it today on the same mailbox, use `simulator emergency`: after a change of mode, Warmwarden counts only emails',
   'from the next day on.',
@@ -54,6 +60,42 @@ const troubleCommands: readonly TroubleCommand[] = [
     description: 'repair DNS, listings and logins of a domain, named by itself or by one of its mailboxes',
     seen: ['A daemon that sent an alert reports that it is resolved, once it has read that.'],
   },
+  {
+    kind: 'pause',
+    target: 'mailbox',
+    description: 'pause the warm-up of a mailbox, as a person does in the mailbox app',
+    seen: [nextWarmup],
+  },
+  {
+    kind: 'raise-mode',
+    target: 'mailbox',
+    description: 'set a mailbox to the next brisker mode, as a person does in the mailbox app',
+    seen: [nextWarmup],
+  },
+  {
+    kind: 'raise-limit',
+    target: 'mailbox',
+    description: 'set the target daily limit of a mailbox above the maximum of its mode, as a person does',
+    seen: [nextWarmup, 'If the mailbox then sends more than its mode allows, that is an alert from the second day on.'],
+  },
+  {
+    kind: 'unwell',
+    target: null,
+    description: 'make the health check report "degraded"',
+    seen: [fiveMinutes],
+  },
+  {
+    kind: 'clock-off',
+    target: null,
+    description: 'put the clock of the API, as its health check tells it, 5 minutes ahead',
+    seen: [fiveMinutes],
+  },
+  {
+    kind: 'well',
+    target: null,
+    description: 'make the health check report "ok" and the right time again',
+    seen: ['A daemon that sent an alert reports that it is resolved, once it has read that.'],
+  },
 ];
 
 interface Flags extends JsonOptions {
@@ -64,22 +106,29 @@ interface Flags extends JsonOptions {
 
 /** The commands below `simulator`; its `--port` and `--host` name the simulator too. */
 export function troubleSubcommands(): readonly Command[] {
-  return troubleCommands.map((one) =>
-    new Command(one.kind)
+  return troubleCommands.map((one) => {
+    const command = new Command(one.kind)
       .description(one.description)
-      .argument(`<${one.target}>`, one.target === 'mailbox' ? 'its address or id' : 'the domain, or a mailbox of it')
       .option('--url <url>', 'the simulator (default: http://127.0.0.1:7030, or what --host and --port say)')
-      .addOption(jsonOption())
-      .action((target: string, _flags: unknown, command: Command) =>
-        letHappen(one, target, command.optsWithGlobals<Flags>()),
-      ),
-  );
+      .addOption(jsonOption());
+    if (one.target === null) {
+      return command.action(() => letHappen(one, { kind: one.kind }, command.optsWithGlobals<Flags>()));
+    }
+    const { kind, target } = one;
+    return command
+      .argument(`<${target}>`, target === 'mailbox' ? 'its address or id' : 'the domain, or a mailbox of it')
+      .action((name: string) => letHappen(one, { kind, target: name }, command.optsWithGlobals<Flags>()));
+  });
 }
 
-async function letHappen(one: TroubleCommand, target: string, { port, host, url, json }: Flags): Promise<void> {
+async function letHappen(
+  { seen }: TroubleText,
+  request: TroubleRequest,
+  { port, host, url, json }: Flags,
+): Promise<void> {
   const base = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '');
-  const { mailboxes, message, caveat } = await ask(base, { kind: one.kind, target });
-  const messages = caveat ? [message, caveat] : [message, ...one.seen];
+  const { mailboxes, message, caveat } = await ask(base, request);
+  const messages = caveat ? [message, caveat] : [message, ...seen];
   if (json) printJson('simulator breach', { result: 'done', mailboxes, messages });
   else process.stdout.write(`${messages.join('\n')}\n`);
 }
