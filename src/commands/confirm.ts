@@ -57,7 +57,7 @@ export function mustBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions)
   if (yes || dryRun || process.stdin.isTTY === true) return;
   throw new CommandError(
     'confirmation_needed',
-    'Nothing was done: there is no terminal to ask for confirmation. Add --yes to do it, or --dry-run to only see what it would do.',
+    'Nothing was done: there is no terminal to ask on, so add --yes to do it, or --dry-run to see what it would do.',
   );
 }
 

@@ -67,7 +67,7 @@ describe.each(changes)('%s: warmwarden %s %s', (name, ...argv) => {
   test('without a terminal nothing is sent, and a sentence says what to add', async () => {
     const { code, stdout, stderr } = await run([]);
     expect([code, stdout, asked]).toEqual([2, '', []]);
-    expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* Add --yes to do it, or --dry-run/);
+    expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* add --yes to do it, or --dry-run/);
   });
 
   test('with --yes it is done at once', async () => {

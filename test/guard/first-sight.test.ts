@@ -72,6 +72,17 @@ describe('a mailbox that is found in recovery mode with a breach', () => {
     expect(later(hourMs, 0)).toMatchObject({ action: 'none', reason: 'insufficient_evidence' });
   });
 
+  test('is paused by bounces of the same day, and not by those that are added to days before (docs/guard.md)', () => {
+    const { memory } = byDaemon('recovery', sixIn97, now);
+    const adding = (back: number) => {
+      const at = sixIn97.length - 1 - back;
+      const rows = sixIn97.map((one, index) => (index === at ? { ...one, bounced: (one.bounced ?? 0) + 2 } : one));
+      return byDaemon('recovery', rows, now + hourMs, memory).verdict;
+    };
+    expect(adding(0)).toMatchObject({ action: 'pause', bounced: 2 });
+    expect(adding(2)).toMatchObject({ action: 'none', reason: 'insufficient_evidence' });
+  });
+
   test('is an ordinary mailbox after seven days: one bounce is over the limit and not acted on', () => {
     expect(later(7 * dayMs, 1)).toMatchObject({ action: 'none', reason: 'insufficient_evidence', bounced: 1 });
     expect(later(7 * dayMs, 1).foundUntil).toBeUndefined();

@@ -35,6 +35,7 @@ warmwarden recipes run pause-domain --param domain=one.example --apply   # shows
 \`\`\`
 
 With a running daemon the command asks the daemon, and the run is kept. Without one it reads the store, and cannot act.
+Without a terminal, \`--apply\` needs \`--yes\`.
 
 ## The recipes that ship
 
