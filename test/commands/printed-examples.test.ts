@@ -23,22 +23,23 @@ function printedOn(page: string): readonly Printed[] {
   const fences = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, inside = '']) => inside.split('\n'));
   const inline = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   // A name alone is talked about, not printed to be run.
-  return [...fences, ...inline.filter((code) => !/^warmwarden [a-z-]+$/.test(code))]
-    .map((line) =>
-      line
+  const named = inline.filter((code) => !/^warmwarden [a-z-]+$/.test(code));
+  return [...fences.map((code) => ({ code, block: true })), ...named.map((code) => ({ code, block: false }))]
+    .map(({ code, block }) => ({
+      page,
+      block,
+      line: code
         .replaceAll('\\|', '|')
         .replace(/\s+#.*$/, '')
         .trim(),
-    )
-    .filter(
-      (line) => /^(npx )?warmwarden [a-z]/.test(line) && !/\.\.\.|…|--file FILE|[a-z]\|[a-z]|\[options\]/.test(line),
-    )
-    .map((line) => ({ page, line }));
+    }))
+    .filter(({ line }) => /^(npx )?warmwarden [a-z]/.test(line))
+    .filter(({ line }) => !/\.\.\.|…|--file FILE|[a-z]\|[a-z]|\[options\]/.test(line));
 }
 
 function wordsOf(line: string): readonly string[] {
   const [own = ''] = line.replaceAll(/\$\([^)]*\)/g, 'x').split(/ [|>] /);
-  const words = own.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
+  const words: readonly string[] = own.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [];
   return words.slice(words.indexOf('warmwarden') + 1).map((word) => word.replaceAll(/["']/g, ''));
 }
 
@@ -56,8 +57,8 @@ async function understood(line: string): Promise<{ readonly asks: boolean } | { 
   const listening = (command: Command): Command => {
     command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
     for (const inner of command.commands) listening(inner);
-    return command.action((...given: readonly unknown[]) => {
-      const options = given.find((one) => typeof one === 'object' && one !== null && !(one instanceof Command)) ?? {};
+    return command.action(() => {
+      const options: Readonly<Record<string, unknown>> = command.opts();
       const changes = command.options.some(({ long }) => long === '--yes');
       const reloads = command.name() === 'reload' && !('force' in options);
       const reads = command.name() === 'run' && changes && !('apply' in options);
