@@ -10,6 +10,8 @@ export async function growingLists({ schema }: Kysely<Tables>): Promise<void> {
     .execute();
   await schema.createIndex('deliveries_by_age').on('deliveries').columns(['created_at', 'sequence']).execute();
   await schema.createIndex('deliveries_of_channel').on('deliveries').columns(['channel', 'sequence']).execute();
+  await schema.dropIndex('deliveries_by_state').execute();
+  await schema.createIndex('deliveries_by_state').on('deliveries').columns(['state', 'settled_at', 'id']).execute();
   await schema.dropIndex('actions_by_time').execute();
   await schema.createIndex('actions_by_age').on('actions').columns(['planned_at', 'id']).execute();
   const underWay = schema.createIndex('commands_under_way').on('operator_commands').columns(['result', 'id']);

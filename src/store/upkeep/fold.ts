@@ -9,6 +9,7 @@ import { parsed } from '../schema/parsed.ts';
 import { storedVerdict, verdictText } from '../schema/stored.ts';
 import { daysText, storedDays } from '../schema/stored-days.ts';
 import type { Tables } from '../schema/tables.ts';
+import { rowsAStep } from './step.ts';
 
 type Db = Kysely<Tables>;
 type Row = Selectable<Tables['decisions']>;
@@ -19,9 +20,6 @@ interface Cursor {
   readonly mailboxId: string;
   readonly id: number;
 }
-
-/** At least two, or the cursor would not move. */
-const rowsAStep = 100;
 
 /** One step, within the caller's transaction; false when nothing is left to fold. */
 export async function foldSome(trx: Db): Promise<boolean> {

@@ -16,5 +16,5 @@ export interface Walk {
   readonly step: (trx: Db, after: Cursor) => Promise<Cursor | null>;
 }
 
-/** Of most tables: well below a millisecond, and a commit of a few hundred KB. */
-export const rowsAStep = 100;
+/** A millisecond or two of CPU. */
+export const rowsAStep = 50;
