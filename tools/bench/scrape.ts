@@ -3,8 +3,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { type Figure, ratioOf, rounded } from './figure.ts';
+import { type BenchOptions, type Figure, ratioOf, rounded } from './figure.ts';
+import { liveScrapeMs } from './scrape/live.ts';
 import type { Measured, Order } from './scrape/orders.ts';
+import { heldAgainst, tableOf, targets } from './targets.ts';
 
 const bench = 'scrape';
 const script = fileURLToPath(new URL('./scrape/server.ts', import.meta.url));
@@ -50,8 +52,8 @@ class Side implements AsyncDisposable {
     return started;
   }
 
-  async round(encoding: Encoding): Promise<Record<Measure, number>> {
-    await this.#order('change');
+  async round(encoding: Encoding, change: 'change' | 'scatter' = 'change'): Promise<Record<Measure, number>> {
+    await this.#order(change);
     await this.#order('watch');
     const began = performance.now();
     await this.#scrape(encoding);
@@ -93,31 +95,43 @@ class Side implements AsyncDisposable {
 
 type Round = Readonly<Record<'ours' | 'peer', Readonly<Record<Measure, number>>>>;
 
+interface Rounds {
+  readonly contiguous: ReadonlyMap<Encoding, readonly Round[]>;
+  /** With gzip; none where a round takes too long. */
+  readonly scattered: readonly Round[];
+}
+
 /** Rounds of both sides in turn, so that a busy machine is busy for both. The first scrape of all is not counted. */
-async function roundsOf({ size, encodings, rounds }: Setting): Promise<ReadonlyMap<Encoding, readonly Round[]>> {
+async function roundsOf({ size, encodings, rounds }: Setting): Promise<Rounds> {
   await using ours = await Side.start('ours', size);
   await using peer = await Side.start('peer', size);
   await ours.round('gzip');
   // prom-client is as slow the second time; its 100,000 take long enough once.
   if (rounds > 1) await peer.round('gzip');
-  const results = new Map<Encoding, readonly Round[]>();
-  for (const encoding of encodings) {
+  const inTurn = async (encoding: Encoding, change: 'change' | 'scatter') => {
     const all: Round[] = [];
     for (let n = 0; n < rounds; n += 1)
-      all.push({ peer: await peer.round(encoding), ours: await ours.round(encoding) });
-    results.set(encoding, all);
-  }
-  return results;
+      all.push({ peer: await peer.round(encoding, change), ours: await ours.round(encoding, change) });
+    return all;
+  };
+  const contiguous = new Map<Encoding, readonly Round[]>();
+  for (const encoding of encodings) contiguous.set(encoding, await inTurn(encoding, 'change'));
+  return { contiguous, scattered: rounds > 1 ? await inTurn('gzip', 'scatter') : [] };
 }
 
-/** Each measure from the round with the median ratio. */
+/** The round with the median ratio. */
+function medianOf(rounds: readonly Round[], measure: Measure): { readonly ours: number; readonly peer: number } {
+  const pairs = rounds.map(({ ours, peer }) => ({ ours: ours[measure], peer: peer[measure] }));
+  pairs.sort((a, b) => a.ours / a.peer - b.ours / b.peer);
+  return pairs[Math.floor(pairs.length / 2)] ?? { ours: Number.NaN, peer: Number.NaN };
+}
+
 async function figuresOf(setting: Setting): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const [encoding, rounds] of await roundsOf(setting)) {
+  const { contiguous, scattered } = await roundsOf(setting);
+  for (const [encoding, rounds] of contiguous) {
     for (const [measure, limit] of Object.entries(setting.limits[encoding]) as [Measure, number][]) {
-      const pairs = rounds.map(({ ours, peer }) => ({ ours: ours[measure], peer: peer[measure] }));
-      pairs.sort((a, b) => a.ours / a.peer - b.ours / b.peer);
-      const { ours, peer } = pairs[Math.floor(pairs.length / 2)] ?? { ours: Number.NaN, peer: Number.NaN };
+      const { ours, peer } = medianOf(rounds, measure);
       const bounded = measure === 'block_ms' && setting.size <= boundedUpTo;
       const target = Math.min(peer * limit, bounded ? longestBlockMs : Number.POSITIVE_INFINITY);
       figures.push({
@@ -131,15 +145,27 @@ async function figuresOf(setting: Setting): Promise<readonly Figure[]> {
       });
     }
   }
-  return figures;
+  if (scattered.length === 0) return figures;
+  const figure = `${setting.size}/gzip/changes_at_random_places/cpu_ms`;
+  return [...figures, heldAgainst(targets.scatteredScrape, { bench, figure, ...medianOf(scattered, 'cpu_ms') })];
 }
 
-/** The benchmark: our server and prom-client's, in turn. Takes about two minutes. */
-export async function scrapeBenchmark(): Promise<readonly Figure[]> {
+/** The whole daemon's scrape, beside prom-client's of the same size in the same run. */
+async function liveFigure(figures: readonly Figure[], size: number): Promise<Figure> {
+  const peer = figures.find(({ figure }) => figure === `${size}/gzip/cpu_ms`)?.peer ?? null;
+  const figure = `${size}/gzip/live_daemon/cpu_ms`;
+  return heldAgainst(targets.liveScrape, { bench, figure, ours: await liveScrapeMs(size), peer });
+}
+
+/** The benchmark: our server and prom-client's, in turn, then the daemon. Takes about six minutes; small: about three. */
+export async function scrapeBenchmark({ small }: BenchOptions): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const setting of settings) {
+  for (const setting of settings.filter(({ size }) => !small || size <= boundedUpTo)) {
     process.stderr.write(`scrape: ${setting.size} mailboxes\n`);
     figures.push(...(await figuresOf(setting)));
   }
+  process.stderr.write('scrape: the whole daemon\n');
+  figures.push(await liveFigure(figures, boundedUpTo));
+  process.stderr.write(`${tableOf(figures, 'prom-client')}\n`);
   return figures;
 }

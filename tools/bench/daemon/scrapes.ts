@@ -5,7 +5,8 @@ import type { BenchDaemon } from './daemon.ts';
 
 const scrapeEveryMs = 15_000;
 
-async function scrape(daemon: BenchDaemon): Promise<void> {
+/** One scrape. */
+export async function scrape(daemon: BenchDaemon): Promise<void> {
   const { body } = await request(new URL('/metrics', daemon.url), { headers: { 'accept-encoding': 'gzip' } });
   await body.arrayBuffer();
 }

@@ -4,6 +4,7 @@ import type { StatsRow } from '../../../src/model/answers.ts';
 import type { MailboxState } from '../../../src/model/mailbox.ts';
 import { minuteMs } from '../../../src/model/time.ts';
 import { account, mailbox, now, rows, verdict } from '../../../test/serve/example-fleet.ts';
+import { seededChance, seedOf } from '../guard/chance.ts';
 
 /** One key at 500 requests a minute polls an eighth of 1,000 mailboxes in 15 seconds. */
 const mailboxesPerAccount = 1_000;
@@ -35,6 +36,8 @@ export interface BenchFleet {
   readonly fleet: Fleet;
   /** What the next polls bring: an eighth of the fleet, the one behind the last. Not yet in the fleet. */
   nextChange(): readonly MailboxState[];
+  /** As many, at random places: risk decides whom a daemon polls next, not the place in the fleet. */
+  nextScattered(): readonly MailboxState[];
 }
 
 export function benchFleet(size: number): BenchFleet {
@@ -45,12 +48,19 @@ export function benchFleet(size: number): BenchFleet {
   }
   const changed = Math.floor(size * changedShare);
   let polls = 0;
+  const random = seededChance(seedOf(size));
   return {
     fleet,
     nextChange() {
       const from = polls * changed;
       polls += 1;
       return Array.from({ length: changed }, (_, n) => mailboxOf((from + n) % size, polls));
+    },
+    nextScattered() {
+      polls += 1;
+      const places = new Set<number>();
+      while (places.size < changed) places.add(Math.floor(random() * size));
+      return [...places].map((index) => mailboxOf(index, polls));
     },
   };
 }

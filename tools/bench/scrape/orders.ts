@@ -1,7 +1,7 @@
 // What the scrape benchmark and its servers say to one another.
 
-/** change: take in the next polls, CPU counts from here. watch: the event loop's delay counts from here. tell: the sums. */
-export type Order = 'change' | 'watch' | 'tell';
+/** change, scatter: take in the next polls, of mailboxes behind one another or at random places; CPU counts from here. watch: the event loop's delay counts from here. tell: the sums. */
+export type Order = 'change' | 'scatter' | 'watch' | 'tell';
 
 export interface Measured {
   readonly cpuMs: number;

@@ -16,7 +16,7 @@ import { benchFleet } from './fleet.ts';
 import type { Measured, Order } from './orders.ts';
 
 const [side, size] = [process.argv[2], Number(process.argv[3])];
-const { fleet, nextChange } = benchFleet(size);
+const { fleet, nextChange, nextScattered } = benchFleet(size);
 
 interface Side {
   readonly port: number;
@@ -89,13 +89,14 @@ function measured(): Measured {
   return { cpuMs, blockMs: longestMs, peakMb: process.resourceUsage().maxRSS / 1_024 };
 }
 
+function take(change: readonly MailboxState[]): undefined {
+  cpu = process.cpuUsage();
+  for (const mailbox of change) put(mailbox);
+}
+
 const answers: Readonly<Record<Order, () => Measured | undefined>> = {
-  change() {
-    const change = nextChange();
-    cpu = process.cpuUsage();
-    for (const mailbox of change) put(mailbox);
-    return undefined;
-  },
+  change: () => take(nextChange()),
+  scatter: () => take(nextScattered()),
   watch() {
     look();
     longestMs = 0;
