@@ -9,6 +9,9 @@ import { type Column, columns } from '../../tools/bench/guard/columns.ts';
 import { simulateHistory } from '../../tools/bench/guard/history.ts';
 import { figuresOf } from '../../tools/bench/guard.ts';
 
+// A third of the histories in `npm test`, all of them in .ci/run.
+const share = process.env['WARMWARDEN_SLOW'] ? 1 : 1 / 3;
+
 const literal = { ...defaultPolicy, ...literalProfile };
 
 function column(name: string): Column {
@@ -52,7 +55,7 @@ test('asking the judge only where bounces came or a day began finds the alarms o
   for (const mode of warmupModes) {
     for (const { name } of columns) {
       for (const policy of [defaultPolicy, literal]) {
-        const history = historyOf(name, 1, mode, 60);
+        const history = historyOf(name, 1, mode, 60 * share);
         const watch = { policy, mode, history, stopFrom: Number.POSITIVE_INFINITY, polls: history.sent.length };
         const every = alarmsOf({ ...watch, judgeAll: true }).map(({ poll }) => poll);
         expect(alarmsOf({ ...watch, judgeAll: false }).map(({ poll }) => poll)).toEqual(every);
@@ -62,7 +65,7 @@ test('asking the judge only where bounces came or a day began finds the alarms o
 });
 
 test('a hold that ends without a new bounce is not overlooked', () => {
-  for (let index = 0; index < 60; index += 1) {
+  for (let index = 0; index < 60 * share; index += 1) {
     const history = historyOf('dns_day', index, 'recovery', 80);
     const watch = { policy: literal, mode: 'recovery', history, stopFrom: Number.POSITIVE_INFINITY } as const;
     const [some, every] = [false, true].map((judgeAll) => alarmsOf({ ...watch, polls: history.sent.length, judgeAll }));

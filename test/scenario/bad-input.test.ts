@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
 import { Store } from '../../src/store/store.ts';
+import { commandLine } from '../support/command-line.ts';
 import { OtherApi } from '../support/other-api.ts';
 import { type Running, runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -120,8 +121,8 @@ alerts:
       expect(lines.join('\n')).toContain(said);
       expect(lines[0]).toContain(`${file}:`);
     }
-    const { code, lines } = await runToEnd(cases[0][0]);
-    expect([code, lines.slice(0, 1)]).toEqual([2, [`${cases[0][0]} does not exist.`]]);
+    const { code, stderr } = await commandLine(['run', '--config', cases[0][0]]);
+    expect([code, stderr.split('\n').slice(0, 1)]).toEqual([2, [`${cases[0][0]} does not exist.`]]);
   });
 });
 
