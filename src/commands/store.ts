@@ -98,7 +98,7 @@ function summaryOf(answer: Answers['store stats']): readonly string[] {
     `In the last week it got ${bytesText(answer.bytes_a_day)} of new rows a day.`,
     old === 0
       ? 'Nothing in it is past its retention.'
-      : `About ${bytesText(old)} are past their retention: the running daemon deletes them within the hour.`,
+      : `About ${bytesText(old)} are past their retention: the running daemon deletes them within six hours.`,
     ...(isWorthVacuuming
       ? [`To give the unused space back to the disk, stop the daemon and run \`${commandName} store vacuum\`.`]
       : []),

@@ -183,7 +183,7 @@ const blacklistChecks: View = {
 const decisions: View = {
   name: 'decisions',
   about:
-    'What the guard decided. The same verdict on consecutive answers is one row. Includes mailboxes that were removed.',
+    'What the guard decided. Consecutive answers that led to the same decision are one row, for a day at most; its numbers are the newest. Includes mailboxes that were removed.',
   columns: [
     column('id', 'increases with time', 'v.id'),
     ...whoIn('v', 'm.email'),

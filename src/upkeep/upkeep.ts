@@ -15,7 +15,7 @@ interface UpkeepParts {
 
 /** The start, with its first polls, is over by then. */
 const beginAfterMs = minuteMs;
-const everyMs = hourMs;
+const everyMs = 6 * hourMs;
 /** Between two steps, so that a tick never waits for long. */
 const pauseMs = 20;
 

@@ -73,7 +73,7 @@ test('a backup never overwrites a file, and what can’t be written leaves nothi
   writeFileSync(file, 'mine');
   expect(await run('backup', file)).toEqual({
     ...{ code: 1, stdout: '' },
-    stderr: `warmwarden: ${file} already exists: name another file, or delete it first.\n`,
+    stderr: `${file} already exists: name another file, or delete it first.\n`,
   });
   const nowhere = join(folder, 'nothing', 'backup.db');
   expect(await run('backup', nowhere)).toMatchObject({ code: 1, stderr: expect.stringContaining("can't be written") });
@@ -124,7 +124,7 @@ test('stats say what each table takes, how it grows, and what is past its retent
     past_retention_bytes: largest.past_retention_bytes,
   });
   const { stdout } = await run('stats');
-  expect(stdout).toMatch(/About \d+ KB are past their retention: the running daemon deletes them within the hour\./);
+  expect(stdout).toMatch(/About \d+ KB are past their retention: the running daemon deletes them within six hours\./);
   expect(stdout).toMatch(/^ *\d+ KB +500 +\d+ KB +\d+ KB +changes$/m);
 });
 
