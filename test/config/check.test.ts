@@ -52,7 +52,7 @@ describe('check', () => {
   test('says what a valid file holds, with its warnings, and exits with 0', async () => {
     expect(await run('good.yaml', { API_KEY: 'sk_live_1234' })).toEqual({
       status: 0,
-      stdout: 'test/config/good.yaml is valid: 1 account, 0 channels\n',
+      stdout: 'test/config/good.yaml is valid: 1 account, no channels\n',
       stderr: 'warning: test/config/good.yaml:1:1 alerts.channels: there is no channel: no alert will be sent\n',
     });
   });
