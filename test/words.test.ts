@@ -30,7 +30,7 @@ const stopped: readonly Stopped[] = [
   { word: /\b(burns any more|stepped in)\b/i, write: 'say what Warmwarden did' },
   { word: /\bnot whole\b/i, write: 'incomplete' },
   { word: /\bmails\b/i, write: 'emails' },
-  { word: /\bjust now\b/i, write: 'the time with its zone: what is written is read for hours' },
+  { word: /\b(just now|ha(s|ve) just)\b/i, write: 'the time with its zone: what is written is read for hours' },
   { word: /\bgiven up\b/i, write: 'undelivered' },
   { word: /\b(goes|went|carries|carried) on\b/i, write: 'continues' },
   { word: /\b(takes?|took|taken) back\b/i, write: 'undo, reverse' },

@@ -35,7 +35,7 @@ export function guardHeld(
   const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
   const more = held.length > named.length ? ` and ${held.length - named.length} more` : '';
   const onward = breaker.atFirstSight
-    ? 'Warmwarden has just seen these mailboxes for the first time, so it does not act until you release the held actions.'
+    ? 'Warmwarden had not seen these mailboxes before, so it does not act until you release the held actions.'
     : `After ${spanText(about.windowMs)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
   return {
     subject: heldSubject(about.api),

@@ -77,7 +77,7 @@ function obstacleTo({ kind }: PersonsChange, current: Action | null, email: stri
   if (!isActive(current)) return null;
   const waits = current.state === 'refused' || current.state === 'unconfirmed';
   if (kind === 'limit' && waits)
-    return `${email}: the last action of the guard has not taken effect. Pause the warm-up or set the mode first.`;
+    return `${email}: the last action of Warmwarden has not taken effect. Pause the warm-up or set the mode first.`;
   if (kind !== 'limit' && !current.by && current.state !== 'open') return null;
   return `Another change of ${email} is in progress. Try again in a minute.`;
 }

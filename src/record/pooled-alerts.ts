@@ -16,7 +16,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { RecorderOptions } from './guarded-account.ts';
 import { type PooledLook, PooledMailboxes } from './pooled-mailboxes.ts';
 
-const noneRuns = 'No mailbox of the domain is warmed up any more.';
+const noneRuns = 'No guarded mailbox of the domain is in warm-up any more.';
 
 /** What they need of an account. */
 export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'policyFor' | 'staleBefore'>;

@@ -53,7 +53,7 @@ it('the alert about a domain ends with its mailboxes', async () => {
   await stage.reload(exclude, { force: true });
   await stage.until('its end', () => told().length > 1, 2 * hourMs);
   expect(stage.told('domain_over_limit')).toEqual(['firing', 'resolved']);
-  expect(told()[1]?.sentences[0]).toBe('No mailbox of the domain is warmed up any more.');
+  expect(told()[1]?.sentences[0]).toBe('No guarded mailbox of the domain is in warm-up any more.');
 });
 
 it('a bounce rate that doubles on five domains is announced for the account, and ends when the rate is as before', async () => {
