@@ -33,6 +33,9 @@ test('an operator asks as over the socket, under the name of the token', async (
   const request = { mailbox: 'bob@acme.example', by: 'somebody else', reason: 'why' };
   expect(await askDaemon(daemon, 'pause', request)).toEqual({ result: 'done', messages: ['noted'] });
   expect(asked).toEqual([{ ...request, by: 'anna', dryRun: false, plan: null }]);
+  const limit = { ...request, limit: 15 };
+  expect(await askDaemon(daemon, 'limit', limit)).toEqual({ result: 'done', messages: ['noted'] });
+  expect(asked.at(-1)).toEqual({ ...limit, by: 'anna', dryRun: false, plan: null });
   const nowhere = { url: 'http://127.0.0.1:1', token: 'x' };
   await expect(askDaemon(nowhere, 'pause', request)).rejects.toThrow(
     'No daemon answers at http://127.0.0.1:1/api/operations/pause.',
@@ -54,6 +57,10 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
   expect(await post('pause', { ...basic, ...json }, '[]')).toBe(400);
   expect(await post('toString', { ...basic, ...json })).toBe(422);
   expect(await post('mode', { ...basic, ...json })).toBe(422);
+  for (const limit of ['0', '1.5', '"15"', '1001']) {
+    const body = `{"mailbox":"bob@acme.example","limit":${limit}}`;
+    expect(await post('limit', { ...basic, ...json }, body)).toBe(422);
+  }
   // A mistyped key must not act.
   expect(await post('pause', { ...basic, ...json }, '{"mailbox":"bob@acme.example","dryrun":true}')).toBe(422);
   expect(asked).toEqual([]);
