@@ -89,7 +89,7 @@ it('stands in every message: none has the name by heart', () => {
   const named = sourceFiles(source).flatMap((file) =>
     readFileSync(join(source, file), 'utf8')
       .split('\n')
-      // As code in a sentence or on a page; `warmwarden mcp: ` before a complaint is the program's own name.
+      // As code in a sentence or on a page; `warmwarden mcp: ` before a note is the program's own name.
       .filter((line) => /(\\?`|<code>)warmwarden (?!\w+: )/.test(line) && !/^\s*(\/\/|\/?\*)/.test(line))
       .map(() => file),
   );

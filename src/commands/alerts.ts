@@ -30,7 +30,7 @@ export function alertsCommand(): Command {
     .option('--all', 'also list pending alerts, which fire if their cause lasts')
     .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))
     .action(listAlerts);
-  return new Command('alerts').description('show what is wrong').addCommand(list);
+  return new Command('alerts').description('list the alerts that fire').addCommand(list);
 }
 
 async function listAlerts(options: ListOptions): Promise<void> {
@@ -41,7 +41,13 @@ async function listAlerts(options: ListOptions): Promise<void> {
   if (!answer.guarded) process.exitCode = exitFailed;
   if (json) return void printJson('alerts list', answer);
   if (!answer.guarded) process.stderr.write(notGuarded);
-  process.stdout.write(alerts.length === 0 ? 'No alert fires.\n' : linesOf(alerts));
+  process.stdout.write(alerts.length === 0 ? noneOf(options) : linesOf(alerts));
+}
+
+/** With the options that may leave others out. */
+function noneOf({ all = false, severity = [] }: ListOptions): string {
+  const which = severity.length === 0 ? '' : ` with severity ${severity.join(' or ')}`;
+  return `No alert${which} is ${all ? 'firing or pending' : 'firing'}.\n`;
 }
 
 const notGuarded = `No daemon runs on this store: NOTHING IS GUARDED. These alerts were known last. Start it: ${commandName} run --config FILE\n`;

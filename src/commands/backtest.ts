@@ -67,13 +67,12 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   const complain = options.json ? () => {} : surroundings.complain;
   const { config } = loadConfigured(options.config, ['accounts', 'guard']);
   const outcome = await backtestFleet(config, guardsOf(options), options.days, surroundings);
-  for (const failure of outcome.failures) complain(`warmwarden backtest: ${failure}\n`);
+  for (const failure of outcome.failures) complain(`${failure}\n`);
   if (outcome.mailboxes.length > 0 || options.json) {
     print(options.json ? `${JSON.stringify(outcomeJson(outcome), null, 2)}\n` : outcomeText(outcome, screenColumns()));
   }
   const unread = outcome.mailboxes.filter(({ mailbox }) => 'failure' in mailbox.past).length;
-  if (unread > 0)
-    complain(`warmwarden backtest: not read: ${countedOf(unread, outcome.mailboxes.length, 'mailbox', 'mailboxes')}\n`);
+  if (unread > 0) complain(`Not read: ${countedOf(unread, outcome.mailboxes.length, 'mailbox', 'mailboxes')}\n`);
   return outcome.failures.length + unread > 0 ? exitFailed : exitDone;
 }
 

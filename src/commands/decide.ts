@@ -48,7 +48,7 @@ function readJson(file: string | undefined): unknown {
 
 /** Bad input is a sentence, however deep it was found. */
 function wrong(sentence: string): CommandError {
-  return new CommandError('usage', `warmwarden decide: ${sentence}`);
+  return new CommandError('usage', sentence);
 }
 
 function verdictsOf(file: string) {

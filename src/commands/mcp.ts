@@ -101,7 +101,7 @@ function openService(options: McpOptions, world: World): Opened {
 
 /** A mistake of the operator, in one sentence. */
 function wrong(sentence: string): CommandError {
-  return new CommandError('usage', `warmwarden mcp: ${sentence}`);
+  return new CommandError('usage', sentence);
 }
 
 /** The address of the service, checked (docs/faults.md T1). */

@@ -29,7 +29,7 @@ interface AddOptions extends ChangeOptions {
 export function silenceCommand(): Command {
   return new Command('silence')
     .description(
-      'mute alert messages for a while; the guard continues, and the end of an announced alert is still sent',
+      'mute alert messages for a while; Warmwarden continues to guard, and still sends the end of an announced alert',
     )
     .addCommand(addCommand())
     .addCommand(listCommand())

@@ -30,7 +30,7 @@ export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--watch', 'refresh every 2 seconds')
-    .option('--all', 'show every mailbox, also those that do not fit the screen')
+    .option('--all', 'show every mailbox and alert, also those that do not fit the screen')
     .action(status);
 }
 

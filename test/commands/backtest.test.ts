@@ -163,7 +163,7 @@ test('a wrong key is one sentence and exit code 1, without the key', async () =>
   const { config, workplace } = staged;
   const started = await commandLine(['backtest', '--config', config]);
   expect([started.code, started.stdout]).toEqual([1, '']);
-  expect(started.stderr).toMatch(/^warmwarden backtest: account acme: GET \/v1\/mailboxes: HTTP 401: .*\n$/);
+  expect(started.stderr).toMatch(/^account acme: GET \/v1\/mailboxes: HTTP 401: .*\n$/);
   expect(started.stderr).not.toContain('sk_live_wrong_one');
   expect((await commandLine(['backtest', '--config', config, '--days', '91'])).code).toBe(2);
   expect((await commandLine(['backtest', '--config', workplace.path('none.yaml')])).code).toBe(2);

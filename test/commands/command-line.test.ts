@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { examples } from '../../src/commands/examples.ts';
 import { statusText } from '../../src/commands/status/table.ts';
+import { Store } from '../../src/store/store.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Stage } from '../support/guarded.ts';
-import { bin, inherited, node, root } from '../support/process.ts';
+import { bin, inherited, node, root, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const good = 'test/config/good.yaml';
@@ -254,4 +255,17 @@ describe('status', () => {
     expect(text).not.toContain('\u202e');
     expect(lines.at(-1)).toMatch(/^\.\.\. and 3\d more, none of them worse/);
   });
+});
+
+test('alerts list says of what there is none', async () => {
+  using place = new Workplace();
+  const config = place.configure({ accounts: [], store: { url: 'sqlite:./empty.db' } });
+  await (await Store.open(place.path('empty.db'), Date.now())).close();
+  const list = async (...more: readonly string[]) =>
+    (await commandLine(['alerts', 'list', '--config', config, ...more])).stdout;
+  expect(await list()).toBe('No alert is firing.\n');
+  expect(await list('--all')).toBe('No alert is firing or pending.\n');
+  expect(await list('--severity', 'critical', 'warning')).toBe(
+    'No alert with severity critical or warning is firing.\n',
+  );
 });

@@ -155,7 +155,7 @@ test.each([
 test('decide refuses cases that are no array with exit code 2 and one sentence', async () => {
   await using file = await fileWith('{}');
   const { code, complaint } = await decide(['--cases', file.path]);
-  expect(complaint).toBe(`warmwarden decide: ${file.path} holds no array of cases\n`);
+  expect(complaint).toBe(`${file.path} holds no array of cases\n`);
   expect(code).toBe(2);
 });
 
