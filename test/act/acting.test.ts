@@ -35,7 +35,7 @@ test('a breach is answered with one switch to recovery mode, read back, within a
     claim: { kind: 'recovery', previousMode: 'balanced' },
   });
   expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('recovery');
-  expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+  expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
 });
 
 test('old bounces do not act a second time over the following days: the evidence begins anew', async () => {
@@ -75,7 +75,7 @@ test('with enforce: false nothing is written, and the breach is told as NOT ACTE
   await duty.until(() => duty.alert('bounce_over_limit')?.status === 'firing');
   await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()]).toEqual([[], null]);
-  expect(await duty.told()).toEqual(['firing bounce_over_limit']);
+  expect(await duty.notified()).toEqual(['firing bounce_over_limit']);
 });
 
 test('a person who pauses between verdict and POST is not overruled', async () => {
@@ -86,7 +86,7 @@ test('a person who pauses between verdict and POST is not overruled', async () =
   await duty.run(4 * hourMs);
   expect([duty.posts(), duty.action()?.state, duty.reason()]).toEqual([[], 'dropped', 'already_paused']);
   // Their change is announced; nothing of ours is.
-  expect(await duty.told()).toEqual(['event changed_by_others undefined']);
+  expect(await duty.notified()).toEqual(['event changed_by_others undefined']);
 });
 
 test('a person who switches to recovery between verdict and POST is not doubled, nor is the switch claimed', async () => {
@@ -116,7 +116,7 @@ test('a change that is promised and never made is tried after 1, 5, 15 and 60 mi
   expect(duty.action()).toMatchObject({ state: 'unconfirmed', attempts: 5, nextTryAt: null });
   await duty.run(4 * hourMs);
   expect(duty.posts()).toHaveLength(5);
-  expect(await duty.told()).toEqual(['event guard_acted unconfirmed', 'firing guard_action_failed']);
+  expect(await duty.notified()).toEqual(['event guard_acted unconfirmed', 'firing guard_action_failed']);
 });
 
 test('before each further try it looks, so a person who helped meanwhile is not doubled', async () => {
@@ -135,7 +135,7 @@ test('a failed action that the mailbox shows after all is confirmed, and the ala
   duty.simulator.fleet.setMode(amelia, 'recovery');
   await duty.run(hourMs);
   expect(duty.action()?.state).toBe('confirmed');
-  expect((await duty.told()).slice(2)).toEqual(['event guard_acted confirmed', 'resolved guard_action_failed']);
+  expect((await duty.notified()).slice(2)).toEqual(['event guard_acted confirmed', 'resolved guard_action_failed']);
 });
 
 test.each(['applied-500', 'applied-cut'] as const)(
@@ -146,7 +146,7 @@ test.each(['applied-500', 'applied-cut'] as const)(
     await settled(duty);
     await duty.run(2 * hourMs);
     expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
-    expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+    expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
   },
 );
 
@@ -169,7 +169,7 @@ test('a POST that meets a 429 is sent again after Retry-After, and nothing else 
   const first = duty.between.requests.findIndex(isPost);
   expect((times[first + 1] ?? 0) - (times[first] ?? 0)).toBeGreaterThanOrEqual(90_000);
   expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 1]);
-  expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+  expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
 });
 
 test('a key that may not write is tried hourly, not hammered, and the failure is told once', async () => {
@@ -179,7 +179,7 @@ test('a key that may not write is tried hourly, not hammered, and the failure is
   await duty.run(4 * hourMs + 10 * minuteMs);
   expect(duty.posts()).toHaveLength(5);
   expect([...duty.fleet().accounts()][0]?.writable).toBe(false);
-  expect((await duty.told()).filter((told) => told.includes('guard_action_failed'))).toEqual([
+  expect((await duty.notified()).filter((notified) => notified.includes('guard_action_failed'))).toEqual([
     'firing guard_action_failed',
   ]);
   duty.between.meddle = () => 'pass';

@@ -12,12 +12,12 @@ type Rule = 'contested' | 'recovery_without_effect' | 'restore_overdue';
 const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
 
 function warmup(dailyLimit: number | null): MailboxState['warmup'] {
-  const untold = { warmupDay: null, healthScore: null };
+  const unsaid = { warmupDay: null, healthScore: null };
   const answer: WarmupAnswer = {
     mode: 'recovery',
     status: 'active',
     dailyLimit,
-    ...untold,
+    ...unsaid,
     config: { ...config, sendWindowStart: null, sendWindowEnd: null },
     recentBounces: [],
   };

@@ -25,25 +25,25 @@ function condition(change: Partial<Condition> = {}): Condition {
 /** Keeps alerts as the store and the fleet do. */
 function keeper() {
   const alerts = new Map<string, Alert>();
-  const told: Transition[] = [];
+  const notified: Transition[] = [];
   const take = (changes: AlertChanges) => {
     for (const fingerprint of changes.dropped) alerts.delete(fingerprint);
     for (const alert of changes.changed) {
       if (alert.status === 'resolved') alerts.delete(alert.fingerprint);
       else alerts.set(alert.fingerprint, alert);
     }
-    told.push(...changes.transitions);
+    notified.push(...changes.transitions);
     return changes;
   };
   return {
     alerts,
-    told,
+    notified,
     see: (change: Partial<Condition>, now: number) =>
       take(step([condition(change)], (fingerprint) => alerts.get(fingerprint), now)),
     wait: (now: number) => take(elapse(alerts.values(), now)),
     leave: (now: number) => take(leave(alerts.values(), now)),
     only: () => [...alerts.values()][0],
-    kinds: () => told.map(({ kind }) => kind),
+    kinds: () => notified.map(({ kind }) => kind),
   };
 }
 
@@ -52,7 +52,7 @@ test('at once: fires on the first observation and resolves on the first against 
   kept.see({}, start);
   expect(kept.only()).toMatchObject({ status: 'firing', since: start, firingAt: start });
   kept.see({ active: false }, start + minuteMs);
-  expect(kept.told.at(-1)).toMatchObject({
+  expect(kept.notified.at(-1)).toMatchObject({
     kind: 'resolved',
     alert: { status: 'resolved', since: start, resolvedAt: start + minuteMs },
   });
@@ -67,7 +67,7 @@ test('twice: an observation between that says the opposite begins the count anew
   kept.see({ observations: 2 }, start + 2);
   expect(kept.kinds()).toEqual([]);
   kept.see({ observations: 2 }, start + 3);
-  expect(kept.told).toMatchObject([{ kind: 'firing', alert: { since: start + 2, firingAt: start + 3 } }]);
+  expect(kept.notified).toMatchObject([{ kind: 'firing', alert: { since: start + 2, firingAt: start + 3 } }]);
 });
 
 test('resolving takes its observations in a row, and unknown neither counts nor interrupts', () => {
@@ -92,7 +92,7 @@ test('for: fires when its time has come, by an observation or by time alone; wha
   expect(kept.kinds()).toEqual(['firing']);
   const other = keeper();
   other.see({ forMs: 3 * minuteMs, since: start - 3 * minuteMs }, start);
-  expect(other.told).toMatchObject([{ kind: 'firing', alert: { since: start - 3 * minuteMs } }]);
+  expect(other.notified).toMatchObject([{ kind: 'firing', alert: { since: start - 3 * minuteMs } }]);
   const third = keeper();
   third.see({ forMs: 3 * minuteMs }, start);
   third.see({ forMs: 3 * minuteMs, active: false }, start + 1);
@@ -117,7 +117,7 @@ test('the alerts of a mailbox that left are resolved with the reason; pending on
   kept.see({ observations: 2, subject: { ...condition().subject, object: 'other.example' } }, start);
   const { dropped } = kept.leave(start + 1);
   expect(dropped).toHaveLength(1);
-  expect(kept.told.at(-1)?.alert.facts.sentences[0]).toContain('no longer on the account');
+  expect(kept.notified.at(-1)?.alert.facts.sentences[0]).toContain('no longer on the account');
   expect(kept.alerts.size).toBe(0);
 });
 
@@ -140,20 +140,20 @@ test('whatever happens: firing and resolved take turns, unknown changes nothing,
       let now = start;
       for (const { after, what, object } of moves) {
         now += after;
-        const before = kept.told.length;
+        const before = kept.notified.length;
         const subject = { ...condition().subject, object };
         const changes = what === 'time' ? kept.wait(now) : kept.see({ ...rule, active: what, subject }, now);
         if (what === 'unknown') expect(changes).toEqual({ changed: [], dropped: [], transitions: [] });
         if (what === true) inRow.set(object, (inRow.get(object) ?? 0) + 1);
         if (what === false) inRow.set(object, 0);
-        for (const { kind, alert } of kept.told.slice(before)) {
+        for (const { kind, alert } of kept.notified.slice(before)) {
           if (kind !== 'firing') continue;
           expect(now - alert.since).toBeGreaterThanOrEqual(rule.forMs);
           expect(inRow.get(alert.object ?? '')).toBeGreaterThanOrEqual(rule.observations);
         }
       }
       for (const object of ['a.example', 'b.example']) {
-        const kinds = kept.told.filter(({ alert }) => alert.object === object).map(({ kind }) => kind);
+        const kinds = kept.notified.filter(({ alert }) => alert.object === object).map(({ kind }) => kind);
         expect(kinds.every((kind, index) => kind === (index % 2 === 0 ? 'firing' : 'resolved'))).toBe(true);
       }
     }),

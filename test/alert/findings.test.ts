@@ -32,23 +32,23 @@ function withDns(id: string, spf: boolean | null): MailboxState {
 test('mailboxes of one domain that disagree do not make its alert flap', () => {
   const [broken, fine] = [withDns('m1', false), withDns('m2', true)];
   const alerts = new Map<string, Alert>();
-  const told: string[] = [];
+  const notified: string[] = [];
   const see = (mailbox: MailboxState, other: MailboxState) => {
     const found = condition('dns_failing', 'dns', mailbox, { neighbours: () => [other] });
     const changes = step([found], (fingerprint) => alerts.get(fingerprint), start);
     for (const alert of changes.changed) alerts.set(alert.fingerprint, alert);
-    told.push(...changes.transitions.map(({ kind }) => kind));
+    notified.push(...changes.transitions.map(({ kind }) => kind));
   };
   for (let round = 0; round < 5; round += 1) {
     see(broken, fine);
     see(fine, broken);
   }
-  expect(told).toEqual(['firing']);
+  expect(notified).toEqual(['firing']);
   const mended = withDns('m1', true);
   see(fine, broken);
-  expect(told).toEqual(['firing']);
+  expect(notified).toEqual(['firing']);
   see(mended, fine);
-  expect(told).toEqual(['firing', 'resolved']);
+  expect(notified).toEqual(['firing', 'resolved']);
 });
 
 function listed(change: Partial<BlacklistAnswer>): MailboxState {

@@ -26,8 +26,8 @@ describe('a route by account', () => {
     [heldOf('acme', 'beta'), ['acme-slack', 'beta-slack']],
     [heldOf('gamma'), ['gamma-slack']],
     [heldOf('delta'), []],
-  ])('takes a hold on mailboxes of the account', (alert, told) => {
-    expect(channelsFor(alert, routes, channels)).toEqual(told);
+  ])('takes a hold on mailboxes of the account', (alert, notified) => {
+    expect(channelsFor(alert, routes, channels)).toEqual(notified);
   });
 
   test('keeps nothing of Warmwarden itself from being told', () => {

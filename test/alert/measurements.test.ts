@@ -26,7 +26,7 @@ function withListing([id, madeAt, good]: Seen): MailboxState {
 }
 
 /** What is told of a rule while these answers are read one after the other. */
-function toldOf(rule: AlertRule, route: Route, seen: readonly Seen[]): readonly string[] {
+function alertsSentOf(rule: AlertRule, route: Route, seen: readonly Seen[]): readonly string[] {
   const fleet = new Map<string, MailboxState>();
   const alerts = new Map<string, Alert>();
   return seen.flatMap((one) => {
@@ -106,8 +106,8 @@ test.each<[string, readonly Seen[], readonly string[]]>([
     ],
     ['firing', 'resolved'],
   ],
-])('dns_failing: %s', (_name, seen, told) => {
-  expect(toldOf('dns_failing', 'dns', seen)).toEqual(told);
+])('dns_failing: %s', (_name, seen, notified) => {
+  expect(alertsSentOf('dns_failing', 'dns', seen)).toEqual(notified);
 });
 
 test.each<[string, readonly Seen[], readonly string[]]>([
@@ -150,8 +150,8 @@ test.each<[string, readonly Seen[], readonly string[]]>([
     ],
     ['firing', 'resolved'],
   ],
-])('blacklisted: %s', (_name, seen, told) => {
-  expect(toldOf('blacklisted', 'blacklist', seen)).toEqual(told);
+])('blacklisted: %s', (_name, seen, notified) => {
+  expect(alertsSentOf('blacklisted', 'blacklist', seen)).toEqual(notified);
 });
 
 function stale(answered: Route | 'time', mailbox: MailboxState, unreadSince = Number.NEGATIVE_INFINITY) {

@@ -33,16 +33,16 @@ test('an account lists its own mailboxes, and every body is one that the daemon 
   expect(readDetail(await of(`mailboxes/${idOf(3)}`))).toMatchObject({ connection: 'connected' });
   expect(readDns(await of(`dns?${about}`))?.records.dkim.pass).toBe(true);
   expect(readBlacklist(await of(`blacklist?${about}`))?.listed).toBe(false);
-  expect(await api.told('daemon')).toMatchObject({ unread: 45, polls: { mailboxes: 1, blacklist: 1 } });
+  expect(await api.notified('daemon')).toMatchObject({ unread: 45, polls: { mailboxes: 1, blacklist: 1 } });
 });
 
 test('a storm disconnects every mailbox, a departure takes a tenth of the list', async () => {
   await using api = await BenchApi.start({ ...shape, mailboxesPerAccount: 20 });
   const listed = async () => readMailboxes(JSON.parse(await get(api, 'mailboxes')))?.mailboxes ?? [];
-  await api.told('daemon', 'storm');
+  await api.notified('daemon', 'storm');
   expect((await listed()).every(({ status }) => status === 'disconnected')).toBe(true);
   expect(readDetail(JSON.parse(await get(api, `mailboxes/${idOf(3)}`)))?.connection).toBe('error');
-  await api.told('daemon', 'departure');
+  await api.notified('daemon', 'departure');
   expect(await listed()).toHaveLength(18);
 });
 
@@ -65,7 +65,7 @@ test('the floor asks in the proportions of the daemon, and its cost is told', as
   const mix = { stats: 60, warmup: 30, mailboxes: 10 };
   const order = { url: api.url('floor'), folder: place.folder, shape, mix, forMs: 400, everyMs: 0 };
   const cost = await floorCost(order);
-  const { polls } = await api.told('floor');
+  const { polls } = await api.notified('floor');
   expect(total(polls)).toBe(cost.polls);
   expect((polls.stats ?? 0) / cost.polls).toBeCloseTo(0.6, 1);
   expect(cost.cpuMs).toBeGreaterThan(0);

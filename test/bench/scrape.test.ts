@@ -8,7 +8,7 @@ import type { Measured, Order } from '../../tools/bench/scrape/orders.ts';
 
 const script = fileURLToPath(new URL('../../tools/bench/scrape/server.ts', import.meta.url));
 
-async function told(child: ChildProcess, order?: Order): Promise<unknown> {
+async function notified(child: ChildProcess, order?: Order): Promise<unknown> {
   const answer = once(child, 'message');
   if (order) child.send(order);
   return (await answer)[0];
@@ -25,16 +25,16 @@ async function seriesOf(port: unknown): Promise<readonly string[]> {
 test('ours and prom-client show the same series of the same fleet', async () => {
   const children = ['ours', 'peer'].map((side) => fork(script, [side, '300']));
   try {
-    const [ours, peer] = await Promise.all(children.map((child) => told(child)));
+    const [ours, peer] = await Promise.all(children.map((child) => notified(child)));
     const before = await seriesOf(ours);
     expect(before).toHaveLength(300 * maxSeriesOfMailbox);
     expect(await seriesOf(peer)).toEqual(before);
-    for (const child of children) await told(child, 'change');
+    for (const child of children) await notified(child, 'change');
     const after = await seriesOf(ours);
     expect(after).not.toEqual(before);
     expect(await seriesOf(peer)).toEqual(after);
     for (const child of children) {
-      const { cpuMs, peakMb } = (await told(child, 'tell')) as Measured;
+      const { cpuMs, peakMb } = (await notified(child, 'tell')) as Measured;
       expect(cpuMs).toBeGreaterThan(0);
       expect(peakMb).toBeGreaterThan(10);
     }

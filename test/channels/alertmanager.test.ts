@@ -171,20 +171,20 @@ describe('what Alertmanager is told', () => {
     await channel.send(sampleDelivery({ payload: channel.render({ ...message, transitions })?.payload ?? '' }), signal);
     const again = { ...sampleAlert(2), firingAt: clock.now() };
     await channel.upkeep?.send([again], signal);
-    const told = () =>
+    const notified = () =>
       (JSON.parse(receiver.received.at(-1)?.body ?? '[]') as Posted[]).map(({ labels, endsAt }) => [
         labels['mailbox_id'],
         Date.parse(endsAt) > clock.now(),
       ]);
-    expect(told()).toEqual([
+    expect(notified()).toEqual([
       ['m2', true],
       ['m1', false],
     ]);
     await clock.advance(16 * minuteMs);
     await channel.upkeep?.send([again], signal);
-    expect(told()).toEqual([['m2', true]]);
+    expect(notified()).toEqual([['m2', true]]);
     await channel.upkeep?.send([], signal);
-    expect(told()).toEqual([['m2', false]]);
+    expect(notified()).toEqual([['m2', false]]);
     await clock.advance(16 * minuteMs);
     const before = receiver.received.length;
     expect(await channel.upkeep?.send([], signal)).toBeNull();

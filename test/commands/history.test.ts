@@ -102,13 +102,13 @@ describe('writes without a daemon', () => {
     expect(off.stdout).toMatch(
       /^Writes are off for mailbox bob@acme\.example \(account acme\) until .*`\.\nNo daemon is running on this store: /,
     );
-    const { writesOff, untold, newest } = await inStore(async (store) => ({
+    const { writesOff, unsaid, newest } = await inStore(async (store) => ({
       writesOff: (await store.loadPicture()).writesOff,
-      untold: (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.alert.rule),
+      unsaid: (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition.alert.rule),
       newest: (await store.audit.commands({ since: 0, mailbox: null, limit: 1 }))[0],
     }));
     expect(writesOff).toMatchObject([{ scope: { kind: 'mailbox', mailboxId: 'm1' }, reason: 'moving' }]);
-    expect(untold.slice(-2)).toEqual(['writes_off', 'operator_acted']);
+    expect(unsaid.slice(-2)).toEqual(['writes_off', 'operator_acted']);
     expect(newest).toMatchObject({ name: 'writes', end: 'done', reason: 'moving' });
     expect((await run('writes', 'on', '--mailbox', 'm1', '--yes')).stdout).toMatch(/^Writes are on for mailbox bob@/);
     expect(await inStore(async (store) => (await store.loadPicture()).writesOff)).toEqual([]);

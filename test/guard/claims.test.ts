@@ -26,11 +26,11 @@ function onDuty(mode = 'balanced') {
   const entry = { id: 'm1', email: 'a@acme.example', provider: null, status: null, healthScore: null };
   let mailbox: MailboxState = newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
   const answer = (): WarmupAnswer => {
-    const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
-    const { limit, ...told } = warmup;
+    const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
+    const { limit, ...notified } = warmup;
     return {
-      ...told,
-      ...untold,
+      ...notified,
+      ...unsaid,
       config: { ...config, targetDailyLimit: limit, sendWindowStart: null, sendWindowEnd: null },
       recentBounces: [],
     };

@@ -21,11 +21,11 @@ const config = { targetDailyLimit: null, replyRate: null, threadRate: null, week
 const tomorrow = addDays(today, 1);
 
 function warmupAnswer(mode: string | null, status: string | null): WarmupAnswer {
-  const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
+  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
   return {
     mode,
     status,
-    ...untold,
+    ...unsaid,
     config: { ...config, sendWindowStart: null, sendWindowEnd: null },
     recentBounces: [],
   };

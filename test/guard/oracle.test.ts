@@ -13,7 +13,7 @@ import { anyJudged, type Judged } from './situations.ts';
 const runs = process.env['WARMWARDEN_SLOW'] ? 100_000 : 5_000;
 
 /** What judge says, as far as the oracle speaks of it. */
-function told({ policy, situation }: Judged) {
+function notified({ policy, situation }: Judged) {
   const { action, reason, wanted, sent, bounced, limitPpm } = judge(policy, situation);
   return { action, reason, wanted, sent, bounced, limitPpm };
 }
@@ -24,7 +24,7 @@ test('the guard decides as a second implementation of its policy does, in every 
     fc.property(anyJudged, (judged) => {
       const expected = oracle(judged.policy, judged.situation);
       seen.set(expected.reason, (seen.get(expected.reason) ?? 0) + 1);
-      expect(told(judged)).toEqual(expected);
+      expect(notified(judged)).toEqual(expected);
     }),
     { numRuns: runs },
   );

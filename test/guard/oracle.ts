@@ -155,17 +155,17 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   const evidence = newest === null ? [] : since(history, newest, situation.evidence);
   const length = unhidden(evidence, policy, limitPpm, windowLength(evidence, policy, limitPpm));
   const [sent, bounced] = total(evidence, length);
-  const told = { sent: Number(sent), bounced: Number(bounced), limitPpm };
-  const hold = (reason: string, wanted = 'hold'): OracleVerdict => ({ action: 'hold', reason, wanted, ...told });
+  const notified = { sent: Number(sent), bounced: Number(bounced), limitPpm };
+  const hold = (reason: string, wanted = 'hold'): OracleVerdict => ({ action: 'hold', reason, wanted, ...notified });
   /** What is no hold: with an unknown status word it becomes one. */
   const say = (action: string, reason: string, wanted = action): OracleVerdict =>
-    situation.run === 'unknown' ? hold('unknown_status', wanted) : { action, reason, wanted, ...told };
+    situation.run === 'unknown' ? hold('unknown_status', wanted) : { action, reason, wanted, ...notified };
 
   if (situation.run === 'paused') return say('none', 'already_paused');
   if (situation.run === 'not_running') return say('none', 'not_running');
   if (situation.rows === null) return hold('bad_payload');
   if (newest === null)
-    return undated ? hold('invalid_row') : { action: 'none', reason: 'no_data', wanted: 'none', ...told };
+    return undated ? hold('invalid_row') : { action: 'none', reason: 'no_data', wanted: 'none', ...notified };
   if (missedDays(newest, todayNumber, situation.weekdaysOnly) > policy.staleAfterDays) return hold('stale_data');
   const recent = since(history, newest, situation.emergencyEvidence);
   if (isEmergency(history, recent, policy)) return say('pause', 'emergency');
@@ -195,7 +195,7 @@ export function oracle(written: Policy, situation: Situation): OracleVerdict {
   if (!over) {
     if (!isFound || lastBounced * million <= BigInt(limitPpm) * lastSent) return say('none', 'ok');
     const asFound = { sent: Number(lastSent), bounced: Number(lastBounced), limitPpm };
-    return { ...say('none', 'insufficient_evidence'), ...(situation.run === 'unknown' ? told : asFound) };
+    return { ...say('none', 'insufficient_evidence'), ...(situation.run === 'unknown' ? notified : asFound) };
   }
   return breaches ? breach() : say('none', 'insufficient_evidence');
 }

@@ -117,9 +117,9 @@ test.each([
         else {
           budget.started(now);
           asked += 1;
-          const { admitted, limit: told, remaining } = api.knock();
+          const { admitted, limit: notified, remaining } = api.knock();
           if (!admitted) refused.push(now);
-          budget.noteLimits({ limit: told, remaining, startedAt: now }, now);
+          budget.noteLimits({ limit: notified, remaining, startedAt: now }, now);
         }
       }
     })();

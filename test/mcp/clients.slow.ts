@@ -39,11 +39,11 @@ describe('the official client, version 2', () => {
     host.run = RecipeHost.inTurn(running, running, { status: 200, body: { id: 'run-1', status: 'done', rows } });
     const client = new Client(info, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StdioClientTransport(command(host)));
-    const told: number[] = [];
-    const onprogress = ({ progress }: { progress: number }) => told.push(progress);
+    const notified: number[] = [];
+    const onprogress = ({ progress }: { progress: number }) => notified.push(progress);
     const result = await client.callTool({ name: 'at-risk', arguments: {} }, { onprogress });
     expect(result.structuredContent).toMatchObject({ rows });
-    expect(told).toEqual([1, 2, 3]);
+    expect(notified).toEqual([1, 2, 3]);
     await client.close();
   });
 });

@@ -316,12 +316,12 @@ describe('what a service answers', () => {
     host.run = RecipeHost.inTurn(running, running, run({ status: 'succeeded', rows: [] }));
     const params = { name: 'at-risk', arguments: {}, _meta: { progressToken: 'p' } };
     expect(await rpc.result('tools/call', params)).toMatchObject({ structuredContent: { status: 'succeeded' } });
-    const told = rpc.messages
+    const notified = rpc.messages
       .filter(({ method }) => method === 'notifications/progress')
       .map(({ params: said }) => said);
-    expect(told.length).toBeGreaterThanOrEqual(2);
-    expect(told[0]).toEqual({ progressToken: 'p', progress: 1, message: 'running, 7 rows so far' });
-    expect(told[1]?.['progress']).toBe(2);
+    expect(notified.length).toBeGreaterThanOrEqual(2);
+    expect(notified[0]).toEqual({ progressToken: 'p', progress: 1, message: 'running, 7 rows so far' });
+    expect(notified[1]?.['progress']).toBe(2);
   });
 
   it('that takes longer than 30 s is handed back as a run, which get_run follows to its end', async () => {

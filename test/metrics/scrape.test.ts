@@ -148,8 +148,8 @@ describe('the series limit', () => {
     const lines: string[] = [];
     const world = stillWorld();
     const log = createLog({ level: 'info', format: 'json' }, world.clock);
-    const told = (_: object, text: string) => void lines.push(text);
-    const watched = { ...world, log: Object.assign(Object.create(log), { warn: told, info: told }) };
+    const notified = (_: object, text: string) => void lines.push(text);
+    const watched = { ...world, log: Object.assign(Object.create(log), { warn: notified, info: notified }) };
     const fleet = fleetOf(30);
     const metrics = metricsOf(fleet, watched, { seriesLimit: 25 * maxSeriesOfMailbox });
     for (let scrape = 0; scrape < 2; scrape += 1) {

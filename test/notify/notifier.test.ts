@@ -147,8 +147,10 @@ test('a message that its receiver answers with 500 for ever blocks what tells of
   await rig.clock.advance(10 * minuteMs);
   rig.commit(firing(sampleAlert(1, { account: 'better' })));
   await rig.clock.advance(minuteMs);
-  const told = receiver.received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => `${data.account} ${type}`);
-  expect(new Set(told)).toEqual(new Set(['poison alerts.firing', 'good alerts.firing', 'better alerts.firing']));
+  const notified = receiver.received
+    .map(({ body }) => JSON.parse(body))
+    .map(({ type, data }) => `${data.account} ${type}`);
+  expect(new Set(notified)).toEqual(new Set(['poison alerts.firing', 'good alerts.firing', 'better alerts.firing']));
   receiver.answer = status(200);
   await rig.clock.advance(hourMs);
   const last = receiver.received.slice(-2).map(({ body }) => JSON.parse(body).type);
@@ -402,14 +404,16 @@ test('a channel that takes nothing for 15 minutes is told through the others, an
   await rig.clock.advance(14 * minuteMs);
   expect(fine.received).toHaveLength(1);
   await rig.clock.advance(3 * minuteMs);
-  const told = () => fine.received.slice(1).map(({ body }) => JSON.parse(body));
-  expect(told()).toMatchObject([{ type: 'alerts.firing', data: { rule: 'channel_failing', severity: 'critical' } }]);
-  expect(told()[0].data.alerts[0]).toMatchObject({ object: 'ops', title: 'channel ops does not accept messages' });
-  expect(told()[0].data.alerts[0].sentences).toContain('Slack answered 503.');
-  expect(JSON.stringify(told())).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
+  const notified = () => fine.received.slice(1).map(({ body }) => JSON.parse(body));
+  expect(notified()).toMatchObject([
+    { type: 'alerts.firing', data: { rule: 'channel_failing', severity: 'critical' } },
+  ]);
+  expect(notified()[0].data.alerts[0]).toMatchObject({ object: 'ops', title: 'channel ops does not accept messages' });
+  expect(notified()[0].data.alerts[0].sentences).toContain('Slack answered 503.');
+  expect(JSON.stringify(notified())).not.toMatch(/T0P-SECRET|127\.0\.0\.1/);
   broken.answer = status(200, {}, 'ok');
   await rig.clock.advance(hourMs);
-  expect(told().map(({ type }) => type)).toEqual(['alerts.firing', 'alerts.resolved']);
+  expect(notified().map(({ type }) => type)).toEqual(['alerts.firing', 'alerts.resolved']);
   expect(broken.received.every(({ body }) => !body.includes('channel_failing'))).toBe(true);
 });
 

@@ -115,12 +115,12 @@ async function processOn(store: MemoryOutbox, at: number, forMs: number, meanwhi
 }
 
 describe('when the repair is a restart', () => {
-  const told = 'alerts.firing store_failing';
+  const notified = 'alerts.firing store_failing';
   const ended = 'alerts.resolved store_failing';
   const breaks = (store: MemoryOutbox) => void Object.assign(store, { broken: full() });
   const begun = async () => {
     const store = memoryOutbox();
-    expect(await processOn(store, start, 5 * minuteMs, breaks)).toEqual([told]);
+    expect(await processOn(store, start, 5 * minuteMs, breaks)).toEqual([notified]);
     store.restart();
     return store;
   };

@@ -36,7 +36,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const told = async () => (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
+const notified = async () => (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
 
 test('a command is written before it is done, and then with its outcome, for people to read', async () => {
   const audited = auditing(rooms);
@@ -49,7 +49,7 @@ test('a command is written before it is done, and then with its outcome, for peo
   expect(await store.audit.commands(everything)).toMatchObject([
     { ...ann, ...pauseBob, at: now, end: 'done', outcome: 'Paused.\nRead back.', endedAt: now + minuteMs },
   ]);
-  const [event, ...others] = await told();
+  const [event, ...others] = await notified();
   expect(others).toEqual([]);
   expect(event).toMatchObject({
     kind: 'event',
@@ -64,13 +64,13 @@ test('a command is written before it is done, and then with its outcome, for peo
 test('nothing is told where there was nothing to do; a failure and an error are', async () => {
   const audited = auditing(rooms);
   await audited(ann, pauseBob, async () => ({ result: 'no_change', messages: ['No change needed.'] }));
-  expect(await told()).toEqual([]);
+  expect(await notified()).toEqual([]);
   await audited(ann, pauseBob, async () => ({ result: 'failed', messages: ['Refused.'] }));
   const broken = audited(ann, reload, async () => {
     throw new Error('the disk is full');
   });
   await expect(broken).rejects.toThrow('the disk is full');
-  expect((await told()).map(({ alert }) => alert.facts.title)).toEqual([
+  expect((await notified()).map(({ alert }) => alert.facts.title)).toEqual([
     'ann ran “pause bob@acme.example”, which FAILED',
     'ann ran “reload”, which FAILED',
   ]);
@@ -87,7 +87,7 @@ test('what a killed process had begun is told by the next as interrupted, once',
   await endInterrupted(rooms);
   await endInterrupted(rooms);
   expect(await store.audit.commands(everything)).toMatchObject([{ end: 'interrupted' }]);
-  expect((await told()).map(({ alert }) => alert.facts.title)).toEqual([
+  expect((await notified()).map(({ alert }) => alert.facts.title)).toEqual([
     'ann ran “pause bob@acme.example”, and the outcome is not known',
   ]);
 });

@@ -30,10 +30,10 @@ test('an earlier limit that could not be read is no way back', () => {
 });
 
 test('it is in force while the mailbox shows it, and nobody changed it since', () => {
-  const untold = { status: null, dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
+  const unsaid = { status: null, dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
   const config = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWindowStart: null, sendWindowEnd: null };
   const shows = (targetDailyLimit: number | null, changes: readonly Change[] = []) => {
-    const answer = { ...untold, mode: 'balanced', config: { ...config, targetDailyLimit } };
+    const answer = { ...unsaid, mode: 'balanced', config: { ...config, targetDailyLimit } };
     const mailbox = sampleMailbox({ changes, warmup: { at: start, answer } });
     return isInForce({ set: 20, earlier: 40, at: start }, mailbox);
   };

@@ -54,9 +54,9 @@ function switched(isOff: boolean, about: { account?: string; mailbox?: string; f
 }
 
 /** What people are told of, oldest first. */
-async function told() {
-  const untold = await store.outbox.unnotifiedTransitions(100);
-  return untold.map(({ transition: { kind, alert } }) => `${kind} ${alert.facts.title}`);
+async function notified() {
+  const unsaid = await store.outbox.unnotifiedTransitions(100);
+  return unsaid.map(({ transition: { kind, alert } }) => `${kind} ${alert.facts.title}`);
 }
 
 /** Runs the command that a message prints. */
@@ -122,7 +122,7 @@ test('a stop whose mailbox or account is gone can still be ended', async () => {
 test('it is told while it is on and when it ends, with who and why', async () => {
   await off();
   await on();
-  expect(await told()).toEqual([
+  expect(await notified()).toEqual([
     'firing writes are OFF for all accounts',
     'event ann ran “writes off for all accounts”',
     'resolved writes are on again for all accounts',
@@ -147,7 +147,7 @@ test('what has expired is over, also while nobody was there, and its alert ends'
   for (const alert of alerts) again.putAlert(alert);
   begin(again);
   await settleWrites(rooms);
-  expect((await told()).at(-1)).toBe('resolved writes are on again for account acme');
+  expect((await notified()).at(-1)).toBe('resolved writes are on again for account acme');
   expect([[...fleet.alerts()], (await store.loadPicture()).writesOff]).toEqual([[], []]);
 });
 
@@ -160,7 +160,7 @@ test('one that another version wrote without an alert is told at the start; one 
   await settleWrites(rooms);
   await clock.advance(minuteMs);
   await settleWrites(rooms);
-  expect(await told()).toEqual(['firing writes are OFF for mailbox m1@acme.example (account acme)']);
+  expect(await notified()).toEqual(['firing writes are OFF for mailbox m1@acme.example (account acme)']);
 });
 
 test('switched off again it has another end, and is told once', async () => {
@@ -169,7 +169,7 @@ test('switched off again it has another end, and is told once', async () => {
   expect(messages.at(-1)).toBe('This replaces the emergency stop that ann set: a look first.');
   await off();
   expect(fleet.writesOff(now)).toMatchObject([{ until: null }]);
-  expect((await told()).filter((one) => one.startsWith('firing'))).toHaveLength(1);
+  expect((await notified()).filter((one) => one.startsWith('firing'))).toHaveLength(1);
 });
 
 test('what was agreed to is not done when it has changed: the stop is gone, or another one', async () => {

@@ -21,7 +21,7 @@ test.each([
   expect(duty.mailbox()?.verdict).toEqual(verdict);
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('key_rejected') === undefined, 5 * minuteMs);
-  expect((await duty.told()).filter((told) => /key_|api_/.test(told))).toEqual([
+  expect((await duty.notified()).filter((notified) => /key_|api_/.test(notified))).toEqual([
     'firing key_rejected',
     'resolved key_rejected',
   ]);
@@ -37,7 +37,7 @@ test('one 401 that is gone at the next request is nothing to tell', async () => 
     return { status: 401, body: { error: 'hiccup' } };
   };
   await duty.run(10 * minuteMs);
-  expect([refusals, account(duty)?.keyRejected, await duty.told()]).toEqual([1, false, []]);
+  expect([refusals, account(duty)?.keyRejected, await duty.notified()]).toEqual([1, false, []]);
 });
 
 test('a key that may not write is told once, is tried again hourly, and ends with the first write that is let through', async () => {
@@ -50,8 +50,8 @@ test('a key that may not write is told once, is tried again hourly, and ends wit
   expect([tries > 1, tries < 5]).toEqual([true, true]);
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('key_read_only') === undefined, 2 * hourMs);
-  const told = await duty.told();
-  expect(told.filter((one) => one.includes('key_read_only'))).toEqual([
+  const notified = await duty.notified();
+  expect(notified.filter((one) => one.includes('key_read_only'))).toEqual([
     'firing key_read_only',
     'resolved key_read_only',
   ]);
@@ -78,7 +78,7 @@ test('H12: 429 in spite of our counting shrinks the budget, is told at the third
   await refuseOnce();
   expect([refusals, duty.alert('key_shared')?.status]).toEqual([3, 'firing']);
   await duty.run(2 * hourMs);
-  expect([account(duty)?.requestsPerMinute, await duty.told()]).toEqual([
+  expect([account(duty)?.requestsPerMinute, await duty.notified()]).toEqual([
     whole,
     ['firing key_shared', 'resolved key_shared'],
   ]);
@@ -134,7 +134,7 @@ test('S8: a list that goes on elsewhere is told as not whole, and nobody in it o
   ]);
   duty.between.meddle = () => 'pass';
   await duty.run(2 * minuteMs);
-  expect(await duty.told()).toEqual(['firing mailbox_list_short', 'resolved mailbox_list_short']);
+  expect(await duty.notified()).toEqual(['firing mailbox_list_short', 'resolved mailbox_list_short']);
 });
 
 test('H23: a mailbox that is missing from two lists is told as missing, and as back when it is', async () => {
@@ -159,7 +159,7 @@ test('a mailbox that stays away is no longer waited for after a week', async () 
   await duty.run(3 * hourMs);
   expect(duty.alert('mailbox_missing')?.status).toBe('firing');
   await duty.run(7 * 24 * hourMs);
-  expect(await duty.told()).toEqual(['firing mailbox_missing', 'resolved mailbox_missing']);
+  expect(await duty.notified()).toEqual(['firing mailbox_missing', 'resolved mailbox_missing']);
 });
 
 const daily = '0 12 * * *';

@@ -10,8 +10,8 @@ const limits = { replyRate: null, threadRate: null, weekdaysOnly: null, sendWind
 const later = start + hourMs;
 
 function warmup(mode: string | null, status: string | null, targetDailyLimit: number | null): WarmupAnswer {
-  const untold = { dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
-  return { mode, status, ...untold, config: { ...limits, targetDailyLimit } };
+  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null, recentBounces: [] };
+  return { mode, status, ...unsaid, config: { ...limits, targetDailyLimit } };
 }
 
 const known = (change: Partial<MailboxState> = {}) =>
@@ -58,13 +58,13 @@ test('a DNS record that stops passing or has another text is a change; an inconc
     return { domain: 'acme.example', checkedAt: null, records: { spf, dkim: fine, dmarc: fine } };
   };
   const before = known({ dns: { at: start, answer: dns({ status: 'pass', pass: true, record: 'v=spf1 a -all' }) } });
-  const told = (spf: DnsAnswer['records']['spf']) =>
+  const notified = (spf: DnsAnswer['records']['spf']) =>
     changesIn(before, { route: 'dns', observed: { at: later, answer: dns(spf) } }).map(
       ({ what, from, to }) => `${what}: ${from} to ${to}`,
     );
-  expect(told({ status: 'fail', pass: false, record: null })).toEqual([
+  expect(notified({ status: 'fail', pass: false, record: null })).toEqual([
     'spf: pass to fail',
     'spf_record: v=spf1 a -all to null',
   ]);
-  expect(told({ status: 'temperror', pass: null, record: null })).toEqual([]);
+  expect(notified({ status: 'temperror', pass: null, record: null })).toEqual([]);
 });

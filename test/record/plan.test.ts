@@ -53,11 +53,11 @@ function plan(wanted: Verdict['action'], current: Action | null, writable = true
 
 function warmup(mode: string | null, status: string | null): WarmupAnswer {
   const config = { targetDailyLimit: null, replyRate: null, threadRate: null, weekdaysOnly: null };
-  const untold = { dailyLimit: null, warmupDay: null, healthScore: null };
+  const unsaid = { dailyLimit: null, warmupDay: null, healthScore: null };
   return {
     mode,
     status,
-    ...untold,
+    ...unsaid,
     config: { ...config, sendWindowStart: null, sendWindowEnd: null },
     recentBounces: [],
   };

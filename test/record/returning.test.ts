@@ -24,7 +24,7 @@ test('S9: a mailbox back under a new id keeps its address’s history, marked, b
   await duty.restart();
   await duty.run(5 * minuteMs);
   expect(duty.mailbox()?.memory?.formerIds).toEqual([before?.id]);
-  expect((await duty.told()).filter((told) => /missing|short/.test(told))).toEqual([]);
+  expect((await duty.notified()).filter((notified) => /missing|short/.test(notified))).toEqual([]);
 });
 
 test('S9: a whole fleet under new ids is neither missing nor a short list', async () => {
@@ -32,7 +32,7 @@ test('S9: a whole fleet under new ids is neither missing nor a short list', asyn
   await duty.run(10 * minuteMs);
   duty.simulator.fleet.addIncident({ kind: 'reconnect', mailbox: '*', from: 0 });
   await duty.run(5 * minuteMs);
-  expect([duty.fleet().mailboxCount('agency'), await duty.told()]).toEqual([2, []]);
+  expect([duty.fleet().mailboxCount('agency'), await duty.notified()]).toEqual([2, []]);
 });
 
 test('S13: of two gone mailboxes with one address nobody knows whose history it is', async () => {

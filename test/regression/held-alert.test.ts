@@ -66,13 +66,13 @@ test('the accounts in another order are no reason to tell it again, and its end 
   await using stage = await startMovedDaemon({ scenario, poll, second });
   await stage.until('a hold on both accounts', () => accountsHeld(stage).length === 2, 4 * hourMs);
   await stage.run(2 * minuteMs);
-  expect(stage.told('guard_held')).toEqual(['firing']);
+  expect(stage.notified('guard_held')).toEqual(['firing']);
   await stage.reload((config) => config.accounts.reverse());
   await stage.run(20 * minuteMs);
-  expect([stage.told('guard_held'), firing(stage).length]).toEqual([['firing'], 1]);
+  expect([stage.notified('guard_held'), firing(stage).length]).toEqual([['firing'], 1]);
   await stage.release();
   await stage.run(2 * minuteMs);
-  expect([stage.told('guard_held'), firing(stage)]).toEqual([['firing', 'resolved'], []]);
+  expect([stage.notified('guard_held'), firing(stage)]).toEqual([['firing', 'resolved'], []]);
 });
 
 test.each(['agency', 'second'])(
@@ -83,7 +83,7 @@ test.each(['agency', 'second'])(
     const other = name === 'agency' ? 'second' : 'agency';
     expect([accountsHeld(stage), firing(stage).map(({ facts }) => facts.accounts)]).toEqual([[other], [[other]]]);
     await stage.run(10 * minuteMs);
-    expect(stage.told('guard_held')).toEqual([]);
+    expect(stage.notified('guard_held')).toEqual([]);
   },
 );
 
@@ -98,7 +98,7 @@ test('removing the accounts one after the other ends it, and nothing of the API 
     { force: true },
   );
   await stage.run(10 * minuteMs);
-  expect([stage.told('guard_held'), firing(stage)]).toEqual([['resolved'], []]);
+  expect([stage.notified('guard_held'), firing(stage)]).toEqual([['resolved'], []]);
   expect([...stage.fleet().breakers()].map(([api]) => api)).toEqual(['http://127.0.0.1:9']);
 });
 
@@ -116,7 +116,7 @@ test('an account that leaves the configuration while nobody is on duty is withdr
   await stage.restart(without('agency'));
   expect([accountsHeld(stage), firing(stage).length]).toEqual([['second'], 1]);
   await stage.run(10 * minuteMs);
-  expect(stage.told('guard_held')).toEqual([]);
+  expect(stage.notified('guard_held')).toEqual([]);
 });
 
 test('it is shown with its accounts and a link to what is held, and a dry run says when it would end', async () => {
@@ -156,13 +156,13 @@ describe('a store that ecf77d0 wrote with two alerts for one hold', () => {
   test('goes on with one that nobody is told of again, and that ends with the hold', async () => {
     await using stage = await startMovedDaemon(upgrade());
     await stage.run(2 * minuteMs);
-    expect([firing(stage).map(({ account, facts }) => [account, facts.accounts]), stage.told('guard_held')]).toEqual([
-      [['', ['agency', 'second']]],
-      [],
-    ]);
+    expect([
+      firing(stage).map(({ account, facts }) => [account, facts.accounts]),
+      stage.notified('guard_held'),
+    ]).toEqual([[['', ['agency', 'second']]], []]);
     await stage.release();
     await stage.run(2 * minuteMs);
-    expect([firing(stage), stage.told('guard_held')]).toEqual([[], ['resolved']]);
+    expect([firing(stage), stage.notified('guard_held')]).toEqual([[], ['resolved']]);
   });
 
   test('ends the one that fired for ever after the hold was over', async () => {
@@ -176,7 +176,7 @@ describe('a store that ecf77d0 wrote with two alerts for one hold', () => {
       }),
     );
     await stage.run(2 * minuteMs);
-    expect([firing(stage), stage.told('guard_held')]).toEqual([[], ['resolved']]);
+    expect([firing(stage), stage.notified('guard_held')]).toEqual([[], ['resolved']]);
   });
 
   test('tells what was not told yet once, and its end', async () => {
@@ -186,9 +186,9 @@ describe('a store that ecf77d0 wrote with two alerts for one hold', () => {
       }),
     );
     await stage.run(6 * minuteMs);
-    expect(stage.told('guard_held')).toEqual(['firing']);
+    expect(stage.notified('guard_held')).toEqual(['firing']);
     await stage.release();
     await stage.run(6 * minuteMs);
-    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('guard_held')).toEqual(['firing', 'resolved']);
   });
 });

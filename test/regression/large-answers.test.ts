@@ -186,8 +186,8 @@ test('a field that is no text where one is expected is a failure, never an excep
     await using client = clientOf(server.url);
     expect(await client.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'malformed' } });
     await using later = await startScripted((response) => response.writeHead(429).end(`{"retry_after": ${odd}}`));
-    await using told = clientOf(later.url);
-    expect(await told.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'throttled', status: 429 } });
+    await using notified = clientOf(later.url);
+    expect(await notified.api.warmup('a')).toMatchObject({ ok: false, failure: { kind: 'throttled', status: 429 } });
   }
 });
 

@@ -50,7 +50,7 @@ describe('what is there after a refusal is ours', () => {
     expect([duty.posts().length, duty.action()?.attempts]).toEqual([1, 1]);
     expect(duty.mailbox()?.memory?.claim).toMatchObject({ kind: 'recovery', actionId: duty.action()?.id });
     expect(duty.mailbox()?.changes).toEqual([]);
-    expect(await duty.told()).toEqual(['event guard_acted confirmed']);
+    expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
     expect([...duty.fleet().accounts()][0]).toMatchObject({ writable: true, keyRejected: false });
   });
 
@@ -87,7 +87,7 @@ describe('until the look has answered, nothing is said of it', () => {
     await duty.until(() => duty.posts().length === 1);
     const postedAt = duty.clock.now();
     await duty.run(9 * minuteMs);
-    expect([duty.action()?.state, await duty.told()]).toEqual(['open', []]);
+    expect([duty.action()?.state, await duty.notified()]).toEqual(['open', []]);
     await settled(duty);
     const after = duty.between.requests.filter(({ at }) => at >= postedAt).slice(1);
     expect((after[0]?.at ?? 0) - postedAt).toBeGreaterThanOrEqual(600 * secondMs);
@@ -104,7 +104,7 @@ describe('until the look has answered, nothing is said of it', () => {
       return looks <= 2 ? { status: 500, body: { error: 'oops' } } : 'pass';
     };
     await settled(duty);
-    expect([duty.posts().length, await duty.told()]).toEqual([1, ['event guard_acted confirmed']]);
+    expect([duty.posts().length, await duty.notified()]).toEqual([1, ['event guard_acted confirmed']]);
   });
 
   test('without any answer it is unconfirmed, not refused, and looked for before a second POST', async () => {
@@ -135,7 +135,7 @@ describe('until the look has answered, nothing is said of it', () => {
     await settled(duty);
     await duty.run(40 * minuteMs);
     expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
-    expect(new Set(await duty.told())).toEqual(new Set(['event guard_acted confirmed']));
+    expect(new Set(await duty.notified())).toEqual(new Set(['event guard_acted confirmed']));
   });
 
   test('an account that starts its loop over between the 429 and the look goes on where it was', async () => {
@@ -155,7 +155,7 @@ describe('until the look has answered, nothing is said of it', () => {
     expect(stage.mailbox(amelia).action?.state).toBe('open');
     await stage.until('the claim', () => stage.mailbox(amelia).memory?.claim?.kind === 'recovery', hourMs);
     await stage.run(hourMs);
-    expect([posts().length, stage.told('guard_acted')]).toEqual([1, ['event']]);
+    expect([posts().length, stage.notified('guard_acted')]).toEqual([1, ['event']]);
   });
 
   test('the emergency stop during the wait: the look goes on, and nothing is sent again', async () => {

@@ -75,7 +75,7 @@ test('a store error while an intent is open and a reload waits for it leaves the
   expect(asked.length).toBeGreaterThan(2);
   expect(stage.mailbox(amelia).action?.state).toBe('confirmed');
   expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
-  expect(stage.told('guard_acted')).toEqual(['event']);
+  expect(stage.notified('guard_acted')).toEqual(['event']);
 });
 
 test('a store error while mailboxes are judged by new rules is said, and the rest of the reload is done', async () => {
@@ -109,7 +109,7 @@ test('a reload that can not read the store changes nothing, is told as refused, 
   db.close();
   const at = stage.clock.now();
   await stage.run(hourMs);
-  expect(stage.told('config_reload_failed')).toEqual(['firing']);
+  expect(stage.notified('config_reload_failed')).toEqual(['firing']);
   expect(stage.simulator.requests.filter((one) => one.at > at).length).toBeGreaterThan(2);
 });
 
@@ -127,9 +127,9 @@ test('a refused reload, and its end, that the store can not take at once are tol
     await stage.run(2 * minuteMs);
   };
   await during(() => stage.reload((config) => Object.assign(config, { pol: {} })));
-  expect(stage.told('config_reload_failed')).toEqual(['firing']);
+  expect(stage.notified('config_reload_failed')).toEqual(['firing']);
   await during(() => stage.reload((config) => delete config['pol']));
   await stage.run(5 * minuteMs);
-  expect(stage.told('config_reload_failed')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('config_reload_failed')).toEqual(['firing', 'resolved']);
   db.close();
 });

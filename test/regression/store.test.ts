@@ -57,21 +57,21 @@ describe('a store that fails while the daemon runs', () => {
   };
 
   test('is noticed when ticks fail while a probe of its own row succeeds, and its end is told', async () => {
-    const { stage, path, ready, firing, run, told } = await begin();
+    const { stage, path, ready, firing, run, notified } = await begin();
     await using _ = stage;
     const other = new DatabaseSync(path);
     other.exec('ALTER TABLE observations RENAME TO lost');
     await run(6 * minuteMs);
     expect([await ready(), await firing()]).toEqual(['503 not ready: the store is failing', true]);
-    expect(told('store_failing')).toEqual(['firing']);
+    expect(notified('store_failing')).toEqual(['firing']);
     await run(20 * minuteMs);
-    expect(told('store_failing')).toEqual(['firing']);
+    expect(notified('store_failing')).toEqual(['firing']);
     // Repaired by a person; the process that starts then tells the end.
     other.exec('ALTER TABLE lost RENAME TO observations');
     other.close();
     await stage.restart();
     await run(2 * minuteMs);
-    expect([await ready(), await firing(), told('store_failing')]).toEqual([
+    expect([await ready(), await firing(), notified('store_failing')]).toEqual([
       '200 ready',
       false,
       ['firing', 'resolved'],
@@ -79,11 +79,11 @@ describe('a store that fails while the daemon runs', () => {
   });
 
   test('is noticed when its file is gone, although SQLite goes on writing to it', async () => {
-    const { stage, path, ready, run, told, receiver } = await begin();
+    const { stage, path, ready, run, notified, receiver } = await begin();
     await using _ = stage;
     renameSync(path, `${path}.away`);
     await run(2 * minuteMs);
-    expect([await ready(), told('store_failing')]).toEqual(['503 not ready: the store is failing', ['firing']]);
+    expect([await ready(), notified('store_failing')]).toEqual(['503 not ready: the store is failing', ['firing']]);
     const said = receiver
       .alerts()
       .find(({ rule }) => rule === 'store_failing')
@@ -92,31 +92,31 @@ describe('a store that fails while the daemon runs', () => {
     expect(said).toContain('back, and Warmwarden continues.');
     renameSync(`${path}.away`, path);
     await run(3 * minuteMs);
-    expect([await ready(), told('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
+    expect([await ready(), notified('store_failing')]).toEqual(['200 ready', ['firing', 'resolved']]);
   });
 
   test('is ended by a restart: the process that finds it working tells so, once', async () => {
-    const { stage, path, run, told } = await begin();
+    const { stage, path, run, notified } = await begin();
     await using _ = stage;
     const disk = { full: true };
     using _writes = failWrites(() => disk.full);
-    await stage.until('it is told', () => told('store_failing').length === 1, 10 * minuteMs);
+    await stage.until('it is told', () => notified('store_failing').length === 1, 10 * minuteMs);
     await run(secondMs);
     expect(mode(`${path}.failing`)).toBe('600');
     await stage.restart(() => Object.assign(disk, { full: false }));
     await run(2 * minuteMs);
     await stage.restart();
     await run(10 * minuteMs);
-    expect(told('store_failing')).toEqual(['firing', 'resolved']);
+    expect(notified('store_failing')).toEqual(['firing', 'resolved']);
   });
 
   test('is told at its first failed write', async () => {
-    const { stage, run, told } = await begin();
+    const { stage, run, notified } = await begin();
     await using _ = stage;
     using writes = failWrites((nth) => nth === 2);
     await stage.until('a second write', () => writes.failed === 1, 10 * minuteMs);
     await run(secondMs);
-    expect(told('store_failing')).toEqual(['firing']);
+    expect(notified('store_failing')).toEqual(['firing']);
   });
 });
 

@@ -15,9 +15,9 @@ test('its alerts end with the reason, those of the others and of Warmwarden itse
   const about = { accounts: [{ name: 'acme', baseUrl: 'http://127.0.0.1:9' }], now: start + 1 };
   for (let process = 0; process < 2; process += 1) await endForgotten(store, await store.loadPicture(), about);
   expect((await store.loadPicture()).alerts.map(({ account }) => account).sort()).toEqual(['', 'acme']);
-  const told = (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
-  expect(told).toMatchObject([{ kind: 'resolved', at: start + 1, alert: { account: 'gone' } }]);
-  expect(told[0]?.alert.facts.sentences[0]).toContain('no longer in the configuration');
+  const notified = (await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition);
+  expect(notified).toMatchObject([{ kind: 'resolved', at: start + 1, alert: { account: 'gone' } }]);
+  expect(notified[0]?.alert.facts.sentences[0]).toContain('no longer in the configuration');
   await store.close();
   rmSync(folder, { recursive: true });
 });

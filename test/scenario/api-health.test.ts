@@ -17,14 +17,14 @@ test('H21: a health check that is not ok is announced after five minutes, with i
   expect([await shown('ok'), await shown('other')]).toEqual([1, 0]);
   await trouble(stage.simulator.url, 'unwell');
   await stage.run(4 * minuteMs);
-  expect([await shown('ok'), await shown('other'), stage.told('api_unwell')]).toEqual([0, 1, []]);
+  expect([await shown('ok'), await shown('other'), stage.notified('api_unwell')]).toEqual([0, 1, []]);
   await stage.run(4 * minuteMs);
-  expect(stage.told('api_unwell')).toEqual(['firing']);
+  expect(stage.notified('api_unwell')).toEqual(['firing']);
   const [alert] = stage.receiver.alerts().filter(({ rule }) => rule === 'api_unwell');
   expect(alert).toMatchObject({ severity: 'warning', title: 'agency: the mailbox API reports "degraded"' });
   await trouble(stage.simulator.url, 'well');
   await stage.run(10 * minuteMs);
-  expect(stage.told('api_unwell')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('api_unwell')).toEqual(['firing', 'resolved']);
 });
 
 test('a clock that differs by five minutes is announced; a time that stands still is no clock', async () => {
@@ -32,7 +32,7 @@ test('a clock that differs by five minutes is announced; a time that stands stil
   await stage.run(3 * minuteMs);
   stage.simulator.faults.add({ fault: 'frozen', route: 'health' });
   await stage.run(10 * minuteMs);
-  expect(stage.told('clock_off')).toEqual([]);
+  expect(stage.notified('clock_off')).toEqual([]);
   stage.simulator.faults.clear();
   await trouble(stage.simulator.url, 'clock-off');
   await stage.run(8 * minuteMs);
@@ -41,5 +41,5 @@ test('a clock that differs by five minutes is announced; a time that stands stil
   expect(alert?.sentences[0]).toContain('5 min behind the clock of the mailbox API');
   await trouble(stage.simulator.url, 'well');
   await stage.run(10 * minuteMs);
-  expect(stage.told('clock_off')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('clock_off')).toEqual(['firing', 'resolved']);
 });

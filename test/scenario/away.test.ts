@@ -27,17 +27,17 @@ const scenario = (incidents: readonly Incident[]) => ({ name: 'away', summary: '
 it('tells once what began and once what ended while nobody was on duty', async () => {
   const incidents = [dns('early.example', 2 * hourMs, 8 * hourMs), dns('late.example', 8 * hourMs)];
   await using stage = await startMovedDaemon({ scenario: scenario(incidents), poll });
-  const told = () =>
+  const notified = () =>
     stage.receiver
       .alerts()
       .filter(({ rule, status }) => rule === 'dns_failing' && status !== 'reminder')
       .map(({ title, status }) => `${status} ${title.split(':')[0]}`);
   await stage.run(6 * hourMs);
-  expect(told()).toEqual(['firing early.example']);
+  expect(notified()).toEqual(['firing early.example']);
   await stage.awayUntil(stage.clock.now() + 4 * hourMs);
   await stage.run(2 * hourMs);
-  expect(told().sort()).toEqual(['firing early.example', 'firing late.example', 'resolved early.example']);
+  expect(notified().sort()).toEqual(['firing early.example', 'firing late.example', 'resolved early.example']);
   await stage.restart();
   await stage.run(2 * hourMs);
-  expect(told()).toHaveLength(3);
+  expect(notified()).toHaveLength(3);
 });

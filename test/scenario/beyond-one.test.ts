@@ -18,21 +18,23 @@ it('a domain over its limits is announced once, through a restart, while none of
   const calm = [1, 2, 3].map((number) => mailboxOf('calm.example', number, 'aggressive'));
   const scenario = { name: 'together', summary: 'A domain bounces.', fleet: [...acme, ...calm], incidents: [together] };
   await using stage = await startMovedDaemon({ scenario, poll });
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
-  await stage.until('the domain to be told', () => told().length > 0, 5 * hourMs);
-  expect(told()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', object: 'acme.example' }]);
-  expect(told()[0]?.sentences[0]).toMatch(
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
+  await stage.until('the domain to be told', () => notified().length > 0, 5 * hourMs);
+  expect(notified()).toMatchObject([
+    { status: 'firing', severity: 'warning', account: 'agency', object: 'acme.example' },
+  ]);
+  expect(notified()[0]?.sentences[0]).toMatch(
     /^\d+ bounces in \d+ emails of 5 mailboxes since 10 March; their limits allow [\d.]+\.$/,
   );
-  expect(told()[0]?.sentences[1]).toMatch(/^Most bounces: m\d@acme\.example \(\d of \d+\), .* and /);
-  expect(told()[0]?.sentences.join(' ')).toContain('None of these counts is older than 15 min.');
+  expect(notified()[0]?.sentences[1]).toMatch(/^Most bounces: m\d@acme\.example \(\d of \d+\), .* and /);
+  expect(notified()[0]?.sentences.join(' ')).toContain('None of these counts is older than 15 min.');
 
   await stage.restart();
   await stage.run(hourMs);
-  expect(stage.told('domain_over_limit')).toEqual(['firing']);
-  await stage.until('its end', () => told().length > 1, 12 * hourMs);
-  expect(stage.told('domain_over_limit')).toEqual(['firing', 'resolved']);
-  for (const rule of ['guard_acted', 'bounce_burst', 'account_shift']) expect(stage.told(rule)).toEqual([]);
+  expect(stage.notified('domain_over_limit')).toEqual(['firing']);
+  await stage.until('its end', () => notified().length > 1, 12 * hourMs);
+  expect(stage.notified('domain_over_limit')).toEqual(['firing', 'resolved']);
+  for (const rule of ['guard_acted', 'bounce_burst', 'account_shift']) expect(stage.notified(rule)).toEqual([]);
   expect(stage.posts).toEqual([]);
 });
 
@@ -45,15 +47,15 @@ it('the alert about a domain ends with its mailboxes', async () => {
     incidents: [together],
   };
   await using stage = await startMovedDaemon({ scenario, poll });
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
-  await stage.until('the domain to be told', () => told().length > 0, 5 * hourMs);
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'domain_over_limit');
+  await stage.until('the domain to be told', () => notified().length > 0, 5 * hourMs);
   const exclude = (config: { accounts: Record<string, unknown>[] }) => {
     for (const account of config.accounts) account['mailboxes'] = { exclude: ['*@acme.example'] };
   };
   await stage.reload(exclude, { force: true });
-  await stage.until('its end', () => told().length > 1, 2 * hourMs);
-  expect(stage.told('domain_over_limit')).toEqual(['firing', 'resolved']);
-  expect(told()[1]?.sentences[0]).toBe('No guarded mailbox of the domain is in warm-up any more.');
+  await stage.until('its end', () => notified().length > 1, 2 * hourMs);
+  expect(stage.notified('domain_over_limit')).toEqual(['firing', 'resolved']);
+  expect(notified()[1]?.sentences[0]).toBe('No guarded mailbox of the domain is in warm-up any more.');
 });
 
 it('a bounce rate that doubles on five domains is announced for the account, and ends when the rate is as before', async () => {
@@ -64,17 +66,17 @@ it('a bounce rate that doubles on five domains is announced for the account, and
   const scenario = { name: 'everywhere', summary: 'All bounce.', fleet, incidents: [everywhere] };
   const seldom = { ...poll, stats: '5 */2 * * *', warmup: '35 */12 * * *' };
   await using stage = await startMovedDaemon({ scenario, poll: seldom });
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'account_shift');
-  await stage.until('the shift to be told', () => told().length > 0, 8 * hourMs);
-  expect(told()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', mailbox: null }]);
-  expect(told()[0]?.sentences.slice(0, 3)).toEqual([
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'account_shift');
+  await stage.until('the shift to be told', () => notified().length > 0, 8 * hourMs);
+  expect(notified()).toMatchObject([{ status: 'firing', severity: 'warning', account: 'agency', mailbox: null }]);
+  expect(notified()[0]?.sentences.slice(0, 3)).toEqual([
     expect.stringMatching(/^\d+ bounces in [\d,]+ emails from 9 to 10 March: [\d.]+ %\.$/),
     expect.stringMatching(/^\w+ bounces in [\d,]+ emails in the 28 days before: [\d.]+ %\.$/),
     expect.stringMatching(/^The bounces are on 5 domains: check the data or the provider\.$/),
   ]);
   await stage.restart();
-  await stage.until('its end', () => told().at(-1)?.status === 'resolved', 4 * dayMs);
+  await stage.until('its end', () => notified().at(-1)?.status === 'resolved', 4 * dayMs);
   // It lasts longer than the interval of reminders.
-  expect(stage.told('account_shift').filter((status) => status !== 'reminder')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('account_shift').filter((status) => status !== 'reminder')).toEqual(['firing', 'resolved']);
   expect(stage.posts).toEqual([]);
 });

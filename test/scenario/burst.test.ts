@@ -12,8 +12,8 @@ const scenario = { name: 'burst', summary: 'A burst.', fleet: [fast], incidents:
 
 it('a burst is announced as a warning while the window is within its limit; with burst: act it is acted on', async () => {
   await using stage = await startMovedDaemon({ scenario, poll });
-  await stage.until('the burst to be told', () => stage.told('bounce_burst').length > 0, 9 * hourMs);
-  expect(stage.told('bounce_burst')).toEqual(['firing']);
+  await stage.until('the burst to be told', () => stage.notified('bounce_burst').length > 0, 9 * hourMs);
+  expect(stage.notified('bounce_burst')).toEqual(['firing']);
   expect(stage.mailbox(fast.email).verdict?.answer).toMatchObject({ action: 'none', reason: 'ok' });
   expect(stage.posts).toEqual([]);
   await stage.reload((config) => {
@@ -21,6 +21,6 @@ it('a burst is announced as a warning while the window is within its limit; with
   });
   await stage.until('the action', () => stage.mailbox(fast.email).memory?.claim?.kind === 'recovery', hourMs);
   expect(stage.posts).toMatchObject([{ email: fast.email, change: 'recovery' }]);
-  await stage.until('its end', () => stage.told('bounce_burst').length > 1, hourMs);
-  expect(stage.told('bounce_burst')).toEqual(['firing', 'resolved']);
+  await stage.until('its end', () => stage.notified('bounce_burst').length > 1, hourMs);
+  expect(stage.notified('bounce_burst')).toEqual(['firing', 'resolved']);
 });

@@ -18,7 +18,7 @@ const hourly = {
 };
 const rare = { ...hourly, mailboxes: '*/10 * * * *', stats: '*/30 * * * *', warmup: '*/30 * * * *' };
 /** Without the reminders of what lasts. */
-const steps = (stage: MovedDaemon, rule: string) => stage.told(rule).filter((status) => status !== 'reminder');
+const steps = (stage: MovedDaemon, rule: string) => stage.notified(rule).filter((status) => status !== 'reminder');
 
 test('a DNS break is told once a domain and resolved; listings once an address; nothing is written', async () => {
   const incidents = [...scenarios['dns-break'].incidents, ...scenarios.listings.incidents];
@@ -38,10 +38,10 @@ test('disconnections are told mailbox by mailbox and end with the login', async 
     poll: { ...hourly, mailboxes: '*/15 * * * *' },
   });
   await stage.run(26 * hourMs);
-  const told = steps(stage, 'mailbox_disconnected');
+  const notified = steps(stage, 'mailbox_disconnected');
   expect([
-    told.filter((status) => status === 'firing').length,
-    told.filter((status) => status === 'resolved').length,
+    notified.filter((status) => status === 'firing').length,
+    notified.filter((status) => status === 'resolved').length,
   ]).toEqual([7, 7]);
   expect(stage.posts).toEqual([]);
 });

@@ -31,7 +31,7 @@ function of(scenario: Scenario, emails: readonly string[], faults: readonly Faul
 const storm = (...faults: FaultRule[]) => of(scenarios['bounce-storm'], [amelia], faults);
 const writes = { route: 'warmup', method: 'POST' } as const;
 /** Without the reminders of what lasts. */
-const steps = (stage: MovedDaemon, rule: string) => stage.told(rule).filter((status) => status !== 'reminder');
+const steps = (stage: MovedDaemon, rule: string) => stage.notified(rule).filter((status) => status !== 'reminder');
 const states = (stage: MovedDaemon) =>
   stage
     .fleet()
@@ -53,7 +53,7 @@ test.each([
     ['confirmed'],
   ]);
   expect(stage.simulator.fleet.find(amelia)?.config.mode).toBe('recovery');
-  expect([stage.told('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([['event'], []]);
+  expect([stage.notified('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([['event'], []]);
   expect(stage.mailbox(amelia).memory?.claim?.kind).toBe('recovery');
 });
 
@@ -66,7 +66,7 @@ test('H6: success that is said and not done is unconfirmed, told, and tried as o
     .slice(1)
     .map(({ at }, index) => Math.round((at - (posts()[index]?.at ?? 0)) / minuteMs));
   expect(gaps).toEqual([1, 5, 15, 60]);
-  expect([states(stage), stage.told('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([
+  expect([states(stage), stage.notified('guard_acted'), steps(stage, 'guard_action_failed')]).toEqual([
     ['unconfirmed'],
     ['event'],
     ['firing'],

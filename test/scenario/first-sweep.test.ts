@@ -68,11 +68,11 @@ it('a bounce wave over mailboxes that were judged already: recoveries and the ho
     file: { guard: { breaker: { share: '3%' } } },
   });
   await stage.until('a hold', () => stage.breaker().openSince !== null, 40 * minuteMs);
-  const { posts, told, fleet } = stage;
+  const { posts, notified, fleet } = stage;
   await stage.run(2 * minuteMs);
   expect(fleet().sweep('agency')?.part).toBe('judging');
-  expect([told('guard_held'), told('health_score_drop')]).toEqual([['firing'], []]);
-  expect(told('guard_acted')).toHaveLength(posts.length);
+  expect([notified('guard_held'), notified('health_score_drop')]).toEqual([['firing'], []]);
+  expect(notified('guard_acted')).toHaveLength(posts.length);
   expect(posts.length).toBeGreaterThan(0);
 });
 
@@ -126,5 +126,5 @@ it('one mailbox that never answers does not hold up the end of the sweep, nor wh
   await stage.until('the sweep goes on', () => stage.fleet().sweep('agency') !== undefined, minuteMs);
   await stage.until('it is over', () => stage.fleet().sweep('agency') === undefined, 10 * minuteMs);
   await stage.run(minuteMs);
-  expect(stage.told('guard_acted')).toEqual(['event']);
+  expect(stage.notified('guard_acted')).toEqual(['event']);
 });

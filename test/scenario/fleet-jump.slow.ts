@@ -27,7 +27,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     const held = stage.breaker().entries.filter((entry) => entry.held);
     expect(held).toHaveLength(60 - stage.posts.length);
     expect(new Set(held.map(({ account }) => account))).toEqual(new Set(['agency', 'second']));
-    expect(stage.told('guard_held')).toEqual(['firing']);
+    expect(stage.notified('guard_held')).toEqual(['firing']);
   });
 
   it('jumps in one domain: that is a cause of its own, and all 20 are acted upon', async () => {
@@ -37,7 +37,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(stage.posts.every(({ email, change }) => email.endsWith(`@${domains[0]}`) && change === 'recovery')).toBe(
       true,
     );
-    expect(stage.told('guard_held')).toEqual([]);
+    expect(stage.notified('guard_held')).toEqual([]);
     expect(stage.breaker().openSince).toBeNull();
     // The cause beside the number names the others of the domain.
     const causes = stage.mailbox(stage.posts.at(-1)?.email ?? '').action?.causes.join(' ');
@@ -92,11 +92,11 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
       expect(stage.mailbox(email).memory).toMatchObject({ claim: null, interventions: [] });
     }
     expect(stage.breaker()).toMatchObject({ atFirstSight: true });
-    expect(stage.told('guard_held')).toEqual(['firing', 'reminder']);
+    expect(stage.notified('guard_held')).toEqual(['firing', 'reminder']);
     expect((await stage.release()).result).toBe('done');
     await stage.run(5 * minuteMs);
     expect(stage.posts.map(({ email }) => email).sort()).toEqual(emails(over).sort());
-    expect(stage.told('guard_held')).toEqual(['firing', 'reminder', 'resolved']);
+    expect(stage.notified('guard_held')).toEqual(['firing', 'reminder', 'resolved']);
   });
 
   it('holds nothing any more when the held mailbox leaves the account', async () => {
@@ -109,7 +109,7 @@ describe.concurrent('a daemon that begins on a fleet in trouble', () => {
     stage.simulator.fleet.remove(held?.email ?? '');
     await stage.run(30 * minuteMs);
     expect(stage.breaker()).toMatchObject({ openSince: null });
-    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('guard_held')).toEqual(['firing', 'resolved']);
     expect(stage.posts).toHaveLength(5);
   });
 });

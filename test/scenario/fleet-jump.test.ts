@@ -27,8 +27,8 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(first).toBeGreaterThan(0);
     expect(first).toBeLessThan(6);
     expect(held()).toBe(60 - first);
-    expect(stage.told('guard_held')).toEqual(['firing']);
-    expect(stage.told('bounce_over_limit')).toEqual([]);
+    expect(stage.notified('guard_held')).toEqual(['firing']);
+    expect(stage.notified('bounce_over_limit')).toEqual([]);
     const reasons = new Set([...stage.fleet().mailboxes()].map(({ verdict }) => verdict?.answer.reason));
     expect([...reasons].sort()).toEqual(['circuit_breaker', 'ok']);
 
@@ -54,7 +54,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     const average = (emails: readonly string[]) =>
       emails.reduce((sum, email) => sum + weightOf(email), 0) / emails.length;
     expect(average(second.map(({ email }) => email))).toBeGreaterThan(average(waiting));
-    expect(stage.told('guard_held')).toEqual(['firing']);
+    expect(stage.notified('guard_held')).toEqual(['firing']);
 
     const left = held();
     const effect = await stage.command('breaker-release', { dry_run: true });
@@ -72,7 +72,7 @@ describe.concurrent('a fleet of 60 in three domains', () => {
     expect(new Set(stage.posts.map(({ email }) => email)).size).toBe(60);
     await stage.run(hourMs);
     expect(stage.posts).toHaveLength(60);
-    expect(stage.told('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('guard_held')).toEqual(['firing', 'resolved']);
     expect(stage.breaker()).toMatchObject({ openSince: null });
   });
 });

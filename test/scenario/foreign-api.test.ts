@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ForeignApi, type ForeignMailbox } from '../support/foreign-api.ts';
 import { type Running, runDaemon, Workplace } from '../support/process.ts';
-import { Receiver, type ToldAlert } from '../support/receiver.ts';
+import { type ReceivedAlert, Receiver } from '../support/receiver.ts';
 import { scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 
@@ -23,7 +23,7 @@ let cached: ForeignMailbox;
 let old: ForeignMailbox;
 let changed: ForeignMailbox;
 
-const told = (mailbox: ForeignMailbox, rule: string): readonly ToldAlert[] =>
+const notified = (mailbox: ForeignMailbox, rule: string): readonly ReceivedAlert[] =>
   receiver.alerts().filter((alert) => alert.rule === rule && alert.title.includes(mailbox.email.split('@')[1] ?? ''));
 
 /** Resolves when the mailbox was asked for that path so many times more. */
@@ -74,7 +74,7 @@ afterAll(async () => {
 });
 
 it('is never silent over the limit: too few bounces to act on are announced as info, and shown', async () => {
-  const alert = await until('the announcement', () => told(few, 'bounce_over_limit')[0]);
+  const alert = await until('the announcement', () => notified(few, 'bounce_over_limit')[0]);
   expect(alert).toMatchObject({ severity: 'info', mailbox: few.email });
   expect(alert.sentences[0]).toMatch(/^1 bounce in 85 emails .*1\.18 %, over the slow limit of 0\.5 %/);
   const metrics = await scrape(await daemon.onDuty());
@@ -83,7 +83,7 @@ it('is never silent over the limit: too few bounces to act on are announced as i
 });
 
 it('announces a breach found in recovery mode at once, and pauses with the next bounce', async () => {
-  const alert = await until('the finding', () => told(found, 'bounce_over_limit')[0]);
+  const alert = await until('the finding', () => notified(found, 'bounce_over_limit')[0]);
   expect(alert).toMatchObject({ severity: 'warning', mailbox: found.email });
   await rounds(found, '/v1/stats', 3);
   expect(api.requests.filter((request) => request.startsWith('post'))).toEqual([]);
@@ -92,7 +92,7 @@ it('announces a breach found in recovery mode at once, and pauses with the next 
   await until('the pause', () => api.requests.some((request) => request.startsWith('post /v1/warmup')));
   found.status = 'paused';
   api.publish();
-  const acted = await until('its announcement', () => told(found, 'guard_acted')[0]);
+  const acted = await until('its announcement', () => notified(found, 'guard_acted')[0]);
   expect(acted.numbers).toMatchObject({ action: 'pause', outcome: 'confirmed', mode_before: 'recovery' });
   await rounds(found, '/v1/stats', 3);
   expect(api.requests.filter((request) => request.startsWith('post'))).toEqual(['post /v1/warmup']);
@@ -105,10 +105,10 @@ it('sees one measurement once, asks for a fresh one once, and announces what two
   cached.dns = { spf: 'fail', checkedAt: ago(60_000) };
   api.publish();
   await rounds(cached, '/v1/dns', 4);
-  expect([told(cached, 'dns_failing'), fresh().length]).toEqual([[], 1]);
+  expect([notified(cached, 'dns_failing'), fresh().length]).toEqual([[], 1]);
   cached.dns = { spf: 'fail', checkedAt: ago(1_000) };
   api.publish();
-  const alert = await until('the failure', () => told(cached, 'dns_failing')[0]);
+  const alert = await until('the failure', () => notified(cached, 'dns_failing')[0]);
   expect(alert.numbers).toMatchObject({ checked_at: cached.dns.checkedAt, spf_status: 'fail' });
   const metrics = await scrape(await daemon.onDuty());
   const labels = { mailbox: cached.email, route: 'dns' };
@@ -117,23 +117,23 @@ it('sees one measurement once, asks for a fresh one once, and announces what two
 });
 
 it('announces a measurement that is old although a fresh one was asked for', async () => {
-  const alert = await until('the old check', () => told(old, 'measurement_stale')[0]);
+  const alert = await until('the old check', () => notified(old, 'measurement_stale')[0]);
   expect(alert).toMatchObject({ severity: 'warning', title: `${old.email}: the DNS check is out of date` });
   expect(api.asked(old, '/v1/dns').filter((request) => request.includes('refresh=true'))).toHaveLength(1);
   old.dns = { spf: 'pass', checkedAt: ago(0) };
   api.publish();
-  await until('its end', () => told(old, 'measurement_stale').some(({ status }) => status === 'resolved'));
+  await until('its end', () => notified(old, 'measurement_stale').some(({ status }) => status === 'resolved'));
 });
 
 it('announces what others raise and pause, and writes nothing', async () => {
   await rounds(changed, '/v1/warmup', 2);
   Object.assign(changed, { mode: 'aggressive', targetDailyLimit: 60 });
   api.publish();
-  const raised = await until('what was raised', () => told(changed, 'changed_by_others')[0]);
+  const raised = await until('what was raised', () => notified(changed, 'changed_by_others')[0]);
   expect([raised.severity, raised.numbers['changed']]).toEqual(['info', 'mode_raised,limit_raised']);
   changed.status = 'paused';
   api.publish();
-  const paused = await until('the pause', () => told(changed, 'changed_by_others')[1]);
+  const paused = await until('the pause', () => notified(changed, 'changed_by_others')[1]);
   expect(paused.title).toBe(`${changed.email}: warm-up paused by others`);
   expect(api.requests.filter((request) => request.startsWith('post')).length).toBeLessThanOrEqual(1);
 });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
-import type { Told } from '../support/receiver.ts';
+import type { ReceivedMessage } from '../support/receiver.ts';
 import { type MovedDaemon, startMovedDaemon } from './moved-daemon.ts';
 import { poll, settled } from './three-domains.ts';
 
@@ -27,8 +27,8 @@ interface Message {
   };
 }
 
-const bodyOf = ({ text }: Told): Message => JSON.parse(text);
-const messages = (stage: MovedDaemon) => stage.receiver.told.filter(({ to }) => to === 'hook').map(bodyOf);
+const bodyOf = ({ text }: ReceivedMessage): Message => JSON.parse(text);
+const messages = (stage: MovedDaemon) => stage.receiver.notified.filter(({ to }) => to === 'hook').map(bodyOf);
 
 it('on a fleet where a tenth is over the limit: nobody in recovery is paused, the hold is told at once, and one message says what was found', async () => {
   const fleet = [...over, ...recovering, ...calm];

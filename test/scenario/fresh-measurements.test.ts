@@ -31,9 +31,9 @@ test('T5: a record that stops passing is measured again before it is announced, 
   const fresh = () => asked().filter((one) => one.fresh);
   await stage.run(100 * minuteMs);
   expect([asked().length > 3, fresh()]).toEqual([true, []]);
-  await stage.until('the failure to be told', () => stage.told('dns_failing').length === 1, 3 * hourMs);
+  await stage.until('the failure to be told', () => stage.notified('dns_failing').length === 1, 3 * hourMs);
   expect(fresh()).toHaveLength(1);
-  await stage.until('the end to be told', () => stage.told('dns_failing').length === 2, 9 * hourMs);
+  await stage.until('the end to be told', () => stage.notified('dns_failing').length === 2, 9 * hourMs);
   const moments = fresh().map(({ at }) => at);
   const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
   expect([moments.length > 3, Math.min(...gaps) >= hourMs]).toEqual([true, true]);
@@ -72,13 +72,13 @@ test('T5: one measurement that the API shows again and again is seen once, and a
   // The look after a minute and the one after an hour asked for a fresh one; none looks in vain between them.
   expect(askedOf(stage, '/v1/dns').fresh).toHaveLength(2);
   expect(askedOf(stage, '/v1/dns').all).toBeLessThan(12);
-  expect([stage.told('dns_failing'), [...stage.fleet().alerts()].map(({ rule, seen }) => [rule, seen])]).toEqual([
+  expect([stage.notified('dns_failing'), [...stage.fleet().alerts()].map(({ rule, seen }) => [rule, seen])]).toEqual([
     [],
     [['dns_failing', 1]],
   ]);
   stage.simulator.faults.clear();
   stage.simulator.faults.add(again(new Date(stage.clock.now()).toISOString()));
-  await stage.until('the second measurement to be announced', () => stage.told('dns_failing').length > 0, hourMs);
+  await stage.until('the second measurement to be announced', () => stage.notified('dns_failing').length > 0, hourMs);
 });
 
 test('T5: a measurement that stays old although a fresh one was asked for is announced, until a fresh one comes', async () => {
@@ -88,13 +88,13 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   const old = (ms: number) => ({ fault: { do: 'edit', edit: { shift: { checked_at: -ms } } }, route: 'dns' }) as const;
   stage.simulator.faults.add(old(hourMs));
   await stage.run(hourMs);
-  expect(stage.told('measurement_stale')).toEqual([]);
+  expect(stage.notified('measurement_stale')).toEqual([]);
   stage.simulator.faults.clear();
   stage.simulator.faults.add(old(30 * hourMs));
-  await stage.until('the old check to be announced', () => stage.told('measurement_stale').length > 0, hourMs);
-  const [told] = stage.receiver.alerts().filter(({ rule }) => rule === 'measurement_stale');
-  expect(told).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
-  expect(told?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
+  await stage.until('the old check to be announced', () => stage.notified('measurement_stale').length > 0, hourMs);
+  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'measurement_stale');
+  expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
+  expect(notified?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
   await stage.run(2 * hourMs);
   const moments = askedOf(stage, '/v1/dns').fresh.map(({ at }) => at);
   const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
@@ -103,8 +103,8 @@ test('T5: a measurement that stays old although a fresh one was asked for is ann
   const checkedAt = metrics.value('measurement_timestamp_seconds', { mailbox: oliver, route: 'dns' }) ?? 0;
   expect(stage.clock.now() / 1_000 - checkedAt).toBeGreaterThan(30 * 3_600);
   stage.simulator.faults.clear();
-  await stage.until('its end', () => stage.told('measurement_stale').length > 1, hourMs);
-  expect(stage.told('measurement_stale')).toEqual(['firing', 'resolved']);
+  await stage.until('its end', () => stage.notified('measurement_stale').length > 1, hourMs);
+  expect(stage.notified('measurement_stale')).toEqual(['firing', 'resolved']);
 });
 
 test('a blacklist check that can not be read four times in a row is announced, once for the mailbox', async () => {
@@ -113,11 +113,11 @@ test('a blacklist check that can not be read four times in a row is announced, o
   await stage.run(10 * minuteMs);
   stage.simulator.faults.add({ fault: 'page-with-200', route: 'blacklist' });
   await stage.run(3 * hourMs);
-  expect(stage.told('measurement_stale')).toEqual([]);
+  expect(stage.notified('measurement_stale')).toEqual([]);
   await stage.run(2 * hourMs);
-  expect(stage.told('measurement_stale')).toEqual(['firing']);
+  expect(stage.notified('measurement_stale')).toEqual(['firing']);
   stage.simulator.faults.clear();
-  await stage.until('its end', () => stage.told('measurement_stale').length > 1, 2 * hourMs);
+  await stage.until('its end', () => stage.notified('measurement_stale').length > 1, 2 * hourMs);
 });
 
 test('the recipe refresh-dns asks for fresh measurements of what fails', async () => {
@@ -129,7 +129,7 @@ test('the recipe refresh-dns asks for fresh measurements of what fails', async (
     poll: { ...poll, dns: '0 */6 * * *' },
     file: { recipes: { api_keys: keys } },
   });
-  await stage.until('the failure to be told', () => stage.told('dns_failing').length === 1, 5 * hourMs);
+  await stage.until('the failure to be told', () => stage.notified('dns_failing').length === 1, 5 * hourMs);
   await stage.run(hourMs);
   const before = askedOf(stage, '/v1').fresh.length;
   const run = await fetch(`${stage.url()}/v1/recipes/refresh-dns/runs`, {

@@ -31,8 +31,8 @@ test('a week of a healthy fleet brings no message, and hardly a request more', a
       since = stage.clock.now();
     }
   }
-  const told = stage.receiver.alerts().filter(({ rule, severity }) => severity !== 'info' || !info.includes(rule));
-  expect(told.map(({ rule, title }) => [rule, title])).toEqual([]);
+  const notified = stage.receiver.alerts().filter(({ rule, severity }) => severity !== 'info' || !info.includes(rule));
+  expect(notified.map(({ rule, title }) => [rule, title])).toEqual([]);
   expect([...stage.fleet().alerts()].filter(({ rule }) => !info.includes(rule)).map(({ rule }) => rule)).toEqual([]);
   expect([fresh, stage.posts]).toEqual([0, []]);
 });

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { type Asked, type OtherMailbox, week } from '../support/other-api.ts';
-import type { Told } from '../support/receiver.ts';
+import type { ReceivedMessage } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 /** The outside moments at which the process is killed; `clock` is any moment at all. */
@@ -25,7 +25,7 @@ const boxes = slow ? 8 : 3;
 interface Round {
   readonly random: () => number;
   /** The channel whose message is lost when the process is killed while it sends. */
-  readonly loses: Told['to'];
+  readonly loses: ReceivedMessage['to'];
 }
 
 /** mulberry32: a small generator whose numbers follow from the seed. */
@@ -78,14 +78,14 @@ async function killAt(stage: Stage, moment: Moment, mailbox: OtherMailbox, round
   receiver.answer = () => 200;
 }
 
-function tells(message: Told, mailbox: OtherMailbox): boolean {
+function tells(message: ReceivedMessage, mailbox: OtherMailbox): boolean {
   return message.status === 200 && message.text.includes(mailbox.email) && message.text.includes('guard_acted');
 }
 
 /** Each webhook message that tells of the mailbox: ids by what is told. The same thing must bear the same id. */
 function idsByAlert(stage: Stage): Map<string, Set<string>> {
   const ids = new Map<string, Set<string>>();
-  for (const message of stage.receiver.told.filter(({ to }) => to === 'hook')) {
+  for (const message of stage.receiver.notified.filter(({ to }) => to === 'hook')) {
     for (const alert of stage.receiver.verified(message)) {
       const key = `${alert.rule} ${alert.mailbox} ${alert.status} ${alert.numbers['outcome']}`;
       const known = ids.get(key) ?? new Set<string>();
@@ -111,12 +111,12 @@ async function playRound(seed: number, requestsPerMinute: number): Promise<void>
     await killAt(stage, drawn[index] ?? 'clock', mailbox, { random, loses });
     stage.start();
   }
-  const slackTold = (mailbox: OtherMailbox) =>
-    stage.receiver.told.some((one) => one.to === 'slack' && tells(one, mailbox));
-  const hookTold = (mailbox: OtherMailbox) =>
-    stage.receiver.told.some((one) => one.to === 'hook' && tells(one, mailbox));
+  const sentToSlack = (mailbox: OtherMailbox) =>
+    stage.receiver.notified.some((one) => one.to === 'slack' && tells(one, mailbox));
+  const sentToHook = (mailbox: OtherMailbox) =>
+    stage.receiver.notified.some((one) => one.to === 'hook' && tells(one, mailbox));
   const done = (mailbox: OtherMailbox) =>
-    stage.api.posts(mailbox).length > 0 && slackTold(mailbox) && hookTold(mailbox);
+    stage.api.posts(mailbox).length > 0 && sentToSlack(mailbox) && sentToHook(mailbox);
   await until('every mailbox to be acted upon and told', () => fleet.every(done), settledWithinMs);
   // A second POST would come with one of the next readings.
   const reads = fleet.map((mailbox) => stage.api.reads('/v1/stats', mailbox).length);

@@ -38,7 +38,7 @@ test('a limit is shown first, sent once, read back, not taken for a change by ot
   expect((await set(10)).result).toBe('done');
   await stage.run(2 * hourMs);
   expect(stage.mailbox(oliver)).toMatchObject({ memory: { evidence, claim: null, interventions: [] }, changes: [] });
-  expect([stage.told('changed_by_others'), target(stage, oliver)]).toEqual([[], 10]);
+  expect([stage.notified('changed_by_others'), target(stage, oliver)]).toEqual([[], 10]);
   const page = await (await fetch(`${stage.url()}/`)).text();
   expect(page).toContain('Target daily limit set to 10 emails');
 

@@ -173,7 +173,7 @@ describe('120 days', () => {
 
   it('tell of a recovery that lasts 45 days because too little is sent, and remind of it', () => {
     expect(changes('barely-sending')).toEqual(['recovery']);
-    const [first, ...others] = stage.told('restore_overdue');
+    const [first, ...others] = stage.notified('restore_overdue');
     expect([first, ...new Set(others)]).toEqual(['firing', 'reminder']);
     const restore = stage.mailbox(address('barely-sending')).verdict?.answer.restore;
     expect(restore?.cleanDays).toBeGreaterThan(45);
@@ -184,6 +184,6 @@ describe('120 days', () => {
     const protecting = stage.posts.filter(({ change }) => change === 'recovery' || change === 'pause');
     const acted = stage.receiver.alerts().filter(({ rule }) => rule === 'guard_acted');
     expect(acted.map(({ mailbox }) => mailbox).sort()).toEqual(protecting.map(({ email }) => email).sort());
-    for (const rule of ['guard_held', 'contested', 'guard_action_failed']) expect(stage.told(rule)).toEqual([]);
+    for (const rule of ['guard_held', 'contested', 'guard_action_failed']) expect(stage.notified(rule)).toEqual([]);
   });
 });

@@ -107,8 +107,8 @@ describe('an assistant', () => {
     await rpc.initialize();
     const cancels = async () => {
       const params = { name: 'endless', arguments: {}, _meta: { progressToken: rpc.messages.length } };
-      const progressed = ({ method, params: told }: (typeof rpc.messages)[number]) =>
-        method === 'notifications/progress' && told?.['progressToken'] === params._meta.progressToken;
+      const progressed = ({ method, params: notified }: (typeof rpc.messages)[number]) =>
+        method === 'notifications/progress' && notified?.['progressToken'] === params._meta.progressToken;
       const id = rpc.ask('tools/call', params);
       await until('progress', () => rpc.messages.some(progressed));
       rpc.notify('notifications/cancelled', { requestId: id });

@@ -11,7 +11,7 @@ import { demoKey } from '../../src/simulator/keys.ts';
 import { scenarioStart } from '../../src/simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
-import { Receiver, type ToldAlert } from '../support/receiver.ts';
+import { type ReceivedAlert, Receiver } from '../support/receiver.ts';
 
 const breaching = 'amelia.ward@northbeam.example';
 const emergency = 'jonas.keller@brightpath.example';
@@ -67,7 +67,7 @@ async function end({ clock, simulator, receiver, daemon, folder }: Month): Promi
 
 describe('a month at an agency', () => {
   let month: Month;
-  const alerts = (): readonly ToldAlert[] => month.receiver.alerts();
+  const alerts = (): readonly ReceivedAlert[] => month.receiver.alerts();
   const requests: LoggedRequest[] = [];
 
   beforeAll(async () => {

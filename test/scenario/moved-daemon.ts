@@ -220,7 +220,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     /** Reloads the file as it is. */
     ask,
     /** What was told of a rule, in order: firing, resolved or event. */
-    told: (rule: string) =>
+    notified: (rule: string) =>
       receiver
         .alerts()
         .filter((alert) => alert.rule === rule)

@@ -94,9 +94,9 @@ async function expectAllWell(stage: MovedDaemon): Promise<void> {
     [jonas, 'pause'],
   ]);
   // A message whose success could not be recorded is sent again, under its id: receivers take it once.
-  const byId = new Map(stage.receiver.told.map((message) => [message.headers['webhook-id'], message]));
-  const told = [...byId.values()].flatMap((message) => stage.receiver.verified(message));
-  const acted = told.filter(({ rule }) => rule === 'guard_acted');
+  const byId = new Map(stage.receiver.notified.map((message) => [message.headers['webhook-id'], message]));
+  const notified = [...byId.values()].flatMap((message) => stage.receiver.verified(message));
+  const acted = notified.filter(({ rule }) => rule === 'guard_acted');
   expect(acted.map(({ mailbox, numbers }) => [mailbox, numbers['outcome']])).toEqual([
     [amelia, 'confirmed'],
     [jonas, 'confirmed'],

@@ -37,7 +37,7 @@ describe('an operator command on a mailbox', () => {
     expect(made(stage)).toEqual([`${oliver} pause`, `${oliver} resume`, `${oliver} slow`]);
     expect(stage.mailbox(oliver)).toMatchObject({ memory: { run: 'running', mode: 'slow', claim: null } });
     // What a person asked for is no act of the guard.
-    expect(stage.told('guard_acted')).toEqual([]);
+    expect(stage.notified('guard_acted')).toEqual([]);
   });
 
   it('asked for its effect first, changes nothing', async () => {

@@ -33,8 +33,8 @@ describe('on the command line', () => {
     const off = await command(stage, 'writes', 'off', '--for', '1h', '--reason', 'a look first', '--yes');
     expect(off).toEqual({ code: 0, said: expect.stringMatching(/^Writes are off for all accounts until /) });
     mailbox.days = week(40, 4);
-    const told = () => stage.receiver.alerts().map(({ rule }) => rule);
-    await until('the breach to be told', () => told().includes('bounce_over_limit'));
+    const notified = () => stage.receiver.alerts().map(({ rule }) => rule);
+    await until('the breach to be told', () => notified().includes('bounce_over_limit'));
     await stage.daemon.killNow();
     stage.start();
     const before = stage.api.reads('/v1/stats', mailbox).length;

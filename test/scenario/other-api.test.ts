@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { type Asked, type Day, type Fault, type OtherMailbox, week } from '../support/other-api.ts';
-import type { ToldAlert } from '../support/receiver.ts';
+import type { ReceivedAlert } from '../support/receiver.ts';
 import type { Scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 
@@ -33,13 +33,13 @@ async function endsCleanly({ daemon }: Stage, signal: 'SIGTERM' | 'SIGINT'): Pro
   expect(daemon.log.filter(({ msg }) => msg === 'stopped')).toHaveLength(1);
 }
 
-function toldOf(stage: Stage, mailbox: OtherMailbox, rule: string): readonly ToldAlert[] {
+function alertsSentOf(stage: Stage, mailbox: OtherMailbox, rule: string): readonly ReceivedAlert[] {
   return stage.receiver.alerts().filter((alert) => alert.mailbox === mailbox.email && alert.rule === rule);
 }
 
 /** Resolves when both channels were told of the rule and the mailbox. */
-async function toldEverywhere(stage: Stage, mailbox: OtherMailbox, rule: string): Promise<ToldAlert> {
-  const alert = await until(`${rule} of ${mailbox.email} on the webhook`, () => toldOf(stage, mailbox, rule)[0]);
+async function sentEverywhere(stage: Stage, mailbox: OtherMailbox, rule: string): Promise<ReceivedAlert> {
+  const alert = await until(`${rule} of ${mailbox.email} on the webhook`, () => alertsSentOf(stage, mailbox, rule)[0]);
   await until(`${rule} of ${mailbox.email} in Slack`, () =>
     stage.receiver.slack().some((text) => text.includes(mailbox.email) && text.includes(rule)),
   );
@@ -85,7 +85,7 @@ describe('a mixed fleet on an API of somebody else', () => {
     add('more-bounced-than-sent', { days: week(2, 40) });
     stage.start();
     for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
-      await toldEverywhere(stage, mailbox(name), 'guard_acted');
+      await sentEverywhere(stage, mailbox(name), 'guard_acted');
     }
     await Promise.all(Object.values(fleet).map((one) => moreRounds(stage, one, 2)));
     metrics = await stage.metrics();
@@ -161,7 +161,7 @@ describe('a mixed fleet on an API of somebody else', () => {
   });
 
   it('tells Slack and the webhook the mailbox, the counts, the limit and the outcome', () => {
-    const [alert] = toldOf(stage, mailbox('breach'), 'guard_acted');
+    const [alert] = alertsSentOf(stage, mailbox('breach'), 'guard_acted');
     expect(alert).toMatchObject({ severity: 'warning', status: 'event' });
     expect(alert?.numbers).toMatchObject({
       sent: 280,
@@ -172,7 +172,7 @@ describe('a mixed fleet on an API of somebody else', () => {
       outcome: 'confirmed',
       mode_before: 'balanced',
     });
-    const [pause] = toldOf(stage, mailbox('burst'), 'guard_acted');
+    const [pause] = alertsSentOf(stage, mailbox('burst'), 'guard_acted');
     expect(pause).toMatchObject({ severity: 'critical' });
     expect(pause?.numbers).toMatchObject({ reason: 'emergency', action: 'pause', outcome: 'confirmed' });
     const slack = stage.receiver.slack().join('\n');
@@ -182,15 +182,15 @@ describe('a mixed fleet on an API of somebody else', () => {
 
   it('tells each action once, and signs each message so that the reference library accepts it', () => {
     for (const name of ['breach', 'slow', 'burst', 'burst-in-no-known-mode']) {
-      expect(toldOf(stage, mailbox(name), 'guard_acted')).toHaveLength(1);
+      expect(alertsSentOf(stage, mailbox(name), 'guard_acted')).toHaveLength(1);
     }
-    const forged = stage.receiver.told.find(({ to }) => to === 'hook');
+    const forged = stage.receiver.notified.find(({ to }) => to === 'hook');
     if (!forged) throw new Error('nothing was told');
     expect(() => stage.receiver.verified({ ...forged, text: forged.text.replace('data', 'date') })).toThrow();
   });
 
   it('never tells the key or a channel’s secret', () => {
-    const texts = [stage.daemon.output, metrics.text, ...stage.receiver.told.map(({ text }) => text)].join('\n');
+    const texts = [stage.daemon.output, metrics.text, ...stage.receiver.notified.map(({ text }) => text)].join('\n');
     for (const secret of [stage.key, stage.receiver.secret, 'SLACKSECRET']) expect(texts).not.toContain(secret);
   });
 
@@ -269,10 +269,10 @@ describe.concurrent('a daemon for each', () => {
       stage.start();
       const made = [lost, crashed, refused, throttled, late];
       for (const mailbox of made) {
-        const alert = await toldEverywhere(stage, mailbox, 'guard_acted');
+        const alert = await sentEverywhere(stage, mailbox, 'guard_acted');
         expect([mailbox.email, alert.numbers['outcome']]).toEqual([mailbox.email, 'confirmed']);
       }
-      const alert = await toldEverywhere(stage, liar, 'guard_acted');
+      const alert = await sentEverywhere(stage, liar, 'guard_acted');
       expect(alert.numbers).toMatchObject({ outcome: 'unconfirmed' });
       await Promise.all([lost, refused, liar].map((mailbox) => moreRounds(stage, mailbox, 2)));
       for (const mailbox of [...made, liar]) {
@@ -288,7 +288,7 @@ describe.concurrent('a daemon for each', () => {
       await using stage = await Stage.open({ key: { write: false } });
       const refused = stage.api.add('refused@a.example', { days: overBalanced });
       stage.start();
-      const alert = await toldEverywhere(stage, refused, 'guard_action_failed');
+      const alert = await sentEverywhere(stage, refused, 'guard_action_failed');
       expect(alert.severity).toBe('critical');
       expect(alert.sentences.join(' ')).toContain('NOT ACTED');
       await moreRounds(stage, refused, 2);
@@ -334,7 +334,7 @@ describe.concurrent('a daemon for each', () => {
         return { kind: 'answer', status: 429, body: '{"error":"slow down"}', headers: { 'retry-after': '3' } };
       };
       stage.start();
-      await toldEverywhere(stage, breach, 'guard_acted');
+      await sentEverywhere(stage, breach, 'guard_acted');
       await moreRounds(stage, breach, 2);
       expect(stage.api.posts().map(({ body }) => body)).toEqual([toRecovery(breach)]);
       const stopped = stage.api.log.find(({ status }) => status === 429)?.at ?? 0;
@@ -352,11 +352,11 @@ describe.concurrent('a daemon for each', () => {
         return refusals[to] <= 2 ? 503 : 200;
       };
       stage.start();
-      await toldEverywhere(stage, breach, 'guard_acted');
-      const ids = stage.receiver.told.filter(({ to }) => to === 'hook').map(({ headers }) => headers['webhook-id']);
+      await sentEverywhere(stage, breach, 'guard_acted');
+      const ids = stage.receiver.notified.filter(({ to }) => to === 'hook').map(({ headers }) => headers['webhook-id']);
       expect(ids.length).toBeGreaterThanOrEqual(3);
       expect(new Set(ids.slice(0, 3)).size).toBe(1);
-      expect(toldOf(stage, breach, 'guard_acted')).toHaveLength(1);
+      expect(alertsSentOf(stage, breach, 'guard_acted')).toHaveLength(1);
     });
   });
 
@@ -369,7 +369,7 @@ describe.concurrent('a daemon for each', () => {
       await until('the first reading', () => stage.api.reads('/v1/stats', deep).length >= 2);
       expect(stage.api.posts()).toEqual([]);
       deep.days = [{ daysAgo: 0, sent: 60, bounced: 2 }, ...before.slice(1)];
-      await toldEverywhere(stage, deep, 'guard_acted');
+      await sentEverywhere(stage, deep, 'guard_acted');
       await moreRounds(stage, deep, 2);
       expect(stage.api.posts().map(({ body }) => body)).toEqual([toPause(deep)]);
       await endsCleanly(stage, 'SIGINT');
@@ -379,7 +379,7 @@ describe.concurrent('a daemon for each', () => {
       await using stage = await Stage.open({ file: { guard: { enforce: false } } });
       const breach = stage.api.add('breach@a.example', { days: overBalanced });
       stage.start();
-      await toldEverywhere(stage, breach, 'bounce_over_limit');
+      await sentEverywhere(stage, breach, 'bounce_over_limit');
       await moreRounds(stage, breach, 2);
       expect(stage.api.posts()).toEqual([]);
       await endsCleanly(stage, 'SIGTERM');
@@ -394,7 +394,7 @@ describe.concurrent('a daemon for each', () => {
       stage.daemon.kill('SIGTERM');
       expect(await stage.daemon.ended).toEqual({ code: 0, signal: null });
       stage.start();
-      const alert = await toldEverywhere(stage, breach, 'guard_acted');
+      const alert = await sentEverywhere(stage, breach, 'guard_acted');
       expect(alert.numbers).toMatchObject({ outcome: 'confirmed' });
       await moreRounds(stage, breach, 2);
       expect(stage.api.posts(breach)).toHaveLength(1);

@@ -3,13 +3,13 @@
 import { describe, expect, it } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
-import type { Told } from '../support/receiver.ts';
+import type { ReceivedMessage } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 const within = 240_000;
 
 /** What a webhook message says, alert by alert. Throws when its signature is wrong. */
-function saidBy(stage: Stage, message: Told): readonly string[] {
+function saidBy(stage: Stage, message: ReceivedMessage): readonly string[] {
   return stage.receiver
     .verified(message)
     .map(({ rule, status, mailbox }) => `${rule} ${status} ${mailbox ?? ''}`.trim());
@@ -30,7 +30,8 @@ describe('receivers that fail while the daemon is killed three times', () => {
       await stage.daemon.killNow();
       stage.start();
       receiver.answer = () => 503;
-      const refused = (text: string) => receiver.told.filter((one) => one.status === 503 && one.text.includes(text));
+      const refused = (text: string) =>
+        receiver.notified.filter((one) => one.status === 503 && one.text.includes(text));
 
       first.days = week(40, 4);
       await until('the first message to be refused', () => refused(first.email).some(({ to }) => to === 'hook'));
@@ -39,14 +40,14 @@ describe('receivers that fail while the daemon is killed three times', () => {
       second.dns = 'fail';
       await until('the second message to be refused', () => refused('dns_failing').length > 0);
       await stage.daemon.killNow();
-      const before = receiver.told.length;
+      const before = receiver.notified.length;
       stage.start();
       third.days = week(40, 4);
-      await until('what an earlier process made to be tried again', () => receiver.told.length > before + 2);
+      await until('what an earlier process made to be tried again', () => receiver.notified.length > before + 2);
       await until('the third message to be refused', () => refused(third.email).length > 0);
       await stage.daemon.killNow();
       stage.start();
-      await until('the receivers to be tried once more', () => receiver.told.length > before + 6);
+      await until('the receivers to be tried once more', () => receiver.notified.length > before + 6);
 
       // The first message that is taken now is taken without an answer: only that one may come twice.
       let lost: string | null = null;
@@ -55,7 +56,7 @@ describe('receivers that fail while the daemon is killed three times', () => {
         lost = text;
         return 0;
       };
-      const accepted = () => receiver.told.filter(({ to, status }) => to === 'hook' && status === 200);
+      const accepted = () => receiver.notified.filter(({ to, status }) => to === 'hook' && status === 200);
       const said = () => accepted().flatMap((message) => saidBy(stage, message));
       const wanted = [`guard_acted event ${first.email}`, `guard_acted event ${third.email}`, 'dns_failing firing'];
       await until('everything to arrive', () => wanted.every((one) => said().some((text) => text.startsWith(one))));
@@ -65,7 +66,7 @@ describe('receivers that fail while the daemon is killed three times', () => {
         expect([one, said().filter((text) => text.startsWith(one)).length]).toEqual([one, 1]);
       }
       // Each attempt was signed, and each id has always had the same bytes.
-      const hooks = receiver.told.filter(({ to }) => to === 'hook');
+      const hooks = receiver.notified.filter(({ to }) => to === 'hook');
       const bytes = new Map<string, Set<string>>();
       for (const message of hooks) {
         saidBy(stage, message);

@@ -39,11 +39,11 @@ it('one bounce of a slow mailbox is over_limit everywhere and told as info; the 
   await stage.reload((config) => {
     config.alerts = { ...config.alerts, routes: [{ match: {}, channels: ['hook'] }] } as typeof config.alerts;
   });
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'bounce_over_limit');
-  await stage.until('the bounce to be told', () => told().length > 0, 8 * hourMs);
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'bounce_over_limit');
+  await stage.until('the bounce to be told', () => notified().length > 0, 8 * hourMs);
   expect(stage.posts).toEqual([]);
-  expect(told()).toMatchObject([{ status: 'firing', severity: 'info', mailbox: slow.email }]);
-  expect(told()[0]?.sentences[0]).toMatch(
+  expect(notified()).toMatchObject([{ status: 'firing', severity: 'info', mailbox: slow.email }]);
+  expect(notified()[0]?.sentences[0]).toMatch(
     /^1 bounce in \d+ emails .*over the slow limit of 0\.5 %.*1 more bounce would be a breach\. With `profile: literal`, one/,
   );
   const shown = await shownStates(stage.url() ?? '', slow.email);
@@ -55,8 +55,8 @@ it('one bounce of a slow mailbox is over_limit everywhere and told as info; the 
     () => stage.mailbox(slow.email).memory?.claim?.kind === 'recovery',
     3 * hourMs,
   );
-  await stage.until('the end to be told', () => told().length > 1, hourMs);
-  expect(told()[1]).toMatchObject({ status: 'resolved' });
+  await stage.until('the end to be told', () => notified().length > 1, hourMs);
+  expect(notified()[1]).toMatchObject({ status: 'resolved' });
   expect(stage.posts).toMatchObject([{ email: slow.email, change: 'recovery' }]);
 });
 
@@ -68,10 +68,10 @@ it('a mailbox found in recovery mode with a breach is announced at once as a war
     scenario: { name: 'found', summary: 'Found in recovery.', fleet: [found], incidents: [badDay, next] },
     poll,
   });
-  const told = () => stage.receiver.alerts().filter(({ rule }) => rule === 'bounce_over_limit');
-  await stage.until('the finding to be told', () => told().length > 0, hourMs);
-  expect(told()).toMatchObject([{ status: 'firing', severity: 'warning', mailbox: found.email }]);
-  expect(told()[0]?.sentences[0]).toMatch(
+  const notified = () => stage.receiver.alerts().filter(({ rule }) => rule === 'bounce_over_limit');
+  await stage.until('the finding to be told', () => notified().length > 0, hourMs);
+  expect(notified()).toMatchObject([{ status: 'firing', severity: 'warning', mailbox: found.email }]);
+  expect(notified()[0]?.sentences[0]).toMatch(
     /over the recovery limit of 0\.3 %.*already in recovery mode and over the limit, so earlier bounces/,
   );
   const states = await shownStates(stage.url() ?? '', found.email);

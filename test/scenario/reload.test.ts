@@ -52,9 +52,9 @@ describe('a reload', () => {
     stage.receiver.answer = () => 200;
     await stage.run(2 * hourMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
-    expect(stage.told('guard_acted')).toEqual(['event']);
+    expect(stage.notified('guard_acted')).toEqual(['event']);
     expect(stage.receiver.slack().length).toBeGreaterThan(0);
-    const ids = stage.receiver.told.filter(({ to, status }) => to === 'hook' && status === 200);
+    const ids = stage.receiver.notified.filter(({ to, status }) => to === 'hook' && status === 200);
     expect(new Set(ids.map(({ headers }) => headers['webhook-id'])).size).toBe(ids.length);
   });
 
@@ -74,7 +74,7 @@ describe('a reload', () => {
     expect(modes).toEqual([3_000, 2_500]);
     expect([asked(stage, amelia, at), asked(stage, oliver, at)]).toEqual([0, 0]);
     await stage.run(5 * minuteMs);
-    expect(stage.told('mailbox_disconnected')).toEqual(['firing']);
+    expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
   });
 
   it('of a broken file changes nothing: one alert, the metric says so, and it ends with the next good one', async () => {
@@ -88,7 +88,7 @@ describe('a reload', () => {
     const unknown = (config: { [key: string]: unknown }) => Object.assign(config, { pol: {} });
     expect((await stage.reload(unknown)).messages[0]).toContain('unknown key (did you mean poll?)');
     await stage.run(5 * minuteMs);
-    expect(stage.told('config_reload_failed')).toEqual(['firing']);
+    expect(stage.notified('config_reload_failed')).toEqual(['firing']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 0');
     expect(asked(stage, amelia, at)).toBe(0);
     expect(await stage.reload((config) => delete config['pol'])).toMatchObject({
@@ -96,7 +96,7 @@ describe('a reload', () => {
       messages: [`Reloaded: ${stage.file} is in force already, so nothing changes.`],
     });
     await stage.run(5 * minuteMs);
-    expect(stage.told('config_reload_failed')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('config_reload_failed')).toEqual(['firing', 'resolved']);
     expect(await metrics(stage)).toContain('warmwarden_config_last_reload_successful 1');
   });
 
@@ -115,7 +115,7 @@ describe('a reload', () => {
     await using stage = await begin();
     stage.expectErrors('configuration refused');
     await stage.run(7 * hourMs);
-    expect(stage.told('mailbox_disconnected')).toEqual(['firing']);
+    expect(stage.notified('mailbox_disconnected')).toEqual(['firing']);
     const [, second] = stage.written().accounts;
     const without = (config: { accounts: unknown[] }) => void config.accounts.splice(1);
     const refused = await stage.reload(without);
@@ -128,7 +128,7 @@ describe('a reload', () => {
     await stage.run(10 * minuteMs);
     expect(stage.fleet().mailboxCount()).toBe(1);
     expect(await metrics(stage)).not.toMatch(/_(up|mailbox_info|alerts_firing)\{[^}]*account="second"/);
-    expect(stage.told('mailbox_disconnected')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('mailbox_disconnected')).toEqual(['firing', 'resolved']);
     await stage.reload((config) => void config.accounts.push(second ?? {}));
     await stage.run(10 * minuteMs);
     expect(stage.fleet().mailboxCount()).toBe(3);

@@ -79,7 +79,7 @@ describe('the secrets of a configuration', () => {
     shown['check of half a file'] = await printed('check', ...config);
     stage.workplace.configure(whole);
     shown['log'] = stage.daemon.output;
-    shown['messages'] = stage.receiver.told.map(({ text }) => text).join('\n');
+    shown['messages'] = stage.receiver.notified.map(({ text }) => text).join('\n');
     await stage.daemon.killNow();
     for (const file of readdirSync(stage.workplace.path('data')).filter((name) => !name.endsWith('.sock')))
       shown[`store ${file}`] = readFileSync(join(stage.workplace.path('data'), file), 'latin1');

@@ -25,23 +25,23 @@ test('more than the mode allows, and more than the daily limit, is told with its
     poll,
     before: ({ url }) => trouble(url, 'raise-limit', raised.email),
   });
-  const told = (email: string) =>
+  const notified = (email: string) =>
     stage.receiver.alerts().filter(({ rule, mailbox }) => rule === 'sending_over_limit' && mailbox === email);
   // The first day is not known from its beginning.
   await stage.run(15 * hourMs);
   expect(stage.receiver.alerts().filter(({ rule }) => rule === 'sending_over_limit')).toEqual([]);
-  await stage.until('the second day', () => told(raised.email).length === 1, dayMs);
-  expect(told(raised.email)[0]).toMatchObject({ severity: 'warning', status: 'firing' });
-  expect(told(raised.email)[0]?.sentences[0]).toMatch(
+  await stage.until('the second day', () => notified(raised.email).length === 1, dayMs);
+  expect(notified(raised.email)[0]).toMatchObject({ severity: 'warning', status: 'firing' });
+  expect(notified(raised.email)[0]?.sentences[0]).toMatch(
     /^It sent \d+ emails on 11 March\. That is more than the maximum of its mode, which is 40 a day\.$/,
   );
   stage.simulator.fleet.find(pushed.email)?.sendNow(41);
-  await stage.until('the pushed one', () => told(pushed.email).length === 1, hourMs);
-  expect(told(pushed.email)[0]?.sentences[0]).toMatch(/more than its daily limit of 40, and more than the maximum/);
+  await stage.until('the pushed one', () => notified(pushed.email).length === 1, hourMs);
+  expect(notified(pushed.email)[0]?.sentences[0]).toMatch(/more than its daily limit of 40, and more than the maximum/);
 
   // As the message says.
   expect((await stage.command('limit', { mailbox: raised.email, limit: 40 })).result).toBe('done');
-  const statuses = (email: string) => [...new Set(told(email).map(({ status }) => status))];
+  const statuses = (email: string) => [...new Set(notified(email).map(({ status }) => status))];
   const over = () => [raised, pushed].every(({ email }) => statuses(email).includes('resolved'));
   await stage.until('the end of both', over, 4 * dayMs);
   expect([raised, pushed, gentle].map(({ email }) => statuses(email))).toEqual([
@@ -49,7 +49,7 @@ test('more than the mode allows, and more than the daily limit, is told with its
     ['firing', 'reminder', 'resolved'],
     [],
   ]);
-  expect(stage.told('changed_by_others')).toEqual([]);
+  expect(stage.notified('changed_by_others')).toEqual([]);
 });
 
 test('a limit that falls at noon, by the guard or by a person, is no reason to tell', async () => {
@@ -59,5 +59,5 @@ test('a limit that falls at noon, by the guard or by a person, is no reason to t
   expect((await stage.command('limit', { mailbox: oliver, limit: 2 })).result).toBe('done');
   await stage.run(1.5 * dayMs);
   expect(stage.mailbox(oliver).warmup?.answer.dailyLimit).toBe(2);
-  expect(stage.told('sending_over_limit')).toEqual([]);
+  expect(stage.notified('sending_over_limit')).toEqual([]);
 });

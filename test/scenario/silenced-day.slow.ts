@@ -29,7 +29,7 @@ it('tells a pause in a domain whose DNS fails, and the end of what was told befo
   const incidents = [dns('early.example', hourMs, 6 * hourMs), burst];
   await using stage = await startMovedDaemon({ scenario: scenario(incidents), poll });
   await stage.run(2.5 * hourMs);
-  expect(stage.told('dns_failing')).toEqual(['firing']);
+  expect(stage.notified('dns_failing')).toEqual(['firing']);
   const match = { rule: ['dns_failing'], domain: ['early.example'] };
   expect((await stage.command('silence-add', { match, for_seconds: 48 * 3_600 })).result).toBe('done');
   await stage.run(30 * hourMs);
@@ -39,5 +39,5 @@ it('tells a pause in a domain whose DNS fails, and the end of what was told befo
     .filter(({ rule, numbers }) => rule === 'guard_acted' && numbers['action'] === 'pause');
   expect(paused).toMatchObject([{ status: 'event', severity: 'critical', mailbox: 'a@early.example' }]);
   // No reminder in the silence, but the end.
-  expect(stage.told('dns_failing')).toEqual(['firing', 'resolved']);
+  expect(stage.notified('dns_failing')).toEqual(['firing', 'resolved']);
 });

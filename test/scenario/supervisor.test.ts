@@ -57,7 +57,7 @@ describe('the supervisor', () => {
     const at = scene.stage.clock.now();
     await scene.stage.run(10 * minuteMs);
     expect(scene.polled(at)).toBeGreaterThanOrEqual(20);
-    expect(scene.stage.told('account_unguarded')).toEqual([]);
+    expect(scene.stage.notified('account_unguarded')).toEqual([]);
   });
 
   it.each(loops)('shows and tells an account whose %s loop hangs, and begins it again', async (loop, place) => {
@@ -97,9 +97,9 @@ describe('the supervisor', () => {
     stage.expectErrors('a loop of an account failed', 'Warmwarden restarts the polling', 'could not be restarted');
     scene.fail('new AccountWatch', 'throws', 8);
     scene.fail('poll/lane.ts', 'throws');
-    await stage.until('the alert', () => stage.told('account_unguarded').length > 0, 5 * minuteMs);
+    await stage.until('the alert', () => stage.notified('account_unguarded').length > 0, 5 * minuteMs);
     await stage.run(10 * minuteMs);
-    expect(stage.told('account_unguarded')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('account_unguarded')).toEqual(['firing', 'resolved']);
     expect([scene.unguarded('agency'), scene.unguarded('second')]).toEqual([null, null]);
   });
 
@@ -117,7 +117,7 @@ describe('the supervisor', () => {
     const at = scene.stage.clock.now();
     await scene.stage.run(10 * minuteMs);
     expect(scene.polled(at)).toBeGreaterThanOrEqual(18);
-    expect(scene.stage.told('account_unguarded')).toEqual([]);
+    expect(scene.stage.notified('account_unguarded')).toEqual([]);
   });
 
   it('shows and tells both accounts when the store hangs in the middle of a write', async () => {
@@ -134,9 +134,9 @@ describe('the supervisor', () => {
       'a loop that hangs was abandoned',
     );
     hangs = true;
-    await scene.stage.until('both alerts', () => scene.stage.told('account_unguarded').length > 1, 15 * minuteMs);
+    await scene.stage.until('both alerts', () => scene.stage.notified('account_unguarded').length > 1, 15 * minuteMs);
     await scene.stage.run(2 * minuteMs);
-    expect(scene.stage.told('account_unguarded')).toEqual(['firing', 'firing']);
+    expect(scene.stage.notified('account_unguarded')).toEqual(['firing', 'firing']);
     expect([scene.unguarded('agency'), scene.unguarded('second')]).not.toContain(null);
     hangs = false;
   });
@@ -147,7 +147,7 @@ describe('the supervisor', () => {
     scene.stage.expectErrors('the API reports too many requests');
     scene.stage.simulator.faults.add({ fault: 'retry-after-absurd', times: 3 });
     expect(await scene.stage.clock.advanceUntil(() => either() !== null, 60 * minuteMs)).toBe(false);
-    expect(scene.stage.told('account_unguarded')).toEqual([]);
+    expect(scene.stage.notified('account_unguarded')).toEqual([]);
   });
 
   it('raises no alarm after the whole process stood still for minutes', async () => {
@@ -164,6 +164,6 @@ describe('the supervisor', () => {
       jump.ms += 2 * minuteMs + 7 * secondMs;
       expect(await scene.stage.clock.advanceUntil(() => either() !== null, 3 * minuteMs)).toBe(false);
     }
-    expect(scene.stage.told('account_unguarded')).toEqual([]);
+    expect(scene.stage.notified('account_unguarded')).toEqual([]);
   });
 });

@@ -22,22 +22,22 @@ test('an include that no list holds is logged, shown, and announced after two li
     const metrics = await scrape(stage.url());
     return [page.includes(`includes ${typo}`), metrics.value('mailboxes_unlisted', { account: 'agency' })];
   };
-  expect([stage.told('mailbox_missing'), await shown()]).toEqual([[], [true, 1]]);
+  expect([stage.notified('mailbox_missing'), await shown()]).toEqual([[], [true, 1]]);
   const fleet = (await (await fetch(`${stage.url()}/api/fleet`)).json()) as { accounts: { unlisted: string[] }[] };
   expect(fleet.accounts.map(({ unlisted }) => unlisted)).toEqual([[typo]]);
   await stage.run(10 * minuteMs);
-  expect(stage.told('mailbox_missing')).toEqual(['firing']);
-  const [told] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_missing');
-  expect(told).toMatchObject({ severity: 'warning', mailbox: typo, title: `${typo}: not in the mailbox list` });
+  expect(stage.notified('mailbox_missing')).toEqual(['firing']);
+  const [notified] = stage.receiver.alerts().filter(({ rule }) => rule === 'mailbox_missing');
+  expect(notified).toMatchObject({ severity: 'warning', mailbox: typo, title: `${typo}: not in the mailbox list` });
   await stage.run(30 * minuteMs);
   await stage.restart();
   await stage.run(10 * minuteMs);
-  expect(stage.told('mailbox_missing')).toEqual(['firing']);
+  expect(stage.notified('mailbox_missing')).toEqual(['firing']);
   await stage.reload((config) => {
     config.accounts = config.accounts.map((account) => ({ ...account, mailboxes: { include: [oliver] } }));
   });
   await stage.run(10 * minuteMs);
-  expect([stage.told('mailbox_missing'), await shown()]).toEqual([
+  expect([stage.notified('mailbox_missing'), await shown()]).toEqual([
     ['firing', 'resolved'],
     [false, 0],
   ]);

@@ -24,14 +24,14 @@ describe('writes off', () => {
     await stage.until('the breach', () => wanted(stage) === 'recovery', 4 * hourMs);
     await stage.run(5 * minuteMs);
     expect(stage.posts).toEqual([]);
-    expect(stage.told('bounce_over_limit')).toEqual(['firing']);
+    expect(stage.notified('bounce_over_limit')).toEqual(['firing']);
     expect(await (await request(`${stage.url()}/`)).body.text()).toContain('Writes are OFF for all accounts.');
     expect(await (await request(`${stage.url()}/metrics`)).body.text()).toMatch(/guard_enforcing\{[^}]*\} 0/);
     await stage.writes(false);
     await stage.run(10 * minuteMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
-    expect(stage.told('bounce_over_limit')).toEqual(['firing', 'resolved']);
-    expect(stage.told('writes_off')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('bounce_over_limit')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('writes_off')).toEqual(['firing', 'resolved']);
   });
 
   it('survives a restart, and ends by itself after its time', async () => {
@@ -43,7 +43,7 @@ describe('writes off', () => {
     expect([wanted(stage), stage.posts.length]).toEqual(['recovery', 0]);
     await stage.run(hourMs);
     expect(stage.posts.map(({ email, change }) => [email, change])).toEqual([[amelia, 'recovery']]);
-    expect(stage.told('writes_off')).toEqual(['firing', 'resolved']);
+    expect(stage.notified('writes_off')).toEqual(['firing', 'resolved']);
   });
 
   it('for one mailbox leaves the others guarded, and names what it does not know', async () => {

@@ -27,16 +27,16 @@ test('a quiet weekend is no stale data and no reason for anything', async () => 
 
 test('in a year each trouble is told once and ends, and only the bounces are acted upon', async () => {
   await using stage = await startMovedDaemon({ scenario: scenarios.year, poll });
-  const told = new Map<string, number>();
+  const notified = new Map<string, number>();
   let heard = 0;
   for (let day = 0; day < days; day += 1) {
     // Signatures are valid for five minutes of real time, so what came is verified day by day.
     await stage.awayUntil(scenarioStart + day * dayMs + 7 * hourMs);
     await stage.run(4 * minuteMs);
-    const fresh = stage.receiver.told.slice(heard).filter(({ to }) => to === 'hook');
-    heard = stage.receiver.told.length;
+    const fresh = stage.receiver.notified.slice(heard).filter(({ to }) => to === 'hook');
+    heard = stage.receiver.notified.length;
     for (const { rule, status } of fresh.flatMap((message) => stage.receiver.verified(message))) {
-      told.set(`${rule} ${status}`, (told.get(`${rule} ${status}`) ?? 0) + 1);
+      notified.set(`${rule} ${status}`, (notified.get(`${rule} ${status}`) ?? 0) + 1);
     }
   }
   const { incidents } = scenarios.year;
@@ -47,12 +47,12 @@ test('in a year each trouble is told once and ends, and only the bounces are act
     ['mailbox_disconnected', 'disconnect'],
   ] as const) {
     const times = of(kind).length;
-    expect([rule, told.get(`${rule} firing`), told.get(`${rule} resolved`)]).toEqual([rule, times, times]);
+    expect([rule, notified.get(`${rule} firing`), notified.get(`${rule} resolved`)]).toEqual([rule, times, times]);
   }
   const burnt = of('bounce').map(({ mailbox }) => mailbox);
   const changed = [...new Set(stage.posts.map(({ email }) => email))];
   expect([changed.length > 0, changed.filter((email) => !burnt.includes(email))]).toEqual([true, []]);
   for (const rule of ['api_down', 'guard_action_failed', 'mailbox_missing', 'mailbox_list_short', 'stale_data']) {
-    expect([rule, told.get(`${rule} firing`)]).toEqual([rule, undefined]);
+    expect([rule, notified.get(`${rule} firing`)]).toEqual([rule, undefined]);
   }
 });

@@ -195,11 +195,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       let store = await opened.reopen();
       expect((await store.loadPicture()).mailboxes[0]?.action).toEqual(intent);
       const action = actionAfter(intent, { kind: 'confirmed', detail: 'read back', at: now + 9 });
-      const told = transitionOf(alertOf('m1'), 'event');
+      const notified = transitionOf(alertOf('m1'), 'event');
       await store.settleIntent({
         action,
         mailbox: { ...mailbox, memory, action },
-        alerts: { ...noAlerts, transitions: [told] },
+        alerts: { ...noAlerts, transitions: [notified] },
       });
       store = await opened.reopen();
       const picture = await store.loadPicture();
@@ -208,7 +208,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         action,
         [action],
       ]);
-      expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition)).toEqual([told]);
+      expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition)).toEqual([notified]);
     });
 
     test('the newest action of a mailbox is the one that it is loaded with', async () => {

@@ -152,11 +152,11 @@ describe('the store that ecf77d0 wrote', () => {
       () => stage.mailbox(jonas).action?.state === 'confirmed',
       5 * minuteMs,
     );
-    await stage.until('the last message', () => stage.told('dns_failing').length > 0, 20 * minuteMs);
+    await stage.until('the last message', () => stage.notified('dns_failing').length > 0, 20 * minuteMs);
     // Nothing twice: Amelia's recovery was sent before.
-    const told = stage.receiver.alerts().map(({ rule, mailbox, status }) => `${rule} ${mailbox} ${status}`);
+    const notified = stage.receiver.alerts().map(({ rule, mailbox, status }) => `${rule} ${mailbox} ${status}`);
     const once = ['dns_failing null firing', 'channel_failing null firing', `guard_acted ${jonas} event`];
-    expect(told.filter((one) => once.includes(one) || one.startsWith('guard_acted')).sort()).toEqual(once.sort());
+    expect(notified.filter((one) => once.includes(one) || one.startsWith('guard_acted')).sort()).toEqual(once.sort());
     // The other channel is no longer configured: its messages stay, and are shown.
     expect([...stage.fleet().channels()].find(({ name }) => name === 'ops')).toMatchObject({ pending: 2 });
     const runOf = async (id: string) => {
@@ -168,10 +168,10 @@ describe('the store that ecf77d0 wrote', () => {
     const listed = () => [...stage.fleet().alerts()].some(({ rule }) => rule === 'blacklisted');
     await stage.until('the listing that the silence is about', listed, 2 * hourMs);
     await stage.run(2 * minuteMs);
-    expect(stage.told('blacklisted')).toEqual([]);
+    expect(stage.notified('blacklisted')).toEqual([]);
     expect(stage.fleet().writesAllowed('agency', null, stage.clock.now())).toBe(false);
     // No version before told of it.
-    expect(stage.told('writes_off')).toContain('firing');
+    expect(stage.notified('writes_off')).toContain('firing');
     expect(stage.posts).toEqual([]);
   });
 });
@@ -183,7 +183,7 @@ describe('the store that c1f150d wrote', () => {
   /** Of each mailbox how many decisions there are, how many answers they stand for, and what was decided, as it changed. */
   async function decisionsIn(store: Store) {
     const { mailboxes } = await store.loadPicture();
-    const told = mailboxes.map(async ({ account, id, email, verdict }) => {
+    const notified = mailboxes.map(async ({ account, id, email, verdict }) => {
       const decisions = (await store.decisionsOf(account, id, 1_000)).toReversed();
       const words = decisions.map((one) => `${one.verdict.action} ${one.verdict.reason} ${one.verdict.bounced}`);
       return {
@@ -196,7 +196,7 @@ describe('the store that c1f150d wrote', () => {
         rows: decisions.length,
       };
     });
-    return Promise.all(told);
+    return Promise.all(notified);
   }
 
   test('is opened with everything in it, and its decisions are folded without a loss', async () => {

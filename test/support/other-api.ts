@@ -206,9 +206,12 @@ export class OtherApi implements AsyncDisposable {
     const tooMany = within.length >= key.limit;
     if (!tooMany) within.push(now);
     this.#allowed.set(secret, within);
-    const told = { 'x-ratelimit-limit': String(key.limit), 'x-ratelimit-remaining': String(key.limit - within.length) };
+    const notified = {
+      'x-ratelimit-limit': String(key.limit),
+      'x-ratelimit-remaining': String(key.limit - within.length),
+    };
     return {
-      ...(this.tellsLimits ? told : {}),
+      ...(this.tellsLimits ? notified : {}),
       ...(tooMany ? { 'retry-after': String(Math.ceil((oldest + windowMs - now) / 1_000)) } : {}),
     };
   }

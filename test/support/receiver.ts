@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
 /** A message as it arrived. */
-export interface Told {
+export interface ReceivedMessage {
   readonly at: number;
   readonly to: 'slack' | 'hook';
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface Told {
 }
 
 /** One alert in the body of a webhook, as far as tests read it. */
-export interface ToldAlert {
+export interface ReceivedAlert {
   readonly status: string;
   readonly rule: string;
   readonly severity: string;
@@ -27,9 +27,9 @@ export interface ToldAlert {
 export class Receiver implements AsyncDisposable {
   /** `whsec_` and base64, as the configuration wants it. */
   readonly secret = `whsec_${Buffer.from('a secret of thirty-two characters').toString('base64')}`;
-  readonly told: Told[] = [];
+  readonly notified: ReceivedMessage[] = [];
   /** The status to answer with; called for each message before it is answered. 0 loses it: the connection is cut. */
-  answer: (to: Told['to'], text: string) => number = () => 200;
+  answer: (to: ReceivedMessage['to'], text: string) => number = () => 200;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
   /** Listens on a free port of loopback. */
@@ -58,18 +58,18 @@ export class Receiver implements AsyncDisposable {
 
   /** Texts that Slack took. */
   slack(): readonly string[] {
-    return this.told.filter(({ to, status }) => to === 'slack' && status === 200).map(({ text }) => text);
+    return this.notified.filter(({ to, status }) => to === 'slack' && status === 200).map(({ text }) => text);
   }
 
   /** Alerts of the webhook messages that were taken. Throws when a signature is wrong. */
-  alerts(): readonly ToldAlert[] {
-    const taken = this.told.filter(({ to, status }) => to === 'hook' && status === 200);
+  alerts(): readonly ReceivedAlert[] {
+    const taken = this.notified.filter(({ to, status }) => to === 'hook' && status === 200);
     return taken.flatMap((message) => this.verified(message));
   }
 
   /** The alerts of one webhook message, after its signature was verified by the reference library. */
-  verified({ text, headers }: Told): readonly ToldAlert[] {
-    const body = new Webhook(this.secret).verify(text, { ...headers }) as { data: { alerts: ToldAlert[] } };
+  verified({ text, headers }: ReceivedMessage): readonly ReceivedAlert[] {
+    const body = new Webhook(this.secret).verify(text, { ...headers }) as { data: { alerts: ReceivedAlert[] } };
     return body.data.alerts;
   }
 
@@ -80,7 +80,7 @@ export class Receiver implements AsyncDisposable {
     const to = request.url === '/hook' ? 'hook' : 'slack';
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const status = this.answer(to, text);
-    this.told.push({ at: Date.now(), to, headers, text, status });
+    this.notified.push({ at: Date.now(), to, headers, text, status });
     if (status === 0) {
       request.socket.destroy();
       return;

@@ -82,13 +82,13 @@ export const uselessRoutes = Array.from({ length: 1_300 }, (_, index) => ({
 }));
 const everythingToTheHook = { match: { severity: ['critical', 'warning', 'info'] }, channels: ['hook'] };
 
-interface Told {
+interface ReceivedMessage {
   readonly format?: 'json' | 'pretty';
   readonly talkative?: boolean;
 }
 
 /** A daemon's stage where the port is known without its log. */
-export async function openStage({ format = 'json', talkative = false }: Told = {}) {
+export async function openStage({ format = 'json', talkative = false }: ReceivedMessage = {}) {
   const port = await freePort();
   const stage = await Stage.open({
     file: { log: { level: 'debug', format }, server: { listen: `127.0.0.1:${port}` } },

@@ -45,7 +45,7 @@ test('an API that is down is told after three minutes, nothing is believed of it
   expect(account(duty)?.lastFailure).toContain('HTTP 503');
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('api_down') === undefined, 6 * minuteMs);
-  expect(await duty.told()).toEqual(['firing api_down', 'resolved api_down']);
+  expect(await duty.notified()).toEqual(['firing api_down', 'resolved api_down']);
 });
 
 test('two minutes without an answer are no alert', async () => {
@@ -55,7 +55,7 @@ test('two minutes without an answer are no alert', async () => {
   await duty.run(2 * minuteMs);
   duty.between.meddle = () => 'pass';
   await duty.run(10 * minuteMs);
-  expect(await duty.told()).toEqual([]);
+  expect(await duty.notified()).toEqual([]);
 });
 
 test('a breach during an outage is acted upon when the API answers again', async () => {
@@ -120,7 +120,7 @@ test('one 404 in between is no departure: the list is asked, and says that it is
   missing = false;
   await duty.run(20 * minuteMs);
   expect(duty.mailbox()?.missingLists).toBe(0);
-  expect(await duty.told()).toEqual([]);
+  expect(await duty.notified()).toEqual([]);
 });
 
 test('statistics that stay away are stale, and fresh ones end that', async () => {
@@ -131,7 +131,7 @@ test('statistics that stay away are stale, and fresh ones end that', async () =>
   await duty.until(() => duty.alert('stale_data')?.status === 'firing', 2 * hourMs);
   duty.between.meddle = () => 'pass';
   await duty.until(() => duty.alert('stale_data') === undefined, hourMs);
-  expect(await duty.told()).toEqual(['firing stale_data', 'resolved stale_data']);
+  expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
 });
 
 test('frozen statistics hold the verdict and are told as stale', async () => {
@@ -159,7 +159,7 @@ test('a broken record is looked at again a minute later, and only then told', as
   expect([duty.alert('dns_failing')?.status, duty.asked('/v1/dns')]).toEqual(['pending', 1]);
   await duty.run(minuteMs);
   expect([duty.alert('dns_failing')?.status, duty.asked('/v1/dns')]).toEqual(['firing', 2]);
-  expect(await duty.told()).toEqual(['firing dns_failing']);
+  expect(await duty.notified()).toEqual(['firing dns_failing']);
 });
 
 test('a record that passes at the second look was no news', async () => {
@@ -173,7 +173,7 @@ test('a record that passes at the second look was no news', async () => {
       : { status: 200, body: { domain: 'northbeam.example', spf: 'fail', dkim: 'pass', dmarc: 'pass' } };
   };
   await duty.run(10 * minuteMs);
-  expect([looks, duty.alert('dns_failing'), await duty.told()]).toEqual([2, undefined, []]);
+  expect([looks, duty.alert('dns_failing'), await duty.notified()]).toEqual([2, undefined, []]);
 });
 
 test('a mailbox list that shows another health score makes the statistics of that mailbox due at once', async () => {
@@ -205,7 +205,7 @@ test('a wall clock that is set back by a few seconds changes nothing', async () 
   await duty.run(10 * minuteMs);
   duty.behind.ms = 5_000;
   await duty.until(() => duty.action()?.state === 'confirmed');
-  expect([duty.posts().length, await duty.told()]).toEqual([1, ['event guard_acted confirmed']]);
+  expect([duty.posts().length, await duty.notified()]).toEqual([1, ['event guard_acted confirmed']]);
 });
 
 test('a wall clock that jumps ahead by hours acts once, and nothing but clock_off is announced', async () => {
@@ -214,5 +214,5 @@ test('a wall clock that jumps ahead by hours acts once, and nothing but clock_of
   duty.behind.ms = -5 * hourMs;
   await duty.run(4 * hourMs);
   expect(duty.posts()).toHaveLength(1);
-  expect(await duty.told()).toEqual(['firing clock_off', 'event guard_acted confirmed']);
+  expect(await duty.notified()).toEqual(['firing clock_off', 'event guard_acted confirmed']);
 });

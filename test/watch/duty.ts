@@ -176,7 +176,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     asked: (path: string) => between.requests.filter((one) => one.method === 'GET' && one.path.startsWith(path)).length,
     alert: (rule: AlertRule): Alert | undefined => [...shift.fleet.alerts()].find((one) => one.rule === rule),
     /** What people were told, as "kind rule outcome", of all shifts. */
-    told: async () =>
+    notified: async () =>
       [...transitions, ...(await transitionsOf(shift.store))].map(({ kind, alert }) => {
         const outcome = alert.facts.numbers['outcome'];
         return `${kind} ${alert.rule}${kind === 'event' ? ` ${outcome}` : ''}`;

@@ -30,7 +30,7 @@ test('an API that measures only when asked to is asked about once a day, and not
   await duty.run(5 * dayMs);
   // The usual four readings a day, and the second look that asks.
   expect([duty.fresh().length, duty.dns().length <= 5 * 5 + 2]).toEqual([4, true]);
-  expect(await duty.told()).toEqual([]);
+  expect(await duty.notified()).toEqual([]);
 });
 
 test('an API that does not measure even when asked to is asked at every reading, never twice within an hour', async () => {
@@ -40,8 +40,8 @@ test('an API that does not measure even when asked to is asked at every reading,
   const moments = duty.fresh().map(({ at }) => at);
   const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
   expect([moments.length, Math.min(...gaps) >= hourMs]).toEqual([8, true]);
-  expect(await duty.told()).toEqual(['firing measurement_stale']);
+  expect(await duty.notified()).toEqual(['firing measurement_stale']);
   duty.measuring.obeys = true;
   await duty.run(6 * hourMs + minuteMs);
-  expect(await duty.told()).toEqual(['firing measurement_stale', 'resolved measurement_stale']);
+  expect(await duty.notified()).toEqual(['firing measurement_stale', 'resolved measurement_stale']);
 });

@@ -119,7 +119,7 @@ test('a quiet restart after a confirmed action neither acts nor tells again', as
   await duty.restart({ pauseMs: 20 * minuteMs });
   await duty.run(2 * hourMs);
   expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
-  expect(new Set(await duty.told())).toEqual(new Set(['event guard_acted confirmed']));
+  expect(new Set(await duty.notified())).toEqual(new Set(['event guard_acted confirmed']));
 });
 
 test('waits between tries go on after a restart: the second try is not made early', async () => {

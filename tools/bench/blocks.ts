@@ -86,9 +86,9 @@ class Watched {
 
   /** Until each account has read so many lists. */
   async lists(count: number, incident: Incident): Promise<void> {
-    const before = await this.#api.told(asker, incident);
+    const before = await this.#api.notified(asker, incident);
     const isRead = async () => {
-      const { mailboxes = 0 } = since(before, await this.#api.told(asker)).polls;
+      const { mailboxes = 0 } = since(before, await this.#api.notified(asker)).polls;
       return mailboxes >= count * this.#size.accounts;
     };
     await this.#daemon.until(`${count} lists of each account are read`, isRead, waitLimitMs);
@@ -98,7 +98,7 @@ class Watched {
   /** Statistics and warm-up of each mailbox are read anew after a start; a daemon that needs longer is watched while it sweeps. */
   async swept(): Promise<void> {
     const until = performance.now() + sweepMs;
-    const polls = async () => total((await this.#api.told(asker)).polls);
+    const polls = async () => total((await this.#api.notified(asker)).polls);
     while ((await polls()) < 2 * this.#mailboxes && performance.now() < until) await sleep(lookEveryMs);
   }
 

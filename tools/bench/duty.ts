@@ -49,9 +49,9 @@ interface Measured {
 
 /** What the daemon spends while it is scraped as Prometheus does. */
 async function costOf(daemon: BenchDaemon, api: BenchApi, forMs: number): Promise<Measured> {
-  const [asked, before, began] = [await api.told(asker), counted(daemon.pid), performance.now()];
+  const [asked, before, began] = [await api.notified(asker), counted(daemon.pid), performance.now()];
   await scraped(daemon, forMs);
-  const [answered, after] = [since(asked, await api.told(asker)), counted(daemon.pid)];
+  const [answered, after] = [since(asked, await api.notified(asker)), counted(daemon.pid)];
   const cost = {
     polls: total(answered.polls),
     seconds: (performance.now() - began) / 1_000,
@@ -87,7 +87,7 @@ class Duty implements AsyncDisposable {
   async #start(settings: Settings): Promise<BenchDaemon> {
     await this.#daemon?.stop();
     const config = await configure(this.#place, this.#api, { alerts: this.#receiver.alerts, ...settings });
-    this.#askedAtStart = await this.#api.told(asker);
+    this.#askedAtStart = await this.#api.notified(asker);
     this.#daemon = await BenchDaemon.start(config);
     return this.#daemon;
   }
@@ -133,7 +133,7 @@ class Duty implements AsyncDisposable {
     const { accounts, mailboxesPerAccount } = this.#api.shape;
     const until = performance.now() + limitMs;
     for (;;) {
-      const { stats = 0, warmup = 0 } = since(before, await this.#api.told(asker)).polls;
+      const { stats = 0, warmup = 0 } = since(before, await this.#api.notified(asker)).polls;
       if (stats + warmup >= 2 * accounts * mailboxesPerAccount) return true;
       if (performance.now() > until) return false;
       await sleep(lookEveryMs);
@@ -144,7 +144,7 @@ class Duty implements AsyncDisposable {
   async paced(forMs: number, blackbox: Blackbox | null): Promise<readonly Figure[]> {
     if (!this.#daemon) throw new Error('startPaced comes first');
     const { accounts } = this.#api.shape;
-    const mix = await this.#api.told(asker);
+    const mix = await this.#api.notified(asker);
     const target = `${this.#api.url('exporter')}/v1/stats?mailbox_id=${idOf(0)}&days=30`;
     const [{ cost, answered }, floor, exporter] = await Promise.all([
       costOf(this.#daemon, this.#api, forMs),

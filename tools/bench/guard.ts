@@ -12,14 +12,14 @@ const mailboxesPerCell = 2_000;
 const seed = 20_260;
 
 /** Simulates every cell of the table. */
-function runCells(mailboxes: number, told: (done: number, of: number) => void): readonly JudgedCell[] {
+function runCells(mailboxes: number, notified: (done: number, of: number) => void): readonly JudgedCell[] {
   const policies = [defaultPolicy, { ...defaultPolicy, ...literalProfile }];
   const cells: JudgedCell[] = [];
   for (const mode of warmupModes) {
     for (const column of columns) {
       const [ours, literal] = runCell({ mode, column, mailboxes, seed }, policies);
       if (ours && literal) cells.push({ mode, column, ours, literal });
-      told(cells.length, warmupModes.length * columns.length);
+      notified(cells.length, warmupModes.length * columns.length);
     }
   }
   return cells;

@@ -29,7 +29,7 @@ async function coldStart({ accounts, mailboxesPerAccount, target }: Start): Prom
   const config = await configure(place, api);
   const began = performance.now();
   await using daemon = BenchDaemon.launch(config);
-  const polls = async () => total((await api.told(asker)).polls) > 0;
+  const polls = async () => total((await api.notified(asker)).polls) > 0;
   await daemon.until('its first poll', polls, firstPollLimitMs);
   const { cpuMs } = counted(daemon.pid);
   const mailboxes = accounts * mailboxesPerAccount;

@@ -29,8 +29,8 @@ function lenient(shape: Shape): Shape {
   const strict = shape.enum || shape.pattern || shape.type === 'integer' || shape.type === 'boolean';
   if (!strict) return inner;
   const { description, default: written, title, ...rest } = inner;
-  const told = { description, default: written, title };
-  const kept = Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined));
+  const notified = { description, default: written, title };
+  const kept = Object.fromEntries(Object.entries(notified).filter(([, value]) => value !== undefined));
   return { ...kept, anyOf: [rest, substituted] };
 }
 

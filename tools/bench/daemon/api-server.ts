@@ -59,7 +59,7 @@ server.listen(0, '127.0.0.1', 4_096, () => process.send?.((server.address() as A
 process.on('message', (order: ApiOrder) => {
   const asker = askerOf(order.asker);
   if (order.incident) asker.bodies.happens(order.incident);
-  const told: Answered = { polls: asker.polls, bytes: asker.bytes, unread: asker.bodies.unread };
-  process.send?.(told);
+  const notified: Answered = { polls: asker.polls, bytes: asker.bytes, unread: asker.bodies.unread };
+  process.send?.(notified);
 });
 process.on('disconnect', () => process.exit(0));

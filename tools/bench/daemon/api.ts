@@ -57,7 +57,7 @@ export class BenchApi implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}/${asker}`;
   }
 
-  told(asker: string, incident?: Incident): Promise<Answered> {
+  notified(asker: string, incident?: Incident): Promise<Answered> {
     const answer = this.#last.then(async () => {
       const message = once(this.#child, 'message');
       this.#child.send({ asker, ...(incident && { incident }) } satisfies ApiOrder);

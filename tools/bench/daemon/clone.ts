@@ -36,7 +36,7 @@ export async function fillStore(place: Workplace, shape: FleetShape): Promise<vo
 async function guardFew(place: Workplace, changedShare: number): Promise<void> {
   await using api = await BenchApi.start({ accounts: 1, mailboxesPerAccount: patterns, changedShare });
   await using daemon = await BenchDaemon.start(await configure(place, api, saturating));
-  const isSwept = async () => (await api.told('daemon')).unread === 0;
+  const isSwept = async () => (await api.notified('daemon')).unread === 0;
   await daemon.until('the few mailboxes are swept', isSwept, sweepLimitMs);
   await sleep(settleMs);
   await daemon.stop();

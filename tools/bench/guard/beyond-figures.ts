@@ -47,10 +47,10 @@ const leastSeenLarge = 0.5;
 const leastSeenDomains = 0.95;
 
 /** The figures of every mode. `told`: a mode is done. */
-export function beyondFigures(scale: BeyondScale, told: (mode: WarmupMode) => void): readonly Figure[] {
+export function beyondFigures(scale: BeyondScale, notified: (mode: WarmupMode) => void): readonly Figure[] {
   return warmupModes.flatMap((mode) => {
     const figures = [...healthyFigures(mode, scale), ...clusteredFigures(mode, scale), ...incidentFigures(mode, scale)];
-    told(mode);
+    notified(mode);
     return figures;
   });
 }
