@@ -59,9 +59,9 @@ export class ForeignApi implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** `get /v1/dns?mailbox_id=...`, in order. */
+  /** `get /v1/dns?mailbox_id=...`, in order. Of two requests at a time, canned writes one line. */
   get requests(): readonly string[] {
-    return [...this.#log.matchAll(/request: (\w+ \S+)/g)].map(([, request = '']) => request);
+    return [...this.#log.matchAll(/request: (\w+ \S+?)(?=request: |\s|$)/g)].map(([, request = '']) => request);
   }
 
   /** The requests about a mailbox, by the start of their path. */
