@@ -45,6 +45,8 @@ interface WatchedParts {
   readonly daemon: BenchDaemon;
   /** Its file. */
   readonly config: string;
+  /** What is measured is added to them. */
+  readonly figures: Figure[];
 }
 
 /** A daemon on a filled store that is looked at from inside while duties come upon it. */
@@ -54,9 +56,10 @@ class Watched {
   readonly #api: BenchApi;
   readonly #daemon: BenchDaemon;
   readonly #config: string;
-  readonly figures: Figure[] = [];
+  readonly #figures: Figure[];
 
-  constructor({ size, place, api, daemon, config }: WatchedParts) {
+  constructor({ size, place, api, daemon, config, figures }: WatchedParts) {
+    this.#figures = figures;
     this.#size = size;
     this.#place = place;
     this.#api = api;
@@ -70,7 +73,7 @@ class Watched {
 
   figure(measure: string, target: Target, ours: number): void {
     const figure = `${this.#mailboxes}_mailboxes/${measure}`;
-    this.figures.push(heldAgainst(target, { bench, figure, ours, peer: null }));
+    this.#figures.push(heldAgainst(target, { bench, figure, ours, peer: null }));
   }
 
   async during(work: () => Promise<unknown>): Promise<Looked> {
@@ -146,7 +149,7 @@ class Watched {
   }
 }
 
-async function measure(size: Size): Promise<readonly Figure[]> {
+async function measure(size: Size, figures: Figure[]): Promise<void> {
   const { accounts, mailboxesPerAccount } = size;
   const shape = { accounts, mailboxesPerAccount, changedShare };
   using place = new Workplace();
@@ -155,7 +158,7 @@ async function measure(size: Size): Promise<readonly Figure[]> {
   using receiver = await startReceiver();
   const config = await configure(place, api, { alerts: receiver.alerts, poll });
   await using daemon = await BenchDaemon.start(config, ['--import', look]);
-  const watched = new Watched({ size, place, api, daemon, config });
+  const watched = new Watched({ size, place, api, daemon, config, figures });
   await watched.lists(1, 'none');
   await watched.swept();
   await watched.duty('polls_and_lists', () => sleep(calmMs));
@@ -170,16 +173,19 @@ async function measure(size: Size): Promise<readonly Figure[]> {
   await watched.page();
   await watched.duty('scrape_of_a_storm', () => watched.read('/metrics'));
   await watched.duty('end_of_a_storm', () => watched.lists(listsPerIncident, 'none'));
-  return watched.figures;
 }
 
 /** The benchmark. Takes about ten minutes; small: about three. */
 export async function blocksBenchmark(options: BenchOptions): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const size of options.small ? [small] : [middle, large]) {
-    process.stderr.write(`${bench}: ${size.accounts * size.mailboxesPerAccount} mailboxes\n`);
-    figures.push(...(await measure(size)));
+  try {
+    for (const size of options.small ? [small] : [middle, large]) {
+      process.stderr.write(`${bench}: ${size.accounts * size.mailboxesPerAccount} mailboxes\n`);
+      await measure(size, figures);
+    }
+  } finally {
+    // A duty that does not end in time ends the benchmark; what was measured before is printed all the same.
+    process.stderr.write(`${tableOf(figures, 'peer')}\n`);
   }
-  process.stderr.write(`${tableOf(figures, 'peer')}\n`);
   return figures;
 }
