@@ -27,7 +27,7 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/serve/query.ts: all.length': 'once is no repetition',
   'src/serve/recipes/recipe-routes.ts: rate.limit': 'the limit of a plan',
   'src/simulator/trouble-route.ts: days': 'two or seven',
-  'src/simulator/trouble-route.ts: targetDailyLimit': 'raised above a limit of one or more',
+  'src/simulator/trouble-route.ts: targetDailyLimit': 'above the maximum of a mode',
   'src/wording/causes.ts: bounces.length': 'one bounce has a sentence of its own',
   'src/wording/explain.ts: action.attempts': 'one attempt has no number',
   'src/wording/phrases.ts: Math.floor(span / dayMs)': 'two days or more',
