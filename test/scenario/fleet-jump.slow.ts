@@ -1,4 +1,4 @@
-// A fleet of 60 in three domains, for longer than fleet-jump.test.ts: two accounts, one domain and an undo, and first sight.
+// A fleet of 60 in three domains that jumps over the limit: at once, over two accounts, in one domain with an undo, at first sight.
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import type { Incident, MailboxSpec } from '../../src/simulator/scenario.ts';
@@ -17,6 +17,65 @@ function scenarioOf(fleet: readonly MailboxSpec[], incidents: readonly Incident[
 }
 
 describe.concurrent('a fleet of 60 in three domains', () => {
+  it('jumps at once: fewer than six are acted upon, one message, a tenth each 15 minutes later, a release for the rest', async () => {
+    await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump('*')]), poll });
+    const held = () => stage.breaker().entries.filter((entry) => entry.held).length;
+    await stage.until('the trip', () => stage.breaker().openSince !== null, 4 * hourMs);
+    const openSince = stage.breaker().openSince ?? 0;
+    await stage.run(50 * minuteMs);
+    const first = stage.posts.length;
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(6);
+    expect(held()).toBe(60 - first);
+    expect(stage.notified('guard_held')).toEqual(['firing']);
+    expect(stage.notified('bounce_over_limit')).toEqual([]);
+    const reasons = new Set([...stage.fleet().mailboxes()].map(({ verdict }) => verdict?.answer.reason));
+    expect([...reasons].sort()).toEqual(['circuit_breaker', 'ok']);
+
+    // Another process finds it open: nothing is acted upon, and nothing is told again.
+    await stage.restart();
+    expect(stage.breaker()).toMatchObject({ openSince, atFirstSight: false });
+    await stage.run(openSince + hourMs - stage.clock.now() - 1);
+    expect(stage.posts).toHaveLength(first);
+    expect(held()).toBe(60 - first);
+
+    const weights = new Map(stage.breaker().entries.map(({ email, weight }) => [email, weight]));
+    await stage.run(hourMs);
+    const second = stage.posts.slice(first);
+    expect(second.length).toBeGreaterThan(12);
+    for (const { at } of second) {
+      expect(at - openSince).toBeGreaterThanOrEqual(hourMs);
+      // The POST follows its admission by the looks that it takes, some seconds.
+      const near = second.filter((other) => other.at >= at && other.at - at < 14 * minuteMs);
+      expect(near.length).toBeLessThanOrEqual(6);
+    }
+    const weightOf = (email: string) => weights.get(email) ?? 0;
+    const waiting = [...weights.keys()].filter((email) => !stage.posts.some((post) => post.email === email));
+    const average = (emails: readonly string[]) =>
+      emails.reduce((sum, email) => sum + weightOf(email), 0) / emails.length;
+    expect(average(second.map(({ email }) => email))).toBeGreaterThan(average(waiting));
+    expect(stage.notified('guard_held')).toEqual(['firing']);
+
+    const left = held();
+    const effect = await stage.command('breaker-release', { dry_run: true });
+    expect(effect.messages.join()).toMatch(
+      new RegExp(
+        `^Warmwarden will immediately act on ${left} mailboxes that .* is holding: \\S+, .* and ${left - 5} more\\.$`,
+      ),
+    );
+    // What was agreed to is not done once other mailboxes are held.
+    const changed = await stage.command('breaker-release', { plan: 'another' });
+    expect([changed.result, held()]).toEqual(['changed', left]);
+    expect((await stage.command('breaker-release', { plan: effect.plan ?? '' })).result).toBe('done');
+    await stage.run(10 * minuteMs);
+    expect(stage.posts.map(({ change }) => change)).toEqual(Array.from({ length: 60 }, () => 'recovery'));
+    expect(new Set(stage.posts.map(({ email }) => email)).size).toBe(60);
+    await stage.run(hourMs);
+    expect(stage.posts).toHaveLength(60);
+    expect(stage.notified('guard_held')).toEqual(['firing', 'resolved']);
+    expect(stage.breaker()).toMatchObject({ openSince: null });
+  });
+
   it('jumps while two accounts share it: the breaker counts both, and one message tells of it', async () => {
     const second = sixty.filter((_, number) => number % 2 === 0).map(({ email }) => email);
     await using stage = await startMovedDaemon({ scenario: scenarioOf(sixty, [jump('*')]), poll, second });
