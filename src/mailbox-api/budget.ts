@@ -1,5 +1,6 @@
 // One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom).
 import type { Ppm } from '../model/policy.ts';
+import { RecentTimes } from './recent-times.ts';
 import { Restraint } from './restraint.ts';
 import { Sharing } from './sharing.ts';
 
@@ -30,7 +31,7 @@ export class Budget {
   readonly #planLimit: number;
   #limit: number;
   /** Starts of the last 60 s, oldest first. */
-  #starts: number[] = [];
+  #starts = new RecentTimes();
   /** When the last start was due: it was a little later than that, for a timer is never early. */
   #pacedAt = Number.NEGATIVE_INFINITY;
   #stoppedUntil = 0;
@@ -51,7 +52,7 @@ export class Budget {
 
   /** The same key under other settings: what was spent under the earlier ones still counts. */
   follow(earlier: Budget): void {
-    this.#starts = [...earlier.#starts];
+    this.#starts = earlier.#starts.copy();
     this.#pacedAt = earlier.#pacedAt;
     this.#stoppedUntil = earlier.#stoppedUntil;
     this.#sharing.follow(earlier.#sharing);
@@ -70,8 +71,8 @@ export class Budget {
   /** When the next request may start; in the past when it may start now. */
   nextStartAt(now: number): number {
     this.#forget(now);
-    const spaced = this.#starts.length === 0 ? now : this.#pacedAt + this.#gapMs;
-    const oldest = this.#starts[this.#starts.length - this.allowedPerMinute];
+    const spaced = this.#pacedAt + this.#gapMs;
+    const oldest = this.#starts.at(this.#starts.length - this.allowedPerMinute);
     const freed = oldest === undefined ? now : oldest + windowMs;
     return Math.max(spaced, freed, this.#stoppedUntil);
   }
@@ -84,7 +85,7 @@ export class Budget {
   /** A request starts. */
   started(now: number): void {
     this.#forget(now);
-    this.#starts.push(now);
+    this.#starts.add(now);
     const lateMs = now - (this.#pacedAt + this.#gapMs);
     this.#pacedAt = lateMs > 0 && lateMs <= this.#gapMs * latenessShare ? now - lateMs : now;
   }
@@ -139,7 +140,7 @@ export class Budget {
   noteLimits({ startedAt, ...headers }: LimitHeaders, now: number): void {
     if (headers.limit !== null && headers.limit >= 1) this.#limit = Math.min(this.#planLimit, headers.limit);
     if (headers.remaining !== null && headers.remaining <= 0) {
-      const oldest = this.#starts[0] ?? now;
+      const oldest = this.#starts.at(0) ?? now;
       this.#stoppedUntil = Math.max(this.#stoppedUntil, Math.min(oldest + windowMs, now + windowMs));
     }
     const { limit, remaining } = headers;
@@ -152,8 +153,6 @@ export class Budget {
   #forget(now: number): void {
     this.#share = this.#restraint.share(now);
     this.#headroomPpm = this.#configuredPpm ?? this.#sharing.headroomPpm(now);
-    const firstKept = this.#starts.findIndex((start) => start > now - windowMs);
-    if (firstKept > 0) this.#starts = this.#starts.slice(firstKept);
-    else if (firstKept === -1) this.#starts = this.#starts.slice(-1);
+    this.#starts.forgetUntil(now - windowMs);
   }
 }

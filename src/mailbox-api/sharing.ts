@@ -1,5 +1,6 @@
 // Whether something else uses the key, as far as the API's answers show it, and what is left free for it then. Pure.
 import type { Ppm } from '../model/policy.ts';
+import { RecentTimes } from './recent-times.ts';
 
 /** Left free where nothing else uses the key: with less, requests that arrive late meet a full window (docs/performance.md). */
 const alonePpm: Ppm = 30_000;
@@ -8,6 +9,8 @@ const sharedPpm: Ppm = 100_000;
 /** A key counts as shared for so long after the last sign of it. */
 const sharedForMs = 24 * 3_600_000;
 const windowMs = 60_000;
+/** No request takes longer (http/exchange.ts), its second try included. */
+const longestRequestMs = 90_000;
 /** A count may be one off: an API may count a request that broke off twice. */
 const tolerated = 1;
 
@@ -15,8 +18,8 @@ const tolerated = 1;
 export class Sharing {
   #seenAt = Number.NEGATIVE_INFINITY;
   #underWay = 0;
-  /** When our answers of the last minute came, oldest first. */
-  #answeredAt: number[] = [];
+  /** When our answers came. */
+  #answeredAt = new RecentTimes();
   /** The most requests that ever remained. */
   #mostRemaining = 0;
 
@@ -38,7 +41,8 @@ export class Sharing {
   /** Its answer came, or will never come. */
   ended(now: number): void {
     this.#underWay -= 1;
-    this.#answeredAt.push(now);
+    this.#answeredAt.add(now);
+    this.#answeredAt.forgetUntil(now - windowMs - longestRequestMs);
   }
 
   /**
@@ -47,18 +51,16 @@ export class Sharing {
    * bucket that holds a part of the limit, or that fills again, may show nothing: there the first 429 does.
    */
   remains({ limit, remaining, startedAt }: Reading, now: number): void {
-    const firstKept = this.#answeredAt.findIndex((at) => at > startedAt - windowMs);
-    this.#answeredAt = firstKept === -1 ? [] : this.#answeredAt.slice(firstKept);
     this.#mostRemaining = Math.max(this.#mostRemaining, remaining);
     if (this.#mostRemaining < limit / 2) return;
-    const ours = this.#answeredAt.length + this.#underWay;
+    const ours = this.#answeredAt.countAfter(startedAt - windowMs) + this.#underWay;
     if (limit - remaining > ours + tolerated) this.#seenAt = now;
   }
 
   /** The same key under other settings: what was seen, and what the API still counts. */
   follow(earlier: Sharing): void {
     this.#seenAt = earlier.#seenAt;
-    this.#answeredAt = [...earlier.#answeredAt];
+    this.#answeredAt = earlier.#answeredAt.copy();
     this.#mostRemaining = earlier.#mostRemaining;
   }
 }

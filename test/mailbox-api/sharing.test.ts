@@ -122,6 +122,16 @@ test('what was seen of others survives a change of settings', () => {
   expect(after.headroomPpm).toBe(100_000);
 });
 
+test('of an answer that took long, what came while it was under way is ours', () => {
+  const sharing = new Sharing();
+  for (let request = 0; request < 60; request += 1) sharing.sent();
+  // One a second, each answered at once; the first of the minute is answered last, with what the API counted when it came.
+  for (let second = 1; second < 60; second += 1) sharing.ended(second * 1_000);
+  sharing.ended(minute + 29_000);
+  sharing.remains({ limit: 100, remaining: 40, startedAt: minute }, minute + 29_000);
+  expect(sharing.headroomPpm(minute + 29_000)).toBe(30_000);
+});
+
 test('answers that overtake one another, and a window that begins anew, are nobody else', () => {
   const sharing = new Sharing();
   const answer = (startedAt: number, remaining: number, now: number) => {
