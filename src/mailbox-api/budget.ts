@@ -147,7 +147,6 @@ export class Budget {
     if (limit !== null && remaining !== null && startedAt !== null) {
       this.#sharing.remains({ limit, remaining, startedAt }, now);
     }
-    this.#forget(now);
   }
 
   #forget(now: number): void {

@@ -200,7 +200,9 @@ export class MailboxApi {
       ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
     };
     const startedAt = call.route === 'health' ? null : this.#world.clock.monotonic();
+    this.budget.sent();
     const exchanged = await this.#exchange(call, ask);
+    this.budget.ended(this.#world.clock.monotonic());
     this.#noteLimits(exchanged.headers, startedAt);
     this.onReceived(call.route, exchanged.wireBytes);
     if (exchanged.status === 304 && call.known) return { ...exchanged, result: { ok: true, value: call.known.answer } };
@@ -214,21 +216,18 @@ export class MailboxApi {
     const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
     const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);
     const send = () =>
-      clock.busy(async () => {
-        this.budget.sent();
-        try {
-          return await exchange(
-            this.#agent,
-            ask,
-            () => clock.now(),
-            (success) => readAnswer(expected, success, ask.redactor, doubt),
-          );
-        } finally {
-          this.budget.ended(clock.monotonic());
-        }
-      });
+      clock.busy(() =>
+        exchange(
+          this.#agent,
+          ask,
+          () => clock.now(),
+          (success) => readAnswer(expected, success, ask.redactor, doubt),
+        ),
+      );
     const first = await send();
     if (ask.method !== 'GET' || !first.lostKept) return first;
+    this.budget.ended(clock.monotonic());
+    this.budget.sent();
     const slot = Math.max(clock.monotonic(), this.budget.nextStartAt(clock.monotonic()));
     this.budget.started(slot);
     await clock.sleep(slot - clock.monotonic(), this.#stopping.signal);

@@ -32,6 +32,7 @@ export class RecentTimes {
 
   /** Forgets what is at that moment or before. */
   forgetUntil(time: number): void {
+    if ((this.at(0) ?? Number.POSITIVE_INFINITY) > time) return;
     this.#head = this.#times.length - this.countAfter(time);
     if (this.#head <= this.length) return;
     this.#times = this.#times.slice(this.#head);
