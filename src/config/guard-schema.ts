@@ -46,7 +46,7 @@ const guardKeys = section({
       days: optional(whole(1, 7), policy.emergency.days, 'Days that are counted together, today included.'),
     }),
     undefined,
-    'A burst that pauses at once, in any mode.',
+    'So many bounces within a few days pause the warm-up at once, in any mode.',
   ),
   max_interventions: optional(
     section({

@@ -35,7 +35,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_acted: {
     means:
-      'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or a burst of its emails bounced (an emergency in any mode).',
+      'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or so many of its newest emails bounced that it is an emergency in any mode.',
     done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks.',
     todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
@@ -103,7 +103,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   domain_over_limit: {
     means:
-      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the limit of its mode, and paused mailboxes count too. The alert ends when the last 7 days, and each shorter stretch of them, are within the limits.',
+      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the limit of its mode, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the limits.',
     done: 'Nothing. Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
     todo: 'Look for a cause that the mailboxes share: the DNS of the domain, its blacklists, and the recipient lists.',
   },
