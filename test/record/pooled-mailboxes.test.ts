@@ -141,17 +141,22 @@ class History {
   ): Known {
     const { mailbox, policy } = known;
     const judged = { ...known, judged: true };
+    // Before it was judged, nothing of it was taken in; the same days are not taken in again.
+    const firstTakenAt = known.judged ? known.takenAt : this.now;
     switch (step.kind) {
       case 'answer': {
         const stats = step.rows && { ...step.rows, at: this.now };
         return { ...judged, mailbox: { ...mailbox, stats }, takenAt: this.now };
       }
-      case 'mode':
-        return { ...judged, mailbox: inMode(mailbox, step.mode, this.now), takenAt: this.now };
+      case 'mode': {
+        const moved = inMode(mailbox, step.mode, this.now);
+        return { ...judged, mailbox: moved, takenAt: moved === mailbox ? firstTakenAt : this.now };
+      }
       case 'run':
         return {
           ...judged,
           mailbox: { ...mailbox, verdict: { at: this.now, answer: sampleVerdict({ run: step.run }) } },
+          takenAt: firstTakenAt,
         };
       case 'rename':
         return { ...known, mailbox: { ...mailbox, email: `${mailbox.id}@${step.domain}` } };
