@@ -25,10 +25,9 @@ export class Unwritten {
     const judged = (this.#judged.get(mailbox.id) ?? 0) + Number(decision !== null);
     const counted = { ...record, decision: decision && { ...decision, judged } };
     if (isNews(record) || !isSameMemory(before.memory, mailbox.memory)) return counted;
-    const isKnown =
-      answered === null || isSame(before[answeredKey(answered)]?.answer, mailbox[answeredKey(answered)]?.answer);
     const at = this.#writtenAt.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
-    if (isKnown && isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs)) {
+    const isRecent = isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs);
+    if (isRecent && isSameAnswer(before, mailbox, answered)) {
       if (decision) this.#judged.set(mailbox.id, judged);
       return null;
     }
@@ -53,7 +52,12 @@ const keys = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist', 'judged'];
 
 const keyOf = ({ mailbox, answered }: TickRecord) => `${answered ?? 'judged'} ${mailbox.id}`;
 
-const answeredKey = (route: NonNullable<TickRecord['answered']>) => (route === 'mailbox' ? 'detail' : route);
+/** Whether the answer that came says what the one before said. */
+function isSameAnswer(before: MailboxState, mailbox: MailboxState, answered: TickRecord['answered']): boolean {
+  if (answered === null) return true;
+  const key = answered === 'mailbox' ? 'detail' : answered;
+  return isSame(before[key]?.answer, mailbox[key]?.answer);
+}
 
 /** Something happened: that is written at once, and whole. */
 function isNews({ changes, actions, alerts, breaker, decision }: TickRecord): boolean {
@@ -62,7 +66,7 @@ function isNews({ changes, actions, alerts, breaker, decision }: TickRecord): bo
 }
 
 function isSameMemory(one: GuardMemory | null, other: GuardMemory | null): boolean {
-  return isSame(one && mattering(one), other && mattering(other));
+  return one === other || isSame(one && mattering(one), other && mattering(other));
 }
 
 const mattering = (memory: GuardMemory) => ({
