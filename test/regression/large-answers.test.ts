@@ -10,8 +10,8 @@ import { startLargeApi } from '../support/large-api.ts';
 import { longestTurn } from '../support/loop-hold.ts';
 
 const mebibyte = 1024 * 1024;
-/** Twice the limit, which the slow proof takes as it is: on a busy machine the same work takes more of the processor's time. */
-const maxHoldMs = 200;
+/** In yardsticks: twice what the slow proof allows, because a file that has just begun is not compiled. */
+const longestHold = 30;
 
 /** The most bytes of answers that were held while `work` went on. */
 async function mostHeld<Value>(work: () => Promise<Value>): Promise<{ value: Value; bytes: number }> {
@@ -53,11 +53,11 @@ describe('a large answer', () => {
     await using server = await startScripted((response) => response.end(text));
     await using client = clientOf(server.url);
     const parse = vi.spyOn(JSON, 'parse');
-    const { value: list, ms } = await longestTurn(() => client.api.mailboxes());
+    const { value: list, yardsticks } = await longestTurn(() => client.api.mailboxes());
     const parsed = parse.mock.calls.map(([one]) => String(one).length);
     parse.mockRestore();
     expect(Math.max(0, ...parsed)).toBeLessThan(mebibyte);
-    expect(ms).toBeLessThan(maxHoldMs);
+    expect(yardsticks).toBeLessThan(longestHold);
     if (!list.ok) throw new Error(list.failure.detail);
     expect(list.value.answer.truncated).toBe(true);
     expect(list.value.answer.mailboxes).toHaveLength(20_000);
@@ -97,9 +97,9 @@ describe('a large answer', () => {
     await using server = await startScripted(answer(200, body));
     const options = { baseUrl: `${server.url}/v1`, apiKey: 'key-of-a-test', countsRows: true };
     const api = new RecipeApi(options, stillWorld());
-    const { value: run, ms } = await longestTurn(() => api.run('r'));
+    const { value: run, yardsticks } = await longestTurn(() => api.run('r'));
     await api.close();
-    expect(ms).toBeLessThan(maxHoldMs);
+    expect(yardsticks).toBeLessThan(longestHold);
     expect(run).toMatchObject({
       ok: true,
       value: { run: { id: 'r', state: 'succeeded', rows: [null], rowCount: 20_000 }, nextPage: '/runs/r?offset=20000' },
@@ -119,11 +119,11 @@ describe('many large answers at once', () => {
       const small = Array.from({ length: 8 }, () => other.api.health());
       return [await Promise.all(large), await Promise.all(small)] as const;
     };
-    const { value, ms } = await longestTurn(() => mostHeld(asked));
+    const { value, yardsticks } = await longestTurn(() => mostHeld(asked));
     const [large, small] = value.value;
     expect(value.bytes).toBeLessThan(65 * mebibyte);
     expect(value.bytes).toBeGreaterThan(48 * mebibyte);
-    expect(ms).toBeLessThan(maxHoldMs);
+    expect(yardsticks).toBeLessThan(longestHold);
     const refused = large.filter((result) => !result.ok);
     expect(refused.length).toBeGreaterThan(2);
     expect(refused.length).toBeLessThan(16);
@@ -138,20 +138,20 @@ describe('many large answers at once', () => {
     const body = ['{"mailboxes":[', '{},', '{}]}'] as const;
     await using server = await startLargeApi({ body, repeated: 170_000, together: 16 });
     await using client = clientOf(server.url);
-    const { value, ms } = await longestTurn(() =>
+    const { value, yardsticks } = await longestTurn(() =>
       Promise.all(Array.from({ length: 16 }, () => client.api.mailboxes())),
     );
     expect(value.every((result) => result.ok && result.value.answer.truncated)).toBe(true);
-    expect(ms).toBeLessThan(maxHoldMs);
+    expect(yardsticks).toBeLessThan(longestHold);
   });
 
   test('may be small on the wire: what they unfold to counts', async () => {
     await using server = await startLargeApi({ body: ['{"a":"', '0', '"}'], repeated: 10 * mebibyte, gzip: true });
     await using client = clientOf(server.url);
     const asked = () => Promise.all(Array.from({ length: 16 }, () => client.api.health()));
-    const { value, ms } = await longestTurn(() => mostHeld(asked));
+    const { value, yardsticks } = await longestTurn(() => mostHeld(asked));
     expect(value.bytes).toBeLessThan(65 * mebibyte);
-    expect(ms).toBeLessThan(maxHoldMs);
+    expect(yardsticks).toBeLessThan(longestHold);
     expect(value.value.filter(({ ok }) => !ok).length).toBeGreaterThan(0);
     expect(heldAnswers.bytes).toBe(0);
   });
@@ -175,8 +175,8 @@ describe('an answer of half a mebibyte that was made to be slow', () => {
   test.each(cases)('%s', async (_what, status, body, what) => {
     await using server = await startScripted(answer(status, body));
     await using client = clientOf(server.url);
-    const { ms } = await longestTurn(() => what(client.api));
-    expect(ms).toBeLessThan(maxHoldMs);
+    const { yardsticks } = await longestTurn(() => what(client.api));
+    expect(yardsticks).toBeLessThan(longestHold);
   });
 });
 
