@@ -67,8 +67,9 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'wording', 'world', 'recipe-api'],
     ['@modelcontextprotocol/server', 'node:crypto', 'node:stream'],
   ),
+  page: only(['model', 'guard', 'wording', 'fleet'], ['hono']),
   serve: only(
-    ['model', 'guard', 'wording', 'fleet', 'world', 'metrics', 'operator'],
+    ['model', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
     ['hono', '@hono/zod-openapi', '@hono/node-server', 'zod', 'node:http', 'node:net', 'node:crypto'],
   ),
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),
@@ -84,7 +85,7 @@ export const largeRooms: Readonly<Record<string, string>> = {
   alert: 'a file a rule or a few of one kind, all pure; what turns them into alerts and messages is a few small files',
   config: 'every key of the file with its meaning, default and check; what several keys share is a few small files',
   commands: 'a file a command, which knows no other command; what several share is a few small files',
-  serve: 'one server with three faces in folders of their own: the page, JSON, and the recipe routes',
+  serve: 'one server with three faces: what a page is read from, JSON, and in a folder of their own the recipe routes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
   store: 'one file on disk behind one gate: the verbs, and in folders of their own the file and the schema',
 };

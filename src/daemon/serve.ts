@@ -2,7 +2,8 @@
 import type { Config } from '../config/config.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
-import type { AnswerParts, Readiness } from '../serve/routes.ts';
+import type { Readiness } from '../serve/route-parts.ts';
+import type { AnswerParts } from '../serve/routes.ts';
 import { startServer } from '../serve/server.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';

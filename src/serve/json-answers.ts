@@ -9,9 +9,9 @@ import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
+import type { MailboxRow, Page, StateCounts } from '../page/fleet-view.ts';
+import type { Headline } from '../page/headline.ts';
 import { sweepText } from '../wording/sweep.ts';
-import type { MailboxRow, Page, StateCounts } from './fleet-view.ts';
-import type { Headline } from './headline.ts';
 
 export type Explain = (verdict: Verdict) => string;
 

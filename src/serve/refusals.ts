@@ -1,6 +1,6 @@
 // What the server answers when it does not do what was asked: one shape for programs, a page for people.
 import type { Context, MiddlewareHandler } from 'hono';
-import { noticePage } from './page/notice-page.ts';
+import { noticePage } from '../page/notice-page.ts';
 import { readQuery } from './query.ts';
 
 /** The word in `error`, its status, and the heading of its page. docs/http-api.md lists them. */

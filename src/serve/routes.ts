@@ -2,75 +2,27 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
-import type { Fleet } from '../fleet/fleet.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { addMetrics } from '../metrics/metrics-route.ts';
-import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery } from '../model/delivery.ts';
-import type { Verdict } from '../model/verdict.ts';
-import type { World } from '../world.ts';
+import { rowOf, type Selection, selectPage } from '../page/fleet-view.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { type Auth, type Authenticate, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
-import { type ExplainSource, explainAnswer } from './explain-answer.ts';
-import {
-  countStates,
-  firingAlerts,
-  fleetRows,
-  type NearLimitPpmOf,
-  rowOf,
-  type Selection,
-  selectionFrom,
-  selectionParameters,
-  selectPage,
-} from './fleet-view.ts';
-import { headlineOf } from './headline.ts';
-import { type HistorySource, historyAnswer } from './history-answer.ts';
+import { explainAnswer } from './explain-answer.ts';
+import { historyAnswer } from './history-answer.ts';
 import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
-import { addOperations, type OperationsRouteParts } from './operations-route.ts';
-import { fleetPage } from './page/fleet-page.ts';
-import { iconSvg } from './page/icon.ts';
-import { localTimes } from './page/local-times.ts';
-import { mailboxPage } from './page/mailbox-page.ts';
-import { runbooksPage } from './page/runbooks-page.ts';
-import { styleSheet } from './page/style-sheet.ts';
-import { oneOf, readQuery } from './query.ts';
+import { addOperations } from './operations-route.ts';
+import { addPages } from './page-routes.ts';
+import { type PictureParts, pictureOf } from './picture.ts';
+import { readQuery } from './query.ts';
 import { openApiDocument } from './recipes/openapi.ts';
-import { createRecipeRoutes, type RecipeRouteParts } from './recipes/recipe-routes.ts';
+import { createRecipeRoutes } from './recipes/recipe-routes.ts';
 import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
-import { addReload, type ReloadRouteParts } from './reload-route.ts';
+import { addReload } from './reload-route.ts';
+import { noSuchMailbox, type RouteParts } from './route-parts.ts';
+import { selectionFrom, selectionParameters } from './selection.ts';
 import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
-
-/** Whether the daemon is on duty. */
-export interface Readiness {
-  readonly ready: boolean;
-  /** What is still missing, in words. */
-  readonly reasons: readonly string[];
-}
-
-export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
-  readonly host: string;
-  readonly fleet: Fleet;
-  readonly metrics: Metrics;
-  readonly world: World;
-  readonly ready: () => Readiness;
-  /** The newest first. */
-  readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
-  readonly history: HistorySource;
-  readonly entries: ExplainSource;
-  /** The newest first. */
-  readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
-  readonly explain: (verdict: Verdict) => string;
-  readonly nearLimitPpmOf: NearLimitPpmOf;
-  readonly recipes: RecipeRouteParts;
-  /** Of this program. */
-  readonly version: string;
-}
 
 const decisionsShown = 50;
 const deliveriesShown = 50;
-const noSuchMailbox = 'Warmwarden does not guard a mailbox with this id.';
-/** Pages: without it they show live updates. */
-const refresh = oneOf('off');
 const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
 
 /** No script but our own file, nothing from elsewhere, no frame around us. */
@@ -158,23 +110,6 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
   addMetrics(app, metrics);
 }
 
-function pictureOf(parts: PictureParts) {
-  const { fleet, world, ready, nearLimitPpmOf } = parts;
-  const rows = fleetRows(fleet, nearLimitPpmOf);
-  const counts = countStates(rows);
-  const now = world.clock.now();
-  const accounts = [...fleet.accounts()];
-  const firing = firingAlerts(fleet);
-  const recentActions = fleet.recentActions();
-  const writesOff = fleet.writesOff(now);
-  const guarding = fleet.guarding();
-  const sweeps = [...fleet.sweeps()];
-  const { command } = world;
-  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now, command };
-  return { rows, counts, now, firing, command, headline: headlineOf(facts) };
-}
-
-export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
 /** What GET routes with JSON answer from. */
 export type AnswerParts = PictureParts & Pick<RouteParts, 'history' | 'entries'>;
 export type FleetAnswer = ReturnType<typeof fleetJson>;
@@ -209,46 +144,6 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
     }
     default:
       return null;
-  }
-}
-
-function addPages(app: Hono, parts: RouteParts): void {
-  const { fleet, world, explain, nearLimitPpmOf } = parts;
-  app.get('/', async (c) => {
-    const query = readQuery({ ...selectionParameters, refresh }, queryOf(c), { ignoreUnknown: true });
-    if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
-    const selection = selectionFrom(query.read);
-    const picture = pictureOf(parts);
-    const deliveries = await orNull(world, () => parts.deliveries(deliveriesShown));
-    const page = selectPage(picture.rows, selection);
-    const still = query.read.refresh === 'off';
-    return c.html(fleetPage({ fleet, ...picture, page, selection, deliveries, explain, still }));
-  });
-  app.get('/mailboxes/:account/:id', async (c) => {
-    const query = readQuery({ refresh }, queryOf(c), { ignoreUnknown: true });
-    if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
-    const { account, id } = c.req.param();
-    const mailbox = fleet.mailbox(account, id);
-    if (!mailbox) return refuse(c, 'unknown_mailbox', noSuchMailbox);
-    const decisions = await orNull(world, () => parts.decisions(account, id, decisionsShown));
-    const row = rowOf(fleet, mailbox, nearLimitPpmOf);
-    const still = query.read.refresh === 'off';
-    return c.html(mailboxPage({ fleet, row, decisions, explain, now: world.clock.now(), still }));
-  });
-  app.get('/runbooks', (c) => c.html(runbooksPage(world.command)));
-  const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
-  app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
-  app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
-  app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
-}
-
-/** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */
-async function orNull<Entry>(world: World, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[] | null> {
-  try {
-    return await read();
-  } catch (error) {
-    world.log.error({ err: error }, 'history could not be read for a page');
-    return null;
   }
 }
 

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { systemClock } from '../world.ts';
-import { createRoutes, type RouteParts } from './routes.ts';
+import type { RouteParts } from './route-parts.ts';
+import { createRoutes } from './routes.ts';
 import { WrongTokens } from './wrong-tokens.ts';
 
 export interface ServerOptions extends RouteParts {

@@ -1,6 +1,7 @@
 // The routes of the server, as docs/http-api.md writes them: `GET /api/mailboxes/{account}/{id}`.
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { createRoutes, type RouteParts } from '../../src/serve/routes.ts';
+import type { RouteParts } from '../../src/serve/route-parts.ts';
+import { createRoutes } from '../../src/serve/routes.ts';
 import { WrongTokens } from '../../src/serve/wrong-tokens.ts';
 import { metricsOf, stillWorld } from './running-server.ts';
 

@@ -1,18 +1,17 @@
 // The status page: is anything wrong, what was done, why, what to do; then the whole fleet.
 import { html } from 'hono/html';
-import type { Fleet } from '../../fleet/fleet.ts';
-import type { Alert } from '../../model/alert.ts';
-import type { Delivery } from '../../model/delivery.ts';
-import type { EpochMs } from '../../model/time.ts';
-import type { Verdict } from '../../model/verdict.ts';
-import { counted } from '../../wording/phrases.ts';
-import { maxAlerts } from '../alerts-answer.ts';
-import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
-import type { Headline } from '../headline.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Alert } from '../model/alert.ts';
+import type { Delivery } from '../model/delivery.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { counted } from '../wording/phrases.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
 import { ago, breakable, lasting, type Markup, mailboxPath, prose, severityBadge, text } from './elements.ts';
 import { fleetTable, selectionPath } from './fleet-table.ts';
+import type { MailboxRow, Page, Selection, StateCounts } from './fleet-view.ts';
+import type { Headline } from './headline.ts';
 import { layout } from './layout.ts';
 import { silencesPanel } from './silences-panel.ts';
 
@@ -98,7 +97,7 @@ ${folded(items, 'events')}
 ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;
 }
 
-const moreAlertsPath = `/api/alerts?status=firing&limit=${maxAlerts}`;
+const moreAlertsPath = '/api/alerts?status=firing&limit=1000';
 
 function moreAlerts(left: number): Markup {
   return html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing, and none is more severe than these: see <a href="${moreAlertsPath}">/api/alerts</a>.</p>`;

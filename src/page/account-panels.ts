@@ -1,16 +1,16 @@
 // The side panels: how each account's API and each alert channel is.
 import { html } from 'hono/html';
-import type { ChannelState, Fleet } from '../../fleet/fleet.ts';
-import { type Delivery, publicState } from '../../model/delivery.ts';
-import type { Forecast } from '../../model/forecast.ts';
-import type { AccountState } from '../../model/mailbox.ts';
-import type { SweepProgress } from '../../model/sweep.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { mendText, sumText } from '../../wording/forecast.ts';
-import { counted, spanText } from '../../wording/phrases.ts';
-import { sweepText } from '../../wording/sweep.ts';
-import { duration } from '../wording.ts';
+import type { ChannelState, Fleet } from '../fleet/fleet.ts';
+import { type Delivery, publicState } from '../model/delivery.ts';
+import type { Forecast } from '../model/forecast.ts';
+import type { AccountState } from '../model/mailbox.ts';
+import type { SweepProgress } from '../model/sweep.ts';
+import type { EpochMs } from '../model/time.ts';
+import { mendText, sumText } from '../wording/forecast.ts';
+import { counted, spanText } from '../wording/phrases.ts';
+import { sweepText } from '../wording/sweep.ts';
 import { ago, lasting, type Markup, text } from './elements.ts';
+import { duration } from './words.ts';
 
 /** Messages of the folded list. */
 const deliveriesListed = 20;

@@ -15,8 +15,8 @@ import {
   row,
   today,
   verdict,
-} from './example-fleet.ts';
-import { ask, serve } from './running-server.ts';
+} from '../serve/example-fleet.ts';
+import { ask, serve } from '../serve/running-server.ts';
 
 const page = { accept: 'text/html' };
 

@@ -1,6 +1,6 @@
 // The silences in force: which alerts send no messages at present, and who silenced them.
 import { html } from 'hono/html';
-import { matchText, type Silence } from '../../model/alert.ts';
+import { matchText, type Silence } from '../model/alert.ts';
 import { type Markup, text } from './elements.ts';
 
 export function silencesPanel(silences: readonly Silence[], command: string): Markup {

@@ -1,10 +1,8 @@
 // The table of the fleet, worst first, with its filter and pages.
 import { html } from 'hono/html';
-import { type GuardState, guardStates } from '../../model/mailbox.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { counted, numberText } from '../../wording/phrases.ts';
-import type { MailboxRow, Page, Selection, StateCounts } from '../fleet-view.ts';
-import { share } from '../wording.ts';
+import { type GuardState, guardStates } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import { counted, numberText } from '../wording/phrases.ts';
 import {
   age,
   breakable,
@@ -16,6 +14,8 @@ import {
   stateWords,
   text,
 } from './elements.ts';
+import type { MailboxRow, Page, Selection, StateCounts } from './fleet-view.ts';
+import { share } from './words.ts';
 
 export interface FleetTableParts {
   readonly page: Page;

@@ -1,12 +1,12 @@
 // Small pieces of markup that every page shares: times, state words, links, safe text.
 import { html } from 'hono/html';
-import type { Severity } from '../../model/alert.ts';
-import type { GuardState, MailboxState } from '../../model/mailbox.ts';
-import type { EpochMs } from '../../model/time.ts';
-import { numberText } from '../../wording/phrases.ts';
-import { visibleText } from '../../wording/visible-text.ts';
-import type { MailboxRow } from '../fleet-view.ts';
-import { duration } from '../wording.ts';
+import type { Severity } from '../model/alert.ts';
+import type { GuardState, MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import { numberText } from '../wording/phrases.ts';
+import { visibleText } from '../wording/visible-text.ts';
+import type { MailboxRow } from './fleet-view.ts';
+import { duration } from './words.ts';
 
 export type Markup = ReturnType<typeof html>;
 

@@ -1,6 +1,6 @@
 // The frame of every page: head, header, footer. The page asks for itself again; its one script only shows local times.
 import { html } from 'hono/html';
-import type { EpochMs } from '../../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Markup } from './elements.ts';
 
 const refreshSeconds = 10;

@@ -10,7 +10,6 @@ import type { Ppm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { oneOf, type Query, upTo, whole } from './query.ts';
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 
@@ -165,15 +164,6 @@ export interface Page {
 }
 
 const rowsPerPage = 100;
-const maxFilterLength = 200;
-
-/** The parameters that select mailboxes. */
-export const selectionParameters = { q: upTo(maxFilterLength), state: oneOf(...guardStates), page: whole(1) };
-
-export function selectionFrom({ q, state, page }: Query<typeof selectionParameters>): Selection {
-  return { text: (q ?? '').trim(), state: state ?? null, page: page ?? 1 };
-}
-
 /** The rows of one page; a page beyond the last is the last. */
 export function selectPage(rows: readonly MailboxRow[], selection: Selection): Page {
   const words = selection.text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -11,7 +11,7 @@ import { sentence as sentenceOf } from '../wording/explain.ts';
 import { counted, momentText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import type { StateCounts } from './fleet-view.ts';
-import { duration } from './wording.ts';
+import { duration } from './words.ts';
 
 export interface HeadlineFacts {
   readonly counts: StateCounts;

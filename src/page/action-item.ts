@@ -1,10 +1,10 @@
 // One action of Warmwarden as an entry of a list: what, on whom, how it ended, and why.
 import { html } from 'hono/html';
-import type { Action, ActionKind, ActionState, Person } from '../../model/action.ts';
-import type { EpochMs } from '../../model/time.ts';
-import type { Verdict } from '../../model/verdict.ts';
-import { sentence } from '../../wording/explain.ts';
-import { counted } from '../../wording/phrases.ts';
+import type { Action, ActionKind, ActionState, Person } from '../model/action.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { sentence } from '../wording/explain.ts';
+import { counted } from '../wording/phrases.ts';
 import { ago, breakable, type Markup, mailboxPath, prose, text } from './elements.ts';
 
 export interface ActionItemParts {

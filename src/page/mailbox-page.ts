@@ -1,15 +1,14 @@
 // A mailbox's page: the verdict in a sentence, what to do, the days in a chart, the checks, and every decision.
 import { html } from 'hono/html';
-import type { Fleet } from '../../fleet/fleet.ts';
-import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../../fleet/newest-value.ts';
-import { dailyRows } from '../../model/daily-counts.ts';
-import type { RecordedDecision } from '../../model/decision.ts';
-import type { Ppm } from '../../model/policy.ts';
-import { dayMs, type EpochMs, type IsoDate } from '../../model/time.ts';
-import type { Verdict } from '../../model/verdict.ts';
-import { counted, numberText } from '../../wording/phrases.ts';
-import { recentEmailSentences } from '../../wording/recent-emails.ts';
-import type { MailboxRow } from '../fleet-view.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
+import { dailyRows } from '../model/daily-counts.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import type { Ppm } from '../model/policy.ts';
+import { dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { counted, numberText } from '../wording/phrases.ts';
+import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';
 import {
@@ -25,6 +24,7 @@ import {
   text,
 } from './elements.ts';
 import { rateCell } from './fleet-table.ts';
+import type { MailboxRow } from './fleet-view.ts';
 import { layout } from './layout.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
 

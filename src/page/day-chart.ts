@@ -1,12 +1,12 @@
 // The chart of a mailbox: emails sent and bounced a day, and the bounce rate of the days before against the limit.
 import { html } from 'hono/html';
-import type { Action } from '../../model/action.ts';
-import { type DailyRow, rowsBetween, sumOf } from '../../model/daily-counts.ts';
-import type { Ppm } from '../../model/policy.ts';
-import { addDays, type IsoDate, utcDate } from '../../model/time.ts';
-import { counted, numberText } from '../../wording/phrases.ts';
-import { share } from '../wording.ts';
+import type { Action } from '../model/action.ts';
+import { type DailyRow, rowsBetween, sumOf } from '../model/daily-counts.ts';
+import type { Ppm } from '../model/policy.ts';
+import { addDays, type IsoDate, utcDate } from '../model/time.ts';
+import { counted, numberText } from '../wording/phrases.ts';
 import type { Markup } from './elements.ts';
+import { share } from './words.ts';
 
 export interface DayChartParts {
   /** Oldest first, one a date. */

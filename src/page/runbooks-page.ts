@@ -1,7 +1,7 @@
 // What each alert means and what to do: where the links of the messages lead.
 import { html } from 'hono/html';
-import { alertRules } from '../../model/alert.ts';
-import { runbookOf } from '../../wording/runbooks.ts';
+import { alertRules } from '../model/alert.ts';
+import { runbookOf } from '../wording/runbooks.ts';
 import { type Markup, prose } from './elements.ts';
 import { layout } from './layout.ts';
 

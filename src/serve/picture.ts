@@ -1,0 +1,22 @@
+// What every page and /api/fleet begin with: the rows, the counts, the alerts and the headline of this moment.
+import { countStates, firingAlerts, fleetRows } from '../page/fleet-view.ts';
+import { headlineOf } from '../page/headline.ts';
+import type { RouteParts } from './route-parts.ts';
+
+export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
+
+export function pictureOf(parts: PictureParts) {
+  const { fleet, world, ready, nearLimitPpmOf } = parts;
+  const rows = fleetRows(fleet, nearLimitPpmOf);
+  const counts = countStates(rows);
+  const now = world.clock.now();
+  const accounts = [...fleet.accounts()];
+  const firing = firingAlerts(fleet);
+  const recentActions = fleet.recentActions();
+  const writesOff = fleet.writesOff(now);
+  const guarding = fleet.guarding();
+  const sweeps = [...fleet.sweeps()];
+  const { command } = world;
+  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now, command };
+  return { rows, counts, now, firing, command, headline: headlineOf(facts) };
+}

@@ -1,0 +1,41 @@
+// What the routes are handed: the picture, the store's reads, and what answers commands.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { RecordedDecision } from '../model/decision.ts';
+import type { Delivery } from '../model/delivery.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { NearLimitPpmOf } from '../page/fleet-view.ts';
+import type { World } from '../world.ts';
+import type { ExplainSource } from './explain-answer.ts';
+import type { HistorySource } from './history-answer.ts';
+import type { OperationsRouteParts } from './operations-route.ts';
+import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
+import type { ReloadRouteParts } from './reload-route.ts';
+
+/** Whether the daemon is on duty. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** What is still missing, in words. */
+  readonly reasons: readonly string[];
+}
+
+export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
+  readonly host: string;
+  readonly fleet: Fleet;
+  readonly metrics: Metrics;
+  readonly world: World;
+  readonly ready: () => Readiness;
+  /** The newest first. */
+  readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
+  readonly history: HistorySource;
+  readonly entries: ExplainSource;
+  /** The newest first. */
+  readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
+  readonly explain: (verdict: Verdict) => string;
+  readonly nearLimitPpmOf: NearLimitPpmOf;
+  readonly recipes: RecipeRouteParts;
+  /** Of this program. */
+  readonly version: string;
+}
+
+export const noSuchMailbox = 'Warmwarden does not guard a mailbox with this id.';
