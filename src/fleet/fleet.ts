@@ -17,7 +17,7 @@ export interface ChannelState {
   /** When the oldest unsent delivery was made; null when none waits. */
   readonly oldestPendingAt: EpochMs | null;
   /** Messages given up in the last seven days; a person can have them sent again. */
-  readonly givenUp: number;
+  readonly undelivered: number;
   readonly lastSuccessAt: EpochMs | null;
   /** Since when no send succeeds; null while they do, or nothing is tried. */
   readonly failingSince: EpochMs | null;

@@ -11,7 +11,7 @@ import { prefix } from './prefix.ts';
 
 /** Request durations, seconds: from a quick answer to the client's time-out. */
 const durationBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const sendOutcomes = ['sent', 'failed', 'given_up'] as const;
+const sendOutcomes = ['sent', 'failed', 'undelivered'] as const;
 
 /** The verdicts that begin something: an alert on their increase must see the first one. */
 const notableVerdicts: readonly (readonly [VerdictAction, (typeof reasons)[number]])[] = [
@@ -138,7 +138,7 @@ function createCounters(registry: Registry) {
     }),
     notifications: new Counter({
       name: `${prefix}notifications_total`,
-      help: 'Sends to channels, by outcome: sent, failed (to be tried again), given_up.',
+      help: 'Sends to channels, by outcome: sent, failed (to be tried again), undelivered.',
       labelNames: ['channel', 'outcome'],
       registers,
     }),

@@ -23,7 +23,7 @@ interface Failed {
 }
 
 interface Settled {
-  readonly kind: 'sent' | 'given_up';
+  readonly kind: 'sent' | 'undelivered';
   readonly detail: string | null;
 }
 

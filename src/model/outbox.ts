@@ -37,7 +37,7 @@ export interface OutboxCount {
   /** When the oldest of them was made; null when there is none. */
   readonly oldestPendingAt: EpochMs | null;
   /** Given up since the moment that was asked for. */
-  readonly givenUp: number;
+  readonly undelivered: number;
 }
 
 /** What happened since a digest. */
@@ -45,5 +45,5 @@ export interface DigestFacts {
   /** Settled since then, oldest first. */
   readonly actions: readonly Action[];
   /** Given up since then, oldest first. */
-  readonly givenUp: readonly Delivery[];
+  readonly undelivered: readonly Delivery[];
 }

@@ -11,7 +11,7 @@ export interface Tally {
   /** A request to the mailbox API ended after `seconds`. */
   request(count: RequestCount, seconds: number): void;
   /** A send was tried on a channel. */
-  notification(channel: string, outcome: 'sent' | 'failed' | 'given_up'): void;
+  notification(channel: string, outcome: 'sent' | 'failed' | 'undelivered'): void;
 }
 
 /** Counts nothing: for commands, which show no metrics. */

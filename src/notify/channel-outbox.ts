@@ -10,7 +10,7 @@ import type { Outbox } from './outbox-store.ts';
 /** Pending deliveries that one look takes: among so many a message that can't be sent is passed by. */
 const lookLimit = 100;
 /** How long a given-up message is counted beside its channel. */
-const givenUpShownMs = 7 * dayMs;
+const undeliveredShownMs = 7 * dayMs;
 /** Then it is read without a change: a given-up message is counted no longer, or a change was not noticed. */
 const keptMs = 10 * minuteMs;
 
@@ -20,7 +20,7 @@ export interface ChannelContents {
   readonly counts: Omit<OutboxCount, 'channel'>;
 }
 
-const empty: ChannelContents = { pending: [], counts: { pending: 0, oldestPendingAt: null, givenUp: 0 } };
+const empty: ChannelContents = { pending: [], counts: { pending: 0, oldestPendingAt: null, undelivered: 0 } };
 
 export class ChannelOutbox {
   readonly #channel: string;
@@ -77,7 +77,7 @@ export class ChannelOutbox {
     this.#readAt = now + keptMs;
     try {
       const pending = await this.#outbox.pendingDeliveries(this.#channel, lookLimit);
-      const state = await this.#outbox.outboxState(this.#clock.now() - givenUpShownMs);
+      const state = await this.#outbox.outboxState(this.#clock.now() - undeliveredShownMs);
       const counts = state.find(({ channel }) => channel === this.#channel) ?? empty.counts;
       this.#contents = { pending: this.#afterOutcomes(pending), counts };
     } catch (error) {

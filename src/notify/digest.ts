@@ -35,14 +35,14 @@ const blindRules: readonly AlertRule[] = [
 ];
 
 /** The message, also when there is nothing to report: that it comes says that somebody watches. */
-export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPicture): Notice {
+export function digestOf({ actions, undelivered }: DigestFacts, picture: DigestPicture): Notice {
   const { now } = picture;
   const firing = [...picture.alerts].filter(({ status }) => status === 'firing').sort(byWeight);
   const blind = firing.filter(({ rule }) => blindRules.includes(rule));
   const risks = firing.filter(({ rule }) => !blindRules.includes(rule));
   const unjudged = [...picture.mailboxes].filter(({ verdict }) => verdict === null).length;
-  const lost = givenUp.map((delivery) => givenUpText(delivery, picture.timeZone));
-  const undelivered = [...lost, ...picture.waiting.map(waitingText)];
+  const failed = undelivered.map((delivery) => undeliveredText(delivery, picture.timeZone));
+  const late = [...failed, ...picture.waiting.map(waitingText)];
   const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
   const unknown = [
     ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
@@ -54,7 +54,7 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
   const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
   return {
     name: 'digest',
-    title: `Warmwarden on ${day}: ${[...counts, `${undelivered.length} undelivered`].join(', ')}`,
+    title: `Warmwarden on ${day}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
     at: now,
     sections: [
       { heading: 'The fleet', lines: [fleetText([...picture.mailboxes])] },
@@ -67,7 +67,7 @@ export function digestOf({ actions, givenUp }: DigestFacts, picture: DigestPictu
       },
       { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
       { heading: 'Unknown', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
-      { heading: 'Undelivered messages', lines: shortened(undelivered, 'None.') },
+      { heading: 'Undelivered messages', lines: shortened(late, 'None.') },
     ],
   };
 }
@@ -83,7 +83,7 @@ function doneText(action: Action, now: EpochMs, zone: string): string {
   return `${action.email}${who}: ${actionText(action, now, zone)}`;
 }
 
-function givenUpText({ channel, title, detail, settledAt, createdAt }: Delivery, zone: string): string {
+function undeliveredText({ channel, title, detail, settledAt, createdAt }: Delivery, zone: string): string {
   const why = detail ? `: ${detail}` : '';
   return `${channel}, undelivered since ${timeText(settledAt ?? createdAt, zone)}: ${title}${why}`;
 }

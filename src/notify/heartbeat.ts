@@ -83,7 +83,7 @@ export class Heartbeat {
     const { log } = this.#parts.world;
     if (wrong === this.#wrong) return;
     if (wrong === '') log.info('The heartbeat resumes.');
-    else log.warn({ wrong }, 'The heartbeat stops.');
+    else log.warn({ reason: wrong }, 'The heartbeat stops.');
     this.#wrong = wrong;
   }
 }

@@ -37,7 +37,7 @@ export function settlementOf(attempt: Attempt): DeliverySettlement {
   }
   const attempts = delivery.attempts + 1;
   const tooOld = now - delivery.createdAt >= giveUpAfterMs && attempts >= minAttempts;
-  if (tooOld || isFinal(outcome, refusals)) return { kind: 'given_up', detail, at: now };
+  if (tooOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
   const least = outcome.kind === 'refused' ? (refusedWaitsMs[refusals - 1] ?? longestRetryMs) : 0;
   const asked = outcome.kind === 'gone' ? null : outcome.retryAfterMs;
   const wait = Math.max(least, asked ?? 0, backOffMs(attempts, random));

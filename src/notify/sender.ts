@@ -118,7 +118,7 @@ export class Sender {
     else this.#triedSinceOutage?.delete(delivery.id);
     this.#onOutcome(outcome, random);
     if (settlement.kind !== 'accepted') tally.notification(this.#channel.name, settlement.kind);
-    if (settlement.kind === 'given_up') this.#gaveUp(delivery, settlement.detail);
+    if (settlement.kind === 'undelivered') this.#gaveUp(delivery, settlement.detail);
   }
 
   async #outcomeOf(delivery: Delivery): Promise<SendOutcome> {
@@ -206,13 +206,13 @@ export class Sender {
   /** Puts the channel into the picture that pages and scrapes read. */
   async #show(): Promise<void> {
     const { name, type } = this.#channel;
-    const { pending, oldestPendingAt, givenUp } = (await this.#outbox.contents()).counts;
+    const { pending, oldestPendingAt, undelivered } = (await this.#outbox.contents()).counts;
     const state: ChannelState = {
       name,
       type,
       pending,
       oldestPendingAt,
-      givenUp,
+      undelivered,
       lastSuccessAt: this.#lastSuccessAt,
       failingSince: this.#failing?.since ?? null,
       lastFailure: this.#failing?.detail ?? null,

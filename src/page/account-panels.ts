@@ -89,14 +89,14 @@ ${items.length === 0 ? '' : html`<details><summary>Newest messages (${items.leng
 }
 
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
-  const ill = channel.failingSince !== null && (channel.pending > 0 || channel.givenUp > 0);
+  const ill = channel.failingSince !== null && (channel.pending > 0 || channel.undelivered > 0);
   const waiting =
     channel.pending === 0
       ? 'No messages are waiting'
       : `${counted(channel.pending, 'message is', 'messages are')} waiting`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
-${channel.givenUp === 0 ? '' : html`<p class="bad">${counted(channel.givenUp, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
+${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }
 

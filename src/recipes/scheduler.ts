@@ -54,7 +54,7 @@ async function schedule({ world, runner, catalogue, runs }: SchedulerParts, sign
         if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
         const who = { by: scheduleName, scheduled: true, role: 'operator' } as const;
         const run = await runner.start({ recipe: recipe.id, parameters: {}, apply, ...who });
-        if ('refused' in run) log.warn({ recipe: recipe.id, said: run.said }, 'a scheduled run was not started');
+        if ('refused' in run) log.warn({ recipe: recipe.id, reason: run.said }, 'a scheduled run was not started');
       }
     } catch (error) {
       log.error({ err: error }, 'the schedules of recipes could not be checked');

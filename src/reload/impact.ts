@@ -13,7 +13,7 @@ export interface Impact {
   /** What they are polled with differs (address, key, rate limit, cadence, status words): their loops start over. */
   readonly restarted: readonly string[];
   /** Their loops go on under other rules (guard, overrides, selection). */
-  readonly reruled: readonly string[];
+  readonly changed: readonly string[];
 }
 
 /** The keys that a running daemon takes over; the others need a restart. */
@@ -55,7 +55,7 @@ export function impactOf(before: Config, after: Config): Impact {
     added: after.accounts.map(({ name }) => name).filter((name) => !old.has(name)),
     removed: before.accounts.map(({ name }) => name).filter((name) => !now.has(name)),
     restarted: kept.filter(restarts).map(({ name }) => name),
-    reruled: kept.filter((one) => !restarts(one) && !isDeepStrictEqual(one.was, one.account)).map(({ name }) => name),
+    changed: kept.filter((one) => !restarts(one) && !isDeepStrictEqual(one.was, one.account)).map(({ name }) => name),
   };
 }
 

@@ -123,7 +123,7 @@ export class Reloader {
     const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;
     const troubles = await this.#swap(loaded, impact);
-    world.log.info({ file: source.file, by, ...impact, changes: said, troubles }, 'configuration reloaded');
+    world.log.info({ file: source.file, by, ...impact, changes: said, problems: troubles }, 'configuration reloaded');
     taken(loaded);
     await this.#alert.show([]);
     if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
@@ -154,7 +154,7 @@ export class Reloader {
       ...accountText('is now guarded', impact.added),
       ...accountText('is no longer guarded', impact.removed),
       ...accountText('restarts its polling', impact.restarted),
-      ...accountText('continues with new settings', impact.reruled),
+      ...accountText('continues with new settings', impact.changed),
     ];
   }
 
@@ -198,7 +198,7 @@ export class Reloader {
         config.alerts,
       );
     });
-    for (const account of named(impact.reruled))
+    for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
         this.#rerule(account, before),
       );

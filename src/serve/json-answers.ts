@@ -50,7 +50,7 @@ export function fleetJson(parts: {
       type: channel.type,
       pending: channel.pending,
       oldest_pending_at: iso(channel.oldestPendingAt),
-      given_up: channel.givenUp,
+      undelivered: channel.undelivered,
       last_success_at: iso(channel.lastSuccessAt),
       failing_since: iso(channel.failingSince),
       last_failure: channel.lastFailure,

@@ -245,7 +245,7 @@ async function outboxState(db: Db, deadSince: EpochMs): Promise<readonly OutboxC
       channel,
       pending: Number(pending?.count ?? 0),
       oldestPendingAt: pending?.oldest ?? null,
-      givenUp: Number(of('dead')?.count ?? 0),
+      undelivered: Number(of('dead')?.count ?? 0),
     };
   });
 }
@@ -258,7 +258,7 @@ async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
     .orderBy('planned_at')
     .limit(maxDigested)
     .execute();
-  const givenUp = await db
+  const undelivered = await db
     .selectFrom('deliveries')
     .selectAll()
     .where('state', '=', 'dead')
@@ -270,7 +270,7 @@ async function digestFacts(db: Db, since: EpochMs): Promise<DigestFacts> {
     actions: actions
       .map(storedAction)
       .filter(({ settledAt, state }) => settledAt !== null && settledAt >= since && state !== 'dropped'),
-    givenUp: givenUp.map(storedDelivery),
+    undelivered: undelivered.map(storedDelivery),
   };
 }
 

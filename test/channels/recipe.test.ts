@@ -55,7 +55,7 @@ test('a trigger whose answer was lost may have started a run, and is never sent 
   expect(rig.store.deliveries()[0]?.detail).toContain(
     'a run of at-risk may have started, so Warmwarden does not start it again',
   );
-  expect([...rig.fleet.channels()][0]).toMatchObject({ givenUp: 1 });
+  expect([...rig.fleet.channels()][0]).toMatchObject({ undelivered: 1 });
   host.trigger = () => ({ status: 202, body: { id: 'run-2', status: 'succeeded' } });
   await resendCommand(
     rig.notifier.undelivered,

@@ -210,7 +210,7 @@ describe('the series of the daemon', () => {
     const paused = { account: 'acme', action: 'pause', outcome: 'confirmed' };
     const before = parse(await textOf(metrics));
     expect(sampleOf(before, 'guard_actions_total', paused)).toBe(0);
-    expect(sampleOf(before, 'notifications_total', { channel: 'ops', outcome: 'given_up' })).toBe(0);
+    expect(sampleOf(before, 'notifications_total', { channel: 'ops', outcome: 'undelivered' })).toBe(0);
     tally.action('acme', 'pause', 'confirmed');
     tally.decision('acme', 'hold', 'stale_data');
     tally.request({ account: 'acme', route: 'stats', code: '200' }, 0.2);

@@ -14,15 +14,15 @@ const events: Readonly<Record<DeliveryEvent['kind'], DeliveryEvent>> = {
   accepted: { kind: 'accepted', receipt: 'r2', nextAttemptAt, detail: 'why', at },
   failed: { kind: 'failed', nextAttemptAt, detail: 'why', at },
   sent: { kind: 'sent', detail: 'why', at },
-  given_up: { kind: 'given_up', detail: 'why', at },
+  undelivered: { kind: 'undelivered', detail: 'why', at },
   resent: { kind: 'resent', at },
 };
 
 /** What each event leads to out of each state; what is not named leads nowhere. */
 const leadsTo: Readonly<Record<DeliveryState, Partial<Record<DeliveryEvent['kind'], DeliveryState>>>> = {
-  pending: { begun: 'begun', accepted: 'accepted', failed: 'pending', sent: 'sent', given_up: 'dead' },
-  begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', given_up: 'dead' },
-  accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', given_up: 'dead' },
+  pending: { begun: 'begun', accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'dead' },
+  begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'dead' },
+  accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', undelivered: 'dead' },
   sent: {},
   dead: { resent: 'pending' },
 };
@@ -72,7 +72,7 @@ describe('the fields that go with the state', () => {
     expect(deliveryAfter(inState[state], events.failed)).toMatchObject(failed);
   });
 
-  test.each(['sent', 'given_up'] as const)('%s: it is settled', (kind) => {
+  test.each(['sent', 'undelivered'] as const)('%s: it is settled', (kind) => {
     const settled = { attempts: 3, settledAt: at, nextAttemptAt: at, begunAt: null, detail: 'why' };
     expect(deliveryAfter(inState.begun, events[kind])).toMatchObject({ ...settled, receipt: null });
     expect(deliveryAfter(inState.accepted, events[kind])).toMatchObject({ ...settled, receipt: 'r1' });

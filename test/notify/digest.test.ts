@@ -87,7 +87,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   };
   store.facts = {
     actions: [...Array.from({ length: 14 }, () => sampleAction()), sampleAction({ kind: 'pause', targetMode: null })],
-    givenUp: [sampleDelivery({ ...failed, state: 'dead' })],
+    undelivered: [sampleDelivery({ ...failed, state: 'dead' })],
   };
   const settings = { digest: { ...digest, channels: ['ops', 'nobody'] } };
   await using rig = rigWith(

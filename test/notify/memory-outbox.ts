@@ -125,8 +125,8 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       const channels = new Set([...pending(), ...dead].map(({ channel }) => channel));
       return [...channels].map((channel) => {
         const waiting = pending().filter((delivery) => delivery.channel === channel);
-        const givenUp = dead.filter((delivery) => delivery.channel === channel).length;
-        return { channel, pending: waiting.length, oldestPendingAt: waiting[0]?.createdAt ?? null, givenUp };
+        const undelivered = dead.filter((delivery) => delivery.channel === channel).length;
+        return { channel, pending: waiting.length, oldestPendingAt: waiting[0]?.createdAt ?? null, undelivered };
       });
     },
   };
@@ -152,7 +152,7 @@ export function memoryOutbox(outageNote: NotifiedOutage | null = null): MemoryOu
       outageEnded = begunAt;
       store.outageNote = null;
     },
-    facts: { actions: [], givenUp: [] },
+    facts: { actions: [], undelivered: [] },
     looks: 0,
     reads: 0,
     damage: (said) => fail(said, true),

@@ -98,8 +98,8 @@ test('410 ends the endpoint: nothing more is sent to it, all of it is visible, a
   expect(rig.store.deliveries().map(({ state, detail }) => [state, detail])).toEqual(
     Array.from({ length: 3 }, () => ['dead', 'the receiver answered 410: it accepts no more messages']),
   );
-  expect(rig.tallied.filter((line) => line === 'hook given_up')).toHaveLength(3);
-  expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, givenUp: 3, failingSince: expect.any(Number) });
+  expect(rig.tallied.filter((line) => line === 'hook undelivered')).toHaveLength(3);
+  expect([...rig.fleet.channels()][0]).toMatchObject({ pending: 0, undelivered: 3, failingSince: expect.any(Number) });
   receiver.answer = status(200);
   const who = { by: 'jo', reason: '' };
   const resend = resendCommand(rig.notifier.undelivered, unaudited);
@@ -114,7 +114,7 @@ test('410 ends the endpoint: nothing more is sent to it, all of it is visible, a
   expect(receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])).toEqual(
     rig.store.deliveries().map(({ id }) => id),
   );
-  expect([...rig.fleet.channels()][0]).toMatchObject({ givenUp: 0, failingSince: null });
+  expect([...rig.fleet.channels()][0]).toMatchObject({ undelivered: 0, failingSince: null });
 });
 
 test('what the receiver blames on the request is given up after five attempts, and the next message goes on meanwhile', async () => {

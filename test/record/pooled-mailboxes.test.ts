@@ -37,7 +37,7 @@ type Happening =
   | { readonly kind: 'run'; readonly id: number; readonly run: RunState }
   | { readonly kind: 'rename'; readonly id: number; readonly domain: string }
   | { readonly kind: 'not_committed'; readonly id: number; readonly mode: string }
-  | { readonly kind: 'left' | 'arrived' | 'aged' | 'reruled'; readonly id: number }
+  | { readonly kind: 'left' | 'arrived' | 'aged' | 'changed'; readonly id: number }
   | { readonly kind: 'reload' }
   | { readonly kind: 'time'; readonly ms: number };
 
@@ -57,7 +57,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      kind: fc.constantFrom('left', 'arrived', 'aged', 'reruled'),
+      kind: fc.constantFrom('left', 'arrived', 'aged', 'changed'),
       id,
     }) as fc.Arbitrary<Happening>,
   },
@@ -160,7 +160,7 @@ class History {
         };
       case 'rename':
         return { ...known, mailbox: { ...mailbox, email: `${mailbox.id}@${step.domain}` } };
-      case 'reruled':
+      case 'changed':
         return { ...judged, policy: policy === strict ? defaultPolicy : strict, takenAt: this.now };
       default:
         return known;

@@ -266,7 +266,7 @@ export function exampleFleet(): Fleet {
     pending: 0,
     oldestPendingAt: null,
     lastSuccessAt: now - 6 * minuteMs,
-    givenUp: 0,
+    undelivered: 0,
     failingSince: null,
     lastFailure: null,
   });

@@ -437,7 +437,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         settledAt: null,
       });
       await store.outbox.settleDelivery('a', { kind: 'sent', at: now + 2, detail: null });
-      await store.outbox.settleDelivery('b', { kind: 'given_up', at: now + 3, detail: 'HTTP 410' });
+      await store.outbox.settleDelivery('b', { kind: 'undelivered', at: now + 3, detail: 'HTTP 410' });
       const late = { kind: 'failed', at: now + 4, nextAttemptAt: now + 900, detail: 'late' } as const;
       await expect(store.outbox.settleDelivery('a', late)).rejects.toThrow('nothing leads from sent by failed');
       expect((await store.outbox.pendingDeliveries('ops', 10)).map(({ id }) => id)).toEqual(['c']);
@@ -468,14 +468,14 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const byName = async () =>
         (await store.outbox.outboxState(now)).toSorted((a, b) => a.channel.localeCompare(b.channel));
       expect(await byName()).toEqual([
-        { channel: 'hook', pending: 1, oldestPendingAt: now, givenUp: 0 },
-        { channel: 'ops', pending: 2, oldestPendingAt: now, givenUp: 0 },
+        { channel: 'hook', pending: 1, oldestPendingAt: now, undelivered: 0 },
+        { channel: 'ops', pending: 2, oldestPendingAt: now, undelivered: 0 },
       ]);
       await store.outbox.settleDelivery('a', { kind: 'sent', at: now, detail: null });
-      await store.outbox.settleDelivery('x', { kind: 'given_up', at: now, detail: null });
+      await store.outbox.settleDelivery('x', { kind: 'undelivered', at: now, detail: null });
       expect(await byName()).toEqual([
-        { channel: 'hook', pending: 0, oldestPendingAt: null, givenUp: 1 },
-        { channel: 'ops', pending: 1, oldestPendingAt: now + 50, givenUp: 0 },
+        { channel: 'hook', pending: 0, oldestPendingAt: null, undelivered: 1 },
+        { channel: 'ops', pending: 1, oldestPendingAt: now + 50, undelivered: 0 },
       ]);
       expect((await store.outbox.outboxState(now + 1)).map(({ channel }) => channel)).toEqual(['ops']);
     });
@@ -508,7 +508,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const deliveries = [delivery('a'), delivery('b'), delivery('c'), delivery('x', 'hook')];
       await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now });
       for (const id of ['a', 'b', 'x'])
-        await store.outbox.settleDelivery(id, { kind: 'given_up', at: now, detail: 'HTTP 400' });
+        await store.outbox.settleDelivery(id, { kind: 'undelivered', at: now, detail: 'HTTP 400' });
       await store.outbox.settleDelivery('c', { kind: 'sent', at: now, detail: null });
       expect(await store.outbox.undelivered({ channel: null, delivery: 'b' })).toEqual([{ id: 'b', channel: 'ops' }]);
       expect(await store.outbox.resendDeliveries(['b'], now + 5)).toEqual([{ channel: 'ops', count: 1 }]);
@@ -530,11 +530,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         deliveries: [delivery('a'), delivery('b')],
         now,
       });
-      await opened.store.outbox.settleDelivery('a', { kind: 'given_up', at: now - 1, detail: null });
-      await opened.store.outbox.settleDelivery('b', { kind: 'given_up', at: now + 1, detail: null });
+      await opened.store.outbox.settleDelivery('a', { kind: 'undelivered', at: now - 1, detail: null });
+      await opened.store.outbox.settleDelivery('b', { kind: 'undelivered', at: now + 1, detail: null });
       const store = await opened.reopen();
       expect(await store.outbox.digestedUntil()).toBe(now);
-      expect((await store.outbox.digestFacts(now)).givenUp.map(({ id }) => id)).toEqual(['b']);
+      expect((await store.outbox.digestFacts(now)).undelivered.map(({ id }) => id)).toEqual(['b']);
       await store.outbox.recordDigest({ deliveries: [{ ...delivery('c'), group: 'digest' }], until: now + 9 });
       expect(await store.outbox.digestedUntil()).toBe(now + 9);
       expect((await store.outbox.pendingDeliveries('ops', 9)).map(({ id }) => id)).toEqual(['c']);

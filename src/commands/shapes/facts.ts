@@ -179,7 +179,7 @@ const channel = z
     type: text,
     pending: count.describe('Messages that wait to be sent.'),
     oldest_pending_at: moment.nullable(),
-    given_up: count,
+    undelivered: count,
     last_success_at: moment.nullable(),
     failing_since: moment.nullable(),
     last_failure: text.nullable(),
