@@ -1,6 +1,7 @@
 // Transitions that belong together become one message: a group is an account with a rule. Pure.
 import { type Alert, type AlertRule, alertRules, type Severity, severities, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
+import type { MessageIncident } from '../model/incident.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';
 
 /** What is told in one message. */
@@ -21,6 +22,8 @@ export interface GroupMessage {
   readonly at: EpochMs;
   /** One a fingerprint: what goes on before what ended, the worst first, then the newest. */
   readonly transitions: readonly Transition[];
+  /** The incident that all of them belong to; null for what belongs to none. */
+  readonly incident: MessageIncident | null;
 }
 
 /** Untold transitions of one group whose wait is over. */
@@ -146,6 +149,7 @@ export function messageOf(group: string, wanted: readonly Transition[], now: Epo
     severity: severities[worst] ?? first.alert.severity,
     at: now,
     transitions,
+    incident: null,
   };
 }
 

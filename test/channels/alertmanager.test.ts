@@ -148,6 +148,7 @@ describe('what Alertmanager is told', () => {
       kind: 'event',
       severity: 'critical',
       at: start,
+      incident: null,
     } as const;
     const payload = channel.render({ ...message, transitions })?.payload ?? '';
     await clock.advance(90 * minuteMs);
@@ -166,6 +167,7 @@ describe('what Alertmanager is told', () => {
       kind: 'resolved',
       severity: 'warning',
       at: start,
+      incident: null,
     } as const;
     const transitions = [1, 2].map((number) => resolved(sampleAlert(number), start));
     await channel.send(sampleDelivery({ payload: channel.render({ ...message, transitions })?.payload ?? '' }), signal);
@@ -229,7 +231,15 @@ test.each([
     const channel = alertmanagerChannel({ name: 'am', url: 'http://127.0.0.1:1' }, movedClock(start));
     const acted = sampleAlert(3, { rule, object: '17' });
     const transitions = [{ kind: 'event', at: start, alert: acted }] as const;
-    const message = { group: 'g', account: 'acme', rule, kind: 'event', severity: 'critical', at: start } as const;
+    const message = {
+      group: 'g',
+      account: 'acme',
+      rule,
+      kind: 'event',
+      severity: 'critical',
+      at: start,
+      incident: null,
+    } as const;
     const { payload } = channel.render({ ...message, transitions }) ?? { payload: '[]' };
     expect(JSON.parse(payload)).toMatchObject([{ annotations: { [id]: '17' } }]);
     expect(JSON.parse(payload)[0].labels).not.toHaveProperty('object');
