@@ -10,6 +10,7 @@ import {
 } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { MeasuredRoute, StaleMeasurement } from '../model/measurement.ts';
+import { mailboxPath } from '../model/page-links.ts';
 import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -66,7 +67,7 @@ export interface MailboxContext {
 /** The address of a mailbox's page as a number of a message; nothing where there is no page. */
 export function pageLink(pageUrl: string | null, account: string, mailboxId: string): AlertFacts['numbers'] {
   if (pageUrl === null) return {};
-  return { page_url: `${pageUrl}/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(mailboxId)}` };
+  return { page_url: `${pageUrl}${mailboxPath({ account, id: mailboxId })}` };
 }
 
 /** A rule's identity for an account as a whole. */

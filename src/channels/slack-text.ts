@@ -1,6 +1,8 @@
 // Text for Slack: escaped, without mentions and control characters, cut to Slack's limits without breaking an entity.
 // Source: docs.slack.dev, "Formatting message text".
 
+import { isPlainLink } from './links.ts';
+
 /** C0 and C1 controls but the line feed, and the marks that turn the direction of writing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point.
 const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -58,9 +60,4 @@ function escaped(text: string): string {
 export function slackLink(address: string, label: string): string {
   if (!isPlainLink(address)) return '';
   return `<${address.replaceAll('&', '&amp;')}|${slackText(label, 100)}>`;
-}
-
-/** An http address without anything that Slack would read as markup. */
-export function isPlainLink(address: string): boolean {
-  return /^https?:\/\/[^\s<>|"]+$/.test(address);
 }

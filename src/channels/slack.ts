@@ -15,16 +15,15 @@ import type { Alert, Transition } from '../model/alert.ts';
 import { momentText, spanText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
+import { linksOf, linkToPage, type MessageLink, type PageAddresses, placeOf } from './links.ts';
 import { briefLead, countsText, messageTitle } from './message-title.ts';
 import { type Answer, failureOf, postJson } from './post.ts';
-import { isPlainLink, slackLink, slackSentences, slackText } from './slack-text.ts';
+import { slackLink, slackSentences, slackText } from './slack-text.ts';
 
-export interface SlackSettings {
+export interface SlackSettings extends PageAddresses {
   readonly name: string;
   /** The incoming webhook's address: a secret. */
   readonly url: string;
-  /** Where the page is; null when there is none. */
-  readonly pageUrl: string | null;
   /** The zone in which people read times: asked each time, because a reload may change it. */
   readonly timeZone: () => string;
 }
@@ -41,12 +40,6 @@ const maxSections = 10_000;
 const maxNoticeSections = 10;
 const maxNoticeSection = 1_250;
 const linkRoom = 600;
-
-/** Each button: the number that holds its address, its label. */
-const buttonsOf = [
-  ['page_url', 'Open the page'],
-  ['runbook_url', 'What to do'],
-] as const;
 
 export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
   return {
@@ -90,9 +83,9 @@ function rendered(title: string, color: string, blocks: KnownBlock[]): Rendered 
   return { payload: JSON.stringify(payload), title };
 }
 
-function blocksOf(message: GroupMessage, { pageUrl, timeZone }: SlackSettings): KnownBlock[] {
+function blocksOf(message: GroupMessage, settings: SlackSettings): KnownBlock[] {
   const { transitions } = message;
-  const zone = timeZone();
+  const zone = settings.timeZone();
   const [only] = transitions;
   const alone = transitions.length === 1 && only !== undefined;
   const listed = transitions.slice(0, maxSlackAlerts);
@@ -102,10 +95,9 @@ function blocksOf(message: GroupMessage, { pageUrl, timeZone }: SlackSettings): 
   );
   const left = transitions.length - shown.length;
   const rest = left > 0 ? [context(`and ${left} more: see the page.`)] : [];
-  const buttons = alone ? buttonsFor(only.alert) : pageButton(pageUrl);
   const foot = [message.account, message.rule, momentText(message.at, zone)].filter(Boolean).join(' · ');
   const counts = message.rule === null ? [context(countsText(message))] : [];
-  return [...counts, ...shown, ...rest, ...actions(buttons), context(foot)];
+  return [...counts, ...shown, ...rest, ...actions(linksOf(message, settings)), context(foot)];
 }
 
 function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSettings): KnownBlock[] {
@@ -113,7 +105,7 @@ function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSett
     const title = heading === '' ? '' : `*${slackText(heading, maxHeader)}*\n`;
     return section(title + slackText(lines.join('\n') || heading, maxNoticeSection - title.length));
   });
-  return [...shown, ...actions(pageButton(pageUrl)), context(momentText(at, timeZone()))];
+  return [...shown, ...actions(linkToPage(pageUrl)), context(momentText(at, timeZone()))];
 }
 
 /** The only alert of a message: what happened, and since when. Its title stands in the header. */
@@ -126,9 +118,9 @@ function aloneText(transition: Transition, zone: string): string {
 
 /** One alert of several, in `max` characters and a link: its title, what happened, its rule, since when. */
 function memberText(transition: Transition, max: number, zone: string): string {
-  const { title, sentences, numbers } = transition.alert.facts;
-  const page = numbers['page_url'];
-  const link = typeof page === 'string' && page.length < linkRoom ? slackLink(page, 'Open the page') : '';
+  const { title, sentences } = transition.alert.facts;
+  const page = placeOf(transition.alert);
+  const link = page === null ? '' : slackLink(page, 'Open');
   const times = slackText(timesText(transition, zone), 100);
   const tail = [transition.alert.rule, times, link].filter((text) => text !== '').join(' · ');
   const head = slackText(`${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`, maxHeader);
@@ -155,24 +147,11 @@ function endedText({ since, resolvedAt }: Alert, zone: string): string {
   return `From ${momentText(since, zone)} to ${momentText(until, zone)}, ${spanText(until - since)}`;
 }
 
-function buttonsFor({ facts }: Alert): Button[] {
-  return buttonsOf.flatMap(([name, label]) => {
-    const url = facts.numbers[name];
-    return typeof url === 'string' ? linkButton(name, label, url) : [];
+/** Buttons that are links: they need no app behind them. */
+function actions(links: readonly MessageLink[]): ActionsBlock[] {
+  const elements = links.map(({ name, label, url }): Button => {
+    return { type: 'button', action_id: name, text: { type: 'plain_text', text: label, emoji: false }, url };
   });
-}
-
-function pageButton(pageUrl: string | null): Button[] {
-  return pageUrl === null ? [] : linkButton('page_url', 'Open the page', pageUrl);
-}
-
-/** A button that is a link: it needs no app behind it. Nothing when the address is not plainly http. */
-function linkButton(name: string, label: string, url: string): Button[] {
-  if (!isPlainLink(url) || url.length > linkRoom) return [];
-  return [{ type: 'button', action_id: name, text: { type: 'plain_text', text: label, emoji: false }, url }];
-}
-
-function actions(elements: Button[]): ActionsBlock[] {
   return elements.length === 0 ? [] : [{ type: 'actions', elements }];
 }
 

@@ -52,7 +52,7 @@ async function tryOut(name: string, { config: file, json = false }: TestOptions)
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const { channel: settings, names, timeZone } = channelOf(file, name);
   if (!settings) throw unknownChannel(name, names);
-  const channel = createChannel(settings, { world, pageUrl: null, timeZone: () => timeZone });
+  const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => timeZone });
   const began = world.clock.monotonic();
   const result = await testOf(channel, world);
   const tookMs = Math.round(world.clock.monotonic() - began);

@@ -27,7 +27,8 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const { tally } = metrics;
   const { accounts, alerts } = live.config;
   const timeZone = () => live.config.alerts.rules.timeZone;
-  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl, timeZone });
+  const { publicUrl } = live.config.server;
+  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl, publicUrl, timeZone });
   const channels = alerts.channels.map(channelOf);
   const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl });
   notifier.start();

@@ -1,11 +1,12 @@
 // One action of Warmwarden as an entry of a list: what, on whom, how it ended, and why.
 import { html } from 'hono/html';
 import type { Action, ActionKind, ActionState, Person } from '../model/action.ts';
+import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
-import { ago, breakable, type Markup, mailboxPath, prose, text } from './elements.ts';
+import { ago, breakable, type Markup, prose, text } from './elements.ts';
 
 export interface ActionItemParts {
   readonly action: Action;

@@ -1,7 +1,7 @@
 // Small pieces of markup that every page shares: times, state words, links, safe text.
 import { html } from 'hono/html';
 import type { Severity } from '../model/alert.ts';
-import type { GuardState, MailboxState } from '../model/mailbox.ts';
+import type { GuardState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { numberText } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -80,10 +80,6 @@ export function stateBadge(state: GuardState): Markup {
 
 export function severityBadge(severity: Severity): Markup {
   return html`<span class="badge ${severity}">${severity}</span>`;
-}
-
-export function mailboxPath({ account, id }: Pick<MailboxState, 'account' | 'id'>): string {
-  return `/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
 }
 
 /** What DNS says: words, never colour alone. */

@@ -1,19 +1,10 @@
 // The table of the fleet, worst first, with its filter and pages.
 import { html } from 'hono/html';
 import { type GuardState, guardStates } from '../model/mailbox.ts';
+import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import {
-  age,
-  breakable,
-  dnsCell,
-  listingsCell,
-  type Markup,
-  mailboxPath,
-  stateBadge,
-  stateWords,
-  text,
-} from './elements.ts';
+import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, stateWords, text } from './elements.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from './fleet-view.ts';
 import { share } from './words.ts';
 

@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { RecordedDecision } from '../model/decision.ts';
+import { mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -11,18 +12,7 @@ import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionItem } from './action-item.ts';
 import { dayChart } from './day-chart.ts';
-import {
-  age,
-  ago,
-  breakable,
-  lasting,
-  type Markup,
-  mailboxPath,
-  prose,
-  severityBadge,
-  stateBadge,
-  text,
-} from './elements.ts';
+import { age, ago, breakable, lasting, type Markup, prose, severityBadge, stateBadge, text } from './elements.ts';
 import { rateCell } from './fleet-table.ts';
 import type { MailboxRow } from './fleet-view.ts';
 import { layout } from './layout.ts';

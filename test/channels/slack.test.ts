@@ -29,8 +29,9 @@ interface Payload {
   }[];
 }
 
+const page = 'http://127.0.0.1:7025';
 const channel = slackChannel(
-  { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: 'http://127.0.0.1:7025', timeZone: () => 'UTC' },
+  { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: 'http://127.0.0.1:7025', publicUrl: null, timeZone: () => 'UTC' },
   movedClock(start),
 );
 
@@ -164,6 +165,38 @@ test('an address that is no plain link is no button and no link', () => {
   expect(payload.attachments[0]?.blocks.map(({ type }) => type)).toEqual(['section', 'context']);
 });
 
+test('buttons open the page with the command prepared, when people can reach it', () => {
+  const reached = slackChannel(
+    { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: page, publicUrl: page, timeZone: () => 'UTC' },
+    movedClock(start),
+  );
+  const buttonsOf = (...transitions: readonly Transition[]) => {
+    const payload = JSON.parse(reached.render(messageOf('g', transitions, start) as GroupMessage)?.payload ?? '');
+    expect(slackFaults(payload)).toEqual([]);
+    const actions = payload.attachments[0].blocks.find(({ type }: Block) => type === 'actions');
+    return actions.elements.map((one: { text: TextObject; url: string }) => `${one.text.text} ${one.url}`);
+  };
+  const open = `Open ${page}/mailboxes/acme/m1`;
+  const advice = (rule: string) => `What to do ${page}/runbooks#${rule}`;
+  const stale = named('bob@acme.example');
+  const mute = `Silence 4 h ${page}/silences?rule=stale_data&account=acme&mailbox=bob1%40acme.example&for=4h&do=add`;
+  expect(buttonsOf(firing(stale))).toEqual([open, advice('stale_data'), mute]);
+  expect(buttonsOf(resolved(stale))).toEqual([open, advice('stale_data')]);
+  const pauseOf = (outcome: string, action = 'pause') => {
+    const numbers = { ...stale.facts.numbers, action, outcome, runbook_url: `${page}/runbooks#guard_acted` };
+    const facts = { ...stale.facts, numbers };
+    return { kind: 'event', at: start, alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1', facts }) } as const;
+  };
+  const resume = `Resume ${page}/mailboxes/acme/m1?do=resume`;
+  expect(buttonsOf(pauseOf('confirmed'))).toEqual([open, advice('guard_acted'), resume]);
+  expect(buttonsOf(pauseOf('refused'))).toEqual([open, advice('guard_acted')]);
+  expect(buttonsOf(pauseOf('confirmed', 'recovery'))).toEqual([open, advice('guard_acted')]);
+  expect(buttonsOf(firing(stale), firing(sampleAlert(2)))).toEqual([
+    `Open ${page}`,
+    `Silence 4 h ${page}/silences?rule=stale_data&account=acme&for=4h&do=add`,
+  ]);
+});
+
 test('a digest and a test message are within the limits, whatever the lines hold', () => {
   const sections = Array.from({ length: 30 }, () => ({
     heading: '<!here> & so on',
@@ -189,7 +222,7 @@ test('the validator of these tests sees what it should (its own control)', () =>
 
 test('times are those of the zone that is configured when the message is made', () => {
   let zone = 'UTC';
-  const settings = { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: null, timeZone: () => zone };
+  const settings = { name: 'ops', url: 'http://127.0.0.1:1/', pageUrl: null, publicUrl: null, timeZone: () => zone };
   const here = slackChannel(settings, movedClock(start));
   const message = messageOf('acme|stale_data', [firing(named('bob@acme.example'))], start) as GroupMessage;
   expect(here.render(message)?.payload).toMatch(/Since \d+ March \d\d:\d\d UTC/);

@@ -91,7 +91,9 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   };
   const settings = { digest: { ...digest, channels: ['ops', 'nobody'] } };
   await using rig = rigWith(
-    (clock) => [slackChannel({ name: 'ops', url: receiver.url, pageUrl: null, timeZone: () => 'UTC' }, clock)],
+    (clock) => [
+      slackChannel({ name: 'ops', url: receiver.url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock),
+    ],
     settings,
     { store },
   );

@@ -201,7 +201,7 @@ test('an attempt ends at its deadline although the receiver keeps the connection
   await using receiver = await startReceiver(() => 0);
   receiver.answer = (response) => void response.writeHead(200).write('o');
   const channel = slackChannel(
-    { name: 'ops', url: receiver.url, pageUrl: null, timeZone: () => 'UTC' },
+    { name: 'ops', url: receiver.url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' },
     movedClock(start),
   );
   const delivery = sampleDelivery({ payload: '{}' });
@@ -213,7 +213,7 @@ test('Slack: 200 without ok is a failure, and messages are a second apart', asyn
   let now = () => start;
   await using receiver = await startReceiver(() => now());
   await using rig = rigWith((clock) => [
-    slackChannel({ name: 'ops', url: receiver.url, pageUrl: null, timeZone: () => 'UTC' }, clock),
+    slackChannel({ name: 'ops', url: receiver.url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock),
   ]);
   now = rig.clock.now;
   receiver.answer = status(200, {}, 'invalid_blocks');
@@ -236,7 +236,7 @@ test('a channel that fails does not keep the other from being told', async () =>
   await using fine = await startReceiver(() => 0);
   broken.answer = status(500);
   await using rig = rigWith((clock) => [
-    slackChannel({ name: 'ops', url: broken.url, pageUrl: null, timeZone: () => 'UTC' }, clock),
+    slackChannel({ name: 'ops', url: broken.url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock),
     hookChannel(fine.url, clock),
   ]);
   rig.commit(firing(sampleAlert(1)));
@@ -397,7 +397,7 @@ test('a channel that takes nothing for 15 minutes is told through the others, an
   await using fine = await startReceiver(() => 0);
   broken.answer = status(503);
   await using rig = rigWith((clock) => [
-    slackChannel({ name: 'ops', url: broken.url, pageUrl: null, timeZone: () => 'UTC' }, clock),
+    slackChannel({ name: 'ops', url: broken.url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock),
     hookChannel(fine.url, clock),
   ]);
   rig.commit(firing(sampleAlert(1)));

@@ -25,7 +25,7 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
     store,
     fleet: new Fleet(),
     tally,
-    channels: [createChannel(hook, { world, pageUrl: null, timeZone: () => 'UTC' })],
+    channels: [createChannel(hook, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' })],
     settings: {
       rules: defaultRuleSettings,
       digest: null,

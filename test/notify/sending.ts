@@ -32,7 +32,7 @@ function stepped<Part extends object>(part: Part, name: string, reached: Reached
 export async function sendAll(path: string, settings: ChannelSettings, reached: Reached): Promise<void> {
   const clock = systemClock();
   const world = { clock, random: () => 0, log: pino({ level: 'silent' }), command: 'warmwarden' };
-  const channel = createChannel(settings, { world, pageUrl: null, timeZone: () => 'UTC' });
+  const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' });
   const store = await Store.open(path, clock.now());
   const outbox: OutboxStore = store;
   const notifier = createNotifier({

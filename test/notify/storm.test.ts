@@ -39,7 +39,10 @@ test.each([1, 3, 100])(
   async (accounts) => {
     await using receiver = await startReceiver(() => 0);
     await using rig = rigWith((clock) => [
-      slackChannel({ name: 'slack', url: receiver.url, pageUrl: 'http://page', timeZone: () => 'UTC' }, clock),
+      slackChannel(
+        { name: 'slack', url: receiver.url, pageUrl: 'http://page', publicUrl: null, timeZone: () => 'UTC' },
+        clock,
+      ),
       hookChannel(receiver.url, clock),
     ]);
     rig.commit(...storm(accounts));

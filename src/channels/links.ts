@@ -1,0 +1,108 @@
+// The links of a message: to what it is about, to its runbook, and to the page with a command prepared. Pure.
+import type { GroupMessage } from '../alert/grouping.ts';
+import { type Alert, noAccount, type Transition } from '../model/alert.ts';
+import { resumePath, silencePath } from '../model/page-links.ts';
+
+/** Where the links of messages lead. */
+export interface PageAddresses {
+  /** Where the page is; null when there is none. */
+  readonly pageUrl: string | null;
+  /** The configured address of the page. Without it no command is prepared: the page may open on one machine only. */
+  readonly publicUrl: string | null;
+}
+
+/** `name` tells the links of one message apart. */
+export interface MessageLink {
+  readonly name: 'page_url' | 'runbook_url' | 'resume_url' | 'silence_url';
+  readonly label: string;
+  readonly url: string;
+}
+
+/** What a receiver takes in one address. */
+const maxUrl = 600;
+const silenceFor = '4h';
+
+/** The links of a message: of its only alert, or of what its alerts have in common. */
+export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
+  const [only, ...others] = message.transitions;
+  if (only && others.length === 0) return linksOfOne(only, page);
+  const { rule, account } = message;
+  const goesOn = message.transitions.some(({ kind }) => canBeSilenced(kind));
+  const match = rule === null || account === null ? null : { rule: [rule], ...accountMatch(account) };
+  return [
+    ...linkToPage(page.pageUrl),
+    ...(match && goesOn ? preparedLink('silence_url', 'Silence 4 h', silencePath(match, silenceFor), page) : []),
+  ];
+}
+
+function linksOfOne(transition: Transition, page: PageAddresses): readonly MessageLink[] {
+  const { alert, kind } = transition;
+  const { page_url: open, runbook_url: runbook } = alert.facts.numbers;
+  const { account, mailboxId: id } = alert;
+  const resume =
+    isStandingPause(transition) && id !== null
+      ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page)
+      : [];
+  const silence = canBeSilenced(kind)
+    ? preparedLink('silence_url', 'Silence 4 h', silencePath(matchOf(alert), silenceFor), page)
+    : [];
+  return [
+    ...linkTo('page_url', 'Open', typeof open === 'string' ? open : page.pageUrl),
+    ...linkTo('runbook_url', 'What to do', typeof runbook === 'string' ? runbook : null),
+    ...resume,
+    ...silence,
+  ];
+}
+
+/** What is about no alert leads to the page as a whole. */
+export function linkToPage(pageUrl: string | null): readonly MessageLink[] {
+  return linkTo('page_url', 'Open', pageUrl);
+}
+
+/** Where an alert of several is on the page; null when it has no place of its own. */
+export function placeOf({ facts }: Alert): string | null {
+  const open = facts.numbers['page_url'];
+  return typeof open === 'string' && isLink(open) ? open : null;
+}
+
+/** Whether it reports that Warmwarden paused a warm-up. */
+function isStandingPause({ kind, alert: { rule, facts } }: Transition): boolean {
+  return (
+    kind === 'event' &&
+    rule === 'guard_acted' &&
+    facts.numbers['action'] === 'pause' &&
+    facts.numbers['outcome'] === 'confirmed'
+  );
+}
+
+function canBeSilenced(kind: Transition['kind']): boolean {
+  return kind !== 'event' && kind !== 'resolved';
+}
+
+/** A silence of this very alert, as far as a silence can name it. */
+function matchOf({ rule, account, email, mailboxId }: Alert) {
+  const mailbox = email ?? mailboxId;
+  return { rule: [rule], ...accountMatch(account), ...(mailbox === null ? {} : { mailbox: [mailbox] }) };
+}
+
+function accountMatch(account: string) {
+  return account === noAccount ? {} : { account: [account] };
+}
+
+function preparedLink(name: MessageLink['name'], label: string, path: string, { publicUrl }: PageAddresses) {
+  return linkTo(name, label, publicUrl === null ? null : `${publicUrl}${path}`);
+}
+
+/** Nothing when the address is not plainly http. */
+function linkTo(name: MessageLink['name'], label: string, url: string | null): readonly MessageLink[] {
+  return url !== null && isLink(url) ? [{ name, label, url }] : [];
+}
+
+function isLink(address: string): boolean {
+  return address.length <= maxUrl && isPlainLink(address);
+}
+
+/** An http address without anything that a receiver would read as markup. */
+export function isPlainLink(address: string): boolean {
+  return /^https?:\/\/[^\s<>|"]+$/.test(address);
+}
