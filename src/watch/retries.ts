@@ -1,7 +1,7 @@
 // When a poll that failed, or whose answer could not be recorded, is made again: soon at first, then later and later,
 // each time after a random wait.
 import type { Failure } from '../http/failure.ts';
-import { minuteMs, secondMs } from '../model/time.ts';
+import { hourMs, minuteMs, secondMs } from '../model/time.ts';
 import { type Poll, pollKey } from '../poll/poll.ts';
 import type { PollQueue } from '../poll/queue.ts';
 import type { World } from '../world.ts';
@@ -9,6 +9,9 @@ import type { World } from '../world.ts';
 /** A failed poll is tried again after a random time below base x 2^failures, capped. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
+/** What is read a few times a day may fail for good: it costs a request an hour at most, not one in minutes. */
+const rareRetryCapMs = hourMs;
+const rareRoutes: ReadonlySet<Poll['route']> = new Set(['mailbox', 'dns', 'blacklist']);
 
 export class Retries {
   readonly #queue: PollQueue;
@@ -45,7 +48,8 @@ export class Retries {
     const key = pollKey(poll);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), retryCapMs);
+    const longestMs = rareRoutes.has(poll.route) ? rareRetryCapMs : retryCapMs;
+    const cap = Math.min(retryBaseMs * 2 ** Math.min(failures, 20), longestMs);
     this.#queue.retry(poll, now + secondMs + random() * cap);
   }
 }
