@@ -15,6 +15,7 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/alert/rules.ts: count - 1': 'once has a word of its own',
   'src/commands/backtest/outcome.ts: recoveryMailsPerDay': 'a constant',
   'src/commands/check/online.ts: numberText(mailboxes)': 'of two accounts or more',
+  'src/commands/doctor/channels.ts: commandName': 'a command',
   'src/commands/explain.ts: count': 'one answer has no number',
   'src/commands/simulator/banner.ts: speed': 'a speed of one is real time',
   'src/recipes/catalogue.ts: files.length': 'more than the files that are read',

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).runCommand(),
   check: async () => (await import('./check.ts')).checkCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   channels: async () => (await import('./channels.ts')).channelsCommand(),
   demo: async () => (await import('./demo.ts')).demoCommand(),
   simulator: async () => (await import('./simulator.ts')).simulatorCommand(),

@@ -10,6 +10,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden check --show                # the settings in force, and where each value came from',
     'warmwarden check --mailbox a@b.example # the guard settings of one mailbox, overrides resolved',
   ],
+  doctor: [
+    'warmwarden doctor',
+    'warmwarden doctor --json | jq \'.checks[] | select(.result == "problem") | .message\'',
+  ],
   channels: ['warmwarden channels test ops', 'warmwarden channels resend ops --reason "the receiver is back"'],
   demo: ['warmwarden demo', 'warmwarden demo --speed 60 --port 8080'],
   simulator: [

@@ -12,6 +12,7 @@ import { SecretRotation } from '../reload/secret-rotation.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { jsonAnswer } from '../serve/routes.ts';
 import type { Teardowns } from '../teardowns.ts';
+import { version } from '../version.ts';
 import type { Guarded } from './guard.ts';
 import type { Opened } from './open.ts';
 import type { Served } from './serve.ts';
@@ -80,7 +81,8 @@ async function openSocket(
   // Who reaches the socket is the owner of the process, and may do what the process may.
   const owner = { name: userName(), role: 'operator' as const, plan: null };
   const questions = {
-    json: (name: string, query: URLSearchParams) => jsonAnswer(name, query, served.answers),
+    json: async (name: string, query: URLSearchParams) =>
+      name === 'version' ? { status: 200, body: { version } } : jsonAnswer(name, query, served.answers),
     recipes: createRecipeRoutes({ service: recipes, world, callerOf: () => owner }, null).fetch,
   };
   try {

@@ -19,7 +19,7 @@ export interface JsonAnswer {
 
 /** What the socket answers besides operator commands. */
 export interface Questions {
-  /** GET /fleet, /history, /silences: as below /api over HTTP. null: there is no such answer. */
+  /** GET /fleet, /history, /silences: as below /api over HTTP; /version. null: there is no such answer. */
   readonly json: (name: string, query: URLSearchParams) => Promise<JsonAnswer | null>;
   /** Everything below /v1. */
   readonly recipes: (request: Request) => Response | Promise<Response>;

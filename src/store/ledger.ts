@@ -58,6 +58,11 @@ export class Ledger {
     return this.#read(async () => {});
   }
 
+  /** Whether an earlier version wrote it, and none of this one has started on it. Rejects as `check` does. */
+  isEarlier(): Promise<boolean> {
+    return this.#read(async () => (await schemaOf(this.#db)) < schemaVersion);
+  }
+
   /** Every mailbox that is guarded. */
   mailboxes(): Promise<readonly MailboxState[]> {
     return this.#read(() => loadMailboxes(this.#db));
@@ -85,8 +90,7 @@ export class Ledger {
 
   /** Reads what an earlier version did not write. */
   async #current<Value>(work: () => Promise<Value>): Promise<Value> {
-    const row = await this.#read(() => schemaOf(this.#db));
-    if (row < schemaVersion) throw new StoreError(earlier(this.#path));
+    if (await this.isEarlier()) throw new StoreError(earlier(this.#path));
     return this.#read(work);
   }
 

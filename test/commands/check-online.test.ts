@@ -89,6 +89,7 @@ test('with several accounts it says how long the first sweep of all takes', () =
     selected,
     unselected: [],
     idleRules: [],
+    clockAheadMs: null,
     forecast: { ...forecastOf({ ...aForecast, mailboxes: selected }), firstSweepMs },
   });
   const accounts = [account('acme', 100, 2 * minuteMs), account('beta', 1_000, 22 * minuteMs)];

@@ -33,8 +33,9 @@ const intro = `# Command line
 ${exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join('\n')}
 
 Some commands print their answer and still end with 1: \`status\` and \`alerts list\` when nothing is guarded, \`check --online\`
-when an account fails, \`backtest\` when something could not be read, \`channels test\` when the message was not sent, and
-\`recipes run\` when the run failed.
+when an account fails, \`backtest\` when something could not be read, \`channels test\` when the message was not sent,
+\`recipes run\` when the run failed, and \`doctor\` when it found a problem (2 when it is in the configuration, 3 when the store belongs
+to a newer version).
 
 ## Errors
 

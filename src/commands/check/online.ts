@@ -4,7 +4,7 @@ import { selects } from '../../config/mailbox-rules.ts';
 import type { Failure, Result } from '../../http/failure.ts';
 import { MailboxApi } from '../../mailbox-api/client.ts';
 import { takeSlot } from '../../mailbox-api/slot.ts';
-import { type MailboxEntry, type Route, routes } from '../../model/answers.ts';
+import { type HealthAnswer, type MailboxEntry, type Observed, type Route, routes } from '../../model/answers.ts';
 import type { Forecast } from '../../model/forecast.ts';
 import { namesMailbox } from '../../model/glob.ts';
 import { noTally } from '../../model/tally.ts';
@@ -34,6 +34,8 @@ export interface OnlineAccount {
   readonly unselected: readonly string[];
   /** Includes and overrides that fit no mailbox. */
   readonly idleRules: readonly string[];
+  /** How far our clock is ahead of the API's; null when it does not tell the time, or did not answer. */
+  readonly clockAheadMs: number | null;
   readonly forecast: Forecast | null;
 }
 
@@ -54,7 +56,7 @@ interface Asking {
 
 async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside }: Asking): Promise<OnlineAccount> {
   const nothing = { account: account.name, health: 'not asked', listed: 0, selected: 0 };
-  const unknown = { ...nothing, unselected: [], idleRules: [], forecast: null };
+  const unknown = { ...nothing, unselected: [], idleRules: [], clockAheadMs: null, forecast: null };
   const api = new MailboxApi({ ...account, account: account.name, statsDays: 30 }, world, noTally);
   const inTurn = async <Answer>(ask: () => Promise<Result<Answer>>): Promise<Result<Answer>> => {
     await takeSlot(api.budget, world.clock);
@@ -68,8 +70,9 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
     }
     const health = await inTurn(() => api.health());
     const said = health.ok ? `health says ${health.value.answer.status ?? 'nothing'}` : health.failure.detail;
+    const clockAheadMs = health.ok ? clockAhead(health.value) : null;
     const list = await inTurn(() => api.mailboxes());
-    if (!list.ok) return { ...unknown, health: said, failure: why(list.failure) };
+    if (!list.ok) return { ...unknown, health: said, clockAheadMs, failure: why(list.failure) };
     const { mailboxes, truncated } = list.value.answer;
     const selected = mailboxes.filter((entry) => selects(account, entry));
     const { allowedPerMinute, headroomPpm } = api.budget;
@@ -83,11 +86,16 @@ async function askAccount(account: AccountConfig, { world, gaps, earlyMs, beside
       selected: selected.length,
       unselected: mailboxes.filter((entry) => !selects(account, entry)).map(({ email }) => email),
       idleRules: idleRules(account, mailboxes),
+      clockAheadMs,
       forecast: forecastOf({ mailboxes: selected.length, allowedPerMinute, headroomPpm, gaps, earlyMs }),
     };
   } finally {
     await api.close();
   }
+}
+
+function clockAhead({ at, answer: { timestamp } }: Observed<HealthAnswer>): number | null {
+  return timestamp === null ? null : at - timestamp;
 }
 
 function why({ kind, status, detail }: Failure): string {
@@ -105,8 +113,9 @@ function idleRules({ mailboxes, overrides }: AccountConfig, entries: readonly Ma
 }
 
 /** For programs: names in snake_case, seconds. */
-export function onlineJson({ idleRules: idle_rules, forecast, ...account }: OnlineAccount) {
-  return { ...account, idle_rules, forecast: forecast && forecastJson(forecast) };
+export function onlineJson({ idleRules: idle_rules, clockAheadMs, forecast, ...account }: OnlineAccount) {
+  const clock_ahead_seconds = clockAheadMs === null ? null : seconds(clockAheadMs);
+  return { ...account, clock_ahead_seconds, idle_rules, forecast: forecast && forecastJson(forecast) };
 }
 
 function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, ...ages }: Forecast) {
@@ -154,7 +163,8 @@ function fleetLines(accounts: readonly OnlineAccount[]): readonly string[] {
   return [`First sweep of all ${numberText(mailboxes)} mailboxes: about ${takes}; ${longest.account} takes longest.`];
 }
 
-function headline({ health, failure, listed, selected }: OnlineAccount): string {
+/** Whether it answers, and how many of its mailboxes are selected. */
+export function headline({ health, failure, listed, selected }: OnlineAccount): string {
   if (failure !== null && listed === 0) return `FAILED: ${failure}`;
   return `${failure === null ? 'the API answers' : `INCOMPLETE: ${failure}`} (${health}); ${counted(listed, 'mailbox', 'mailboxes')} in the list, ${selected} selected`;
 }

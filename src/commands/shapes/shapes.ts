@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { routes } from '../../model/answers.ts';
 import { runWithRowsShape } from '../../serve/recipes/recipe-json.ts';
+import { doctorParts, doctorResults } from '../doctor/examined.ts';
 import { type ErrorKind, errorKinds } from '../exit-codes.ts';
 import {
   alert,
@@ -55,6 +56,9 @@ const online = z.strictObject({
   listed: count,
   selected: count,
   unselected: texts,
+  clock_ahead_seconds: number
+    .nullable()
+    .describe('How far the clock of this machine is ahead of the API; null when the API does not tell the time.'),
   idle_rules: texts.describe('Includes and overrides that match no mailbox.'),
   forecast: forecast.nullable(),
 });
@@ -73,6 +77,20 @@ const check = z.strictObject({
     .describe('With --mailbox.'),
   recipe_warnings: texts,
   online: listOf(online).nullable().describe('With --online: one entry per account.'),
+});
+
+const doctor = z.strictObject({
+  at: moment,
+  file: text,
+  problems: count,
+  warnings: count,
+  checks: listOf(
+    z.strictObject({
+      part: z.enum(doctorParts),
+      result: z.enum(doctorResults).describe('skipped: it could not be checked; `message` says why.'),
+      message: text.describe('What is so and, unless it is fine, what to do.'),
+    }),
+  ),
 });
 
 const outcome = z
@@ -277,6 +295,7 @@ const storeStats = z.strictObject({
 /** By the words of the command. */
 export const shapes = {
   check,
+  doctor,
   'channels test': channelTest,
   'channels resend': outcome,
   decide: verdicts,

@@ -1,0 +1,55 @@
+// The accounts, as `check --online` asks them: does the API answer, does the cadence fit the budget, do the clocks agree.
+import type { Config } from '../../config/config.ts';
+import { secondMs } from '../../model/time.ts';
+import { mendText, sumText } from '../../wording/forecast.ts';
+import { spanText } from '../../wording/phrases.ts';
+import { systemClock, worldOn } from '../../world.ts';
+import { askOnline, headline, type OnlineAccount } from '../check/online.ts';
+import { type Examined, reporter } from './examined.ts';
+
+const api = reporter('api');
+const budget = reporter('budget');
+const clock = reporter('clock');
+/** As the alert clock_off: more than an answer takes. */
+const clocksDifferMs = 60 * secondMs;
+
+/** Two GETs an account. `beside`: a daemon on the same store uses the keys, too. */
+export async function examineAccounts(config: Config, beside: boolean): Promise<readonly Examined[]> {
+  const accounts = await askOnline(config, worldOn(systemClock(), { level: 'silent', format: 'json' }), beside);
+  return [
+    ...accounts.flatMap(apiOf),
+    api(
+      'skipped',
+      'Whether a key may write cannot be checked without writing: the first action shows it (alert key_read_only).',
+    ),
+    ...accounts.map(budgetOf),
+    ...accounts.map(clockOf),
+  ];
+}
+
+function apiOf(account: OnlineAccount): readonly Examined[] {
+  const { account: name, failure, selected, idleRules } = account;
+  const said = `Account ${name}: ${headline(account)}.`;
+  if (failure !== null) return [api('problem', said)];
+  const idle = idleRules.map((rule) => api('warning', `Account ${name}: ${rule} fits no mailbox.`));
+  const none = `${said} No mailbox of this account is guarded: change mailboxes.include or mailboxes.exclude.`;
+  return [selected === 0 ? api('warning', none) : api('ok', said), ...idle];
+}
+
+function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {
+  if (forecast === null || selected === 0) return budget('skipped', `Account ${account}: no mailbox is known.`);
+  const sum = `Account ${account}: ${sumText(forecast)}.`;
+  return forecast.fits ? budget('ok', sum) : budget('warning', `${sum} ${mendText(forecast)}.`);
+}
+
+function clockOf({ account, clockAheadMs }: OnlineAccount): Examined {
+  if (clockAheadMs === null) return clock('skipped', `The mailbox API of account ${account} does not tell the time.`);
+  const span = spanText(Math.abs(clockAheadMs));
+  if (Math.abs(clockAheadMs) <= clocksDifferMs)
+    return clock('ok', `The clock of this machine agrees with the mailbox API of account ${account}.`);
+  const where = clockAheadMs > 0 ? 'ahead of' : 'behind';
+  return clock(
+    'warning',
+    `The clock of this machine is ${span} ${where} the clock of the mailbox API of account ${account}. Synchronize it (\`timedatectl\` shows whether it is).`,
+  );
+}

@@ -1,0 +1,65 @@
+// The channels, without sending a message: what their own check says, else whether a connection comes about; and what waits for them.
+import { createChannel } from '../../channels/channels.ts';
+import { commandName } from '../../command-name.ts';
+import type { AlertsConfig, ChannelConfig } from '../../config/config.ts';
+import { sendDeadlineMs } from '../../notify/sender.ts';
+import type { FleetAnswer } from '../../serve/routes.ts';
+import { sentence } from '../../wording/explain.ts';
+import { counted } from '../../wording/phrases.ts';
+import { systemClock, worldOn } from '../../world.ts';
+import { connectionFailure } from './connect.ts';
+import { type Examined, reporter } from './examined.ts';
+
+const channels = reporter('channels');
+type Known = FleetAnswer['channels'];
+
+/** `known`: what the daemon, or the store, says of them; null where neither is. */
+export async function examineChannels(alerts: AlertsConfig, known: Known | null): Promise<readonly Examined[]> {
+  const examined = await Promise.all(alerts.channels.map(examineChannel));
+  const none = channels('skipped', 'No channel is configured: no alert will be sent.');
+  return [
+    ...(alerts.channels.length === 0 ? [none] : examined),
+    ...(alerts.heartbeat === null ? [] : [reached('The heartbeat', await connectionFailure(alerts.heartbeat.url))]),
+    ...(known ?? []).flatMap(backlogOf),
+  ];
+}
+
+async function examineChannel(settings: ChannelConfig): Promise<Examined> {
+  const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+  const channel = createChannel(settings, { world, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' });
+  const who = `Channel ${settings.name}`;
+  try {
+    if (channel.check) {
+      const { kind, detail } = await channel.check(AbortSignal.timeout(sendDeadlineMs));
+      const said = detail ? ` ${sentence(detail)}` : '';
+      return kind === 'sent'
+        ? channels('ok', `${who}:${said}`)
+        : channels('problem', `${who} failed its check.${said}`);
+    }
+    if ('url' in settings) return reached(who, await connectionFailure(settings.url));
+    return channels('skipped', `${who} was not tried. ${tryIt(settings.name)}`);
+  } finally {
+    await channel.close?.();
+  }
+}
+
+function tryIt(name: string): string {
+  return `To send a test message: \`${commandName} channels test ${name}\`.`;
+}
+
+function reached(who: string, failure: string | null): Examined {
+  if (failure === null) return channels('ok', `${who}: the receiver accepts connections. No message was sent.`);
+  return channels('problem', `${who}: the receiver cannot be reached (${failure}).`);
+}
+
+function backlogOf({ name, undelivered, failing_since: since, last_failure: why }: Known[number]): readonly Examined[] {
+  const resend = `\`${commandName} channels resend ${name}\` sends them again`;
+  return [
+    ...(since === null
+      ? []
+      : [channels('problem', `Channel ${name} has been failing since ${since}${why ? `: ${why}` : '.'}`)]),
+    ...(undelivered === 0
+      ? []
+      : [channels('warning', `Channel ${name} has ${counted(undelivered, 'undelivered message')}: ${resend}.`)]),
+  ];
+}

@@ -1,0 +1,71 @@
+// The daemon of this store: whether one runs, which version, and what it says of itself.
+import { accessSync, constants, existsSync } from 'node:fs';
+import { commandName } from '../../command-name.ts';
+import { socketPathOf } from '../../operator/socket-path.ts';
+import type { FleetAnswer } from '../../serve/routes.ts';
+import { version } from '../../version.ts';
+import { askFor } from '../daemon-client.ts';
+import { type Examined, reporter } from './examined.ts';
+
+const daemon = reporter('daemon');
+
+export interface SeenDaemon {
+  readonly fleet: FleetAnswer;
+  /** null: from before it told. */
+  readonly version: string | null;
+}
+
+/** null: none answers. */
+export async function seeDaemon(storePath: string): Promise<SeenDaemon | null> {
+  const fleet = (await askFor(storePath, 'fleet')) as FleetAnswer | null;
+  if (fleet === null) return null;
+  const told = await askFor(storePath, 'version').catch(() => null);
+  const named = typeof told === 'object' && told !== null && 'version' in told ? told.version : null;
+  return { fleet, version: typeof named === 'string' ? named : null };
+}
+
+export function examineDaemon(seen: SeenDaemon | null, storePath: string): readonly Examined[] {
+  if (seen === null) return [absent(storePath)];
+  const { fleet } = seen;
+  const said = `A daemon runs on this store. It says: ${fleet.headline}`;
+  const isFine = fleet.tone === 'calm' || fleet.tone === 'acted';
+  return [
+    isFine ? daemon('ok', said) : daemon('warning', `${said} ${fleet.advice}`),
+    ...(seen.version === version ? [] : [otherVersion(seen.version)]),
+    ...fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => readOnly(name)),
+    ...fleet.writes_off.map(({ reason, allow_with: command }) =>
+      daemon('warning', `Writes are off (${reason}). To allow them again: \`${command}\`.`),
+    ),
+  ];
+}
+
+function absent(storePath: string): Examined {
+  const socket = socketPathOf(storePath);
+  if (existsSync(socket) && !isOurs(socket))
+    return daemon(
+      'skipped',
+      `The socket ${socket} belongs to another user: run this command as the user of the daemon.`,
+    );
+  return daemon(
+    'warning',
+    `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,
+  );
+}
+
+function isOurs(socket: string): boolean {
+  try {
+    accessSync(socket, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function otherVersion(told: string | null): Examined {
+  const theirs = told === null ? 'an earlier version' : `version ${told}`;
+  return daemon('warning', `The daemon is ${theirs}, and this command is version ${version}: restart the daemon.`);
+}
+
+function readOnly(account: string): Examined {
+  return daemon('problem', `Account ${account} refuses writes: give its key the permission to write.`);
+}

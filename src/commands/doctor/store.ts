@@ -1,0 +1,45 @@
+// The store as `store check` reads it, and the space on its disk.
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { commandName } from '../../command-name.ts';
+import { Ledger } from '../../store/ledger.ts';
+import { counted } from '../../wording/phrases.ts';
+import { bytesText } from '../bytes-text.ts';
+import { type Examined, reporter } from './examined.ts';
+
+const store = reporter('store');
+/** A backup, and an upgrade that rewrites a table, need as much again; below this much a day of a large fleet is close. */
+const leastFreeBytes = 256 * 1024 * 1024;
+
+/** Rejects with NewerStoreError for what a newer version wrote. */
+export async function examineStore(path: string): Promise<readonly Examined[]> {
+  if (!existsSync(path)) return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
+  const ledger = Ledger.open(path);
+  try {
+    if (await ledger.isEarlier()) {
+      const advice = `Back it up with \`${commandName} store backup FILE\`; the next start upgrades it.`;
+      return [store('warning', `An earlier version of Warmwarden wrote the store ${path}. ${advice}`), ...disk(path)];
+    }
+    const problems = await ledger.problems();
+    return [
+      ...problems.map((problem) => store('problem', problem)),
+      ...soundness(path, problems.length),
+      ...disk(path),
+    ];
+  } finally {
+    await ledger.close();
+  }
+}
+
+function soundness(path: string, problems: number): readonly Examined[] {
+  if (problems === 0) return [store('ok', `The store ${path} (${bytesText(statSync(path).size)}) is sound.`)];
+  const said = `The store ${path} has ${counted(problems, 'problem')}`;
+  return [store('problem', `${said}. Stop Warmwarden and put a backup in its place.`)];
+}
+
+function disk(path: string): readonly Examined[] {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  if (free >= Math.max(leastFreeBytes, statSync(path).size)) return [];
+  return [store('warning', `The disk of the store has only ${bytesText(free)} of free space.`)];
+}

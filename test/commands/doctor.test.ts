@@ -1,0 +1,163 @@
+// `warmwarden doctor`: what it finds where something is wrong, its exit codes, and no secret; every-command.test.ts has it beside a daemon.
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectionFailure } from '../../src/commands/doctor/connect.ts';
+import { shapes } from '../../src/commands/shapes/shapes.ts';
+import { demoKey } from '../../src/simulator/keys.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { Store } from '../../src/store/store.ts';
+import { systemClock, worldOn } from '../../src/world.ts';
+import { commandLine } from '../support/command-line.ts';
+import { Workplace } from '../support/process.ts';
+
+const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
+const slackPath = '/services/T0P-SECRET';
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await startSimulator({
+    world,
+    scenario: 'calm',
+    keys: [{ key: demoKey, permissions: ['read'], plan: 'enterprise' }],
+  });
+});
+afterAll(() => simulator.close());
+
+/** A configuration of its own in a folder of its own, with what `change` changes. */
+function place(change: object = {}, account: object = {}): Workplace {
+  const workplace = new Workplace();
+  mkdirSync(workplace.path('data'), { mode: 0o700 });
+  const file = workplace.configure({
+    accounts: [{ name: 'acme', base_url: simulator.url, api_key: demoKey, requests_per_minute: 6_000, ...account }],
+    store: { url: 'sqlite:./data/warmwarden.db' },
+    ...change,
+  });
+  chmodSync(file, 0o600);
+  return workplace;
+}
+
+/** The report of a place by its parts, as `result: message` without what is fine; its exit code. */
+async function examined(workplace: Workplace) {
+  const { code, stdout, stderr } = await commandLine(['doctor', '--config', workplace.path('config.yaml'), '--json']);
+  expect(stderr).toBe('');
+  expect(stdout).not.toMatch(new RegExp(`${demoKey}|T0P-SECRET`));
+  const report = shapes.doctor.parse(JSON.parse(stdout));
+  const of = (part: string) =>
+    report.checks.flatMap((check) =>
+      check.part === part && check.result !== 'ok' ? [`${check.result}: ${check.message}`] : [],
+    );
+  return { code, report, of };
+}
+
+test('before the first start: no problem, two warnings, and nothing was made', async () => {
+  using workplace = place();
+  const { code, report, of } = await examined(workplace);
+  expect([code, report.problems, report.warnings]).toEqual([0, 0, 2]);
+  expect(of('daemon')).toEqual([expect.stringMatching(/^warning: No daemon runs on this store: nothing is guarded\./)]);
+  expect(of('configuration')).toEqual([expect.stringContaining('alerts.channels: there is no channel')]);
+  expect(report.checks.find(({ part }) => part === 'store')?.message).toContain('the first start creates it');
+});
+
+test('in words: the parts in order, each with what was found, and how many problems', async () => {
+  using workplace = place();
+  const { stdout, code } = await commandLine(['doctor', '--config', workplace.path('config.yaml')]);
+  expect(code).toBe(0);
+  expect(stdout.match(/^\w+$/gm)).toEqual([
+    ...['versions', 'configuration', 'permissions', 'api', 'budget', 'clock', 'store', 'channels', 'daemon'],
+  ]);
+  expect(stdout).toMatch(
+    /^ {2}ok {7}Account acme: the API answers \(health says ok\); 12 mailboxes in the list, 12 selected\.$/m,
+  );
+  expect(stdout).toMatch(/^no problems, 2 warnings\.$/m);
+});
+
+test('a configuration with problems: all of them, and what needs one is skipped', async () => {
+  using workplace = place({ gaurd: {}, poll: { stats: 'often' } });
+  const { code, of } = await examined(workplace);
+  expect([code, of('configuration').length]).toEqual([2, 2]);
+  expect([...of('api'), ...of('channels')]).toEqual([
+    ...[
+      'skipped: Not checked, because the configuration has problems.',
+      'skipped: Not checked, because the configuration has problems.',
+    ],
+  ]);
+  expect(of('store')).toEqual([]);
+});
+
+test('a key that is rejected, and a receiver that cannot be reached', async () => {
+  const channels = [{ name: 'ops', type: 'slack', url: `http://127.0.0.1:9${slackPath}` }];
+  using workplace = place({ alerts: { channels } }, { api_key: 'sk_live_T0P-SECRET-key' });
+  const { code, of } = await examined(workplace);
+  expect(code).toBe(1);
+  expect(of('api')[0]).toMatch(/^problem: Account acme: FAILED: the key is rejected/);
+  expect(of('budget')).toEqual(['skipped: Account acme: no mailbox is known.']);
+  expect(of('channels')).toEqual(['problem: Channel ops: the receiver cannot be reached (ECONNREFUSED).']);
+});
+
+test('a clock that differs from the API, and rules that fit nothing', async () => {
+  await commandLine(['simulator', 'clock-off', '--url', simulator.url]);
+  using workplace = place({}, { mailboxes: { include: ['*@nowhere.example'] } });
+  const { code, of } = await examined(workplace);
+  await commandLine(['simulator', 'well', '--url', simulator.url]);
+  expect(code).toBe(0);
+  expect(of('clock')).toEqual([
+    expect.stringMatching(/^warning: The clock of this machine is .* the clock of the mailbox API of account acme\./),
+  ]);
+  expect(of('api').slice(0, 2)).toEqual([
+    expect.stringContaining('No mailbox of this account is guarded'),
+    'warning: Account acme: include "*@nowhere.example" fits no mailbox.',
+  ]);
+});
+
+test('files that every user can read or change', async () => {
+  using workplace = place();
+  await (await Store.open(workplace.path('data/warmwarden.db'), world.clock.now())).close();
+  chmodSync(workplace.path('config.yaml'), 0o644);
+  chmodSync(workplace.path('data/warmwarden.db'), 0o644);
+  const { code, of } = await examined(workplace);
+  expect(code).toBe(0);
+  expect(of('permissions')).toEqual([
+    expect.stringMatching(/^warning: .*config\.yaml holds secrets, and every user can read it: run `chmod o-r /),
+    expect.stringMatching(/^warning: Other users can open .*warmwarden\.db: run `chmod 600 /),
+  ]);
+  chmodSync(workplace.path('config.yaml'), 0o666);
+  expect((await examined(workplace)).of('permissions')[0]).toMatch(/^problem: Every user can change /);
+});
+
+test('the store of an earlier version, of a newer one, and one that is damaged', async () => {
+  using workplace = place();
+  const path = workplace.path('data/warmwarden.db');
+  copyFileSync(join(import.meta.dirname, '../store/stores/ecf77d0.db'), path);
+  chmodSync(path, 0o600);
+  const earlier = await examined(workplace);
+  expect([earlier.code, earlier.of('store')]).toEqual([
+    0,
+    [expect.stringContaining('An earlier version of Warmwarden wrote the store')],
+  ]);
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE meta SET value = '9999' WHERE key = 'schema_version'");
+  database.close();
+  const newer = await examined(workplace);
+  expect([newer.code, newer.of('store')]).toEqual([3, [expect.stringContaining('schema version 9999')]]);
+  writeFileSync(path, 'no database');
+  const damaged = await examined(workplace);
+  expect([damaged.code, damaged.of('store').length]).toEqual([1, 1]);
+});
+
+test('without a file it says how to begin, as every command does', async () => {
+  const { code, stdout } = await commandLine(['doctor', '--config', '/nowhere/config.yaml', '--json']);
+  expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'configuration']);
+});
+
+test('a receiver that speaks no TLS where https is configured', async () => {
+  const server = createServer((socket) => socket.on('error', () => {}).end('no\n')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : null;
+  expect(await connectionFailure(`http://127.0.0.1:${port}/x`)).toBeNull();
+  expect(await connectionFailure(`https://127.0.0.1:${port}/x`)).toMatch(/^[A-Z_]+$/);
+  server.close();
+});
