@@ -67,7 +67,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'wording', 'world', 'recipe-api'],
     ['@modelcontextprotocol/server', 'node:crypto', 'node:stream'],
   ),
-  page: only(['model', 'guard', 'wording', 'fleet'], ['hono']),
+  page: only(['model', 'guard', 'wording', 'fleet'], ['hono', 'tinyqueue']),
   serve: only(
     ['model', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
     ['hono', '@hono/zod-openapi', '@hono/node-server', 'zod', 'node:http', 'node:net', 'node:crypto'],

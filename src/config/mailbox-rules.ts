@@ -26,10 +26,25 @@ export function expectedNames({
   return include.filter((name) => !/[*?]/.test(name) && !isExcluded(name));
 }
 
-/** The mailbox's policy: the account's guard, then every override that matches, in order. */
-export function resolvePolicy(account: Pick<AccountConfig, 'guard' | 'overrides'>, mailbox: MailboxName): Policy {
-  const matching = account.overrides.filter((override) => namesMailbox(override.match, mailbox));
-  return policyOf(matching.reduce((settings, override) => mergeGuard(settings, override.guard), account.guard));
+type Guarded = Pick<AccountConfig, 'guard' | 'overrides'>;
+
+/** By account as configured, then by the overrides that match: it is asked for at each answer, and of whole fleets. */
+const policies = new WeakMap<Guarded, Map<string, Policy>>();
+
+/**
+ * The mailbox's policy: the account's guard, then every override that matches, in order. Mailboxes that the same overrides
+ * match share one.
+ */
+export function resolvePolicy(account: Guarded, mailbox: MailboxName): Policy {
+  const known = policies.get(account) ?? new Map<string, Policy>();
+  policies.set(account, known);
+  const { overrides } = account;
+  const matching = overrides.flatMap(({ match }, index) => (namesMailbox(match, mailbox) ? [index] : []));
+  const key = matching.join();
+  const merge = (settings: GuardSettings, index: number) => mergeGuard(settings, overrides[index]?.guard ?? {});
+  const policy = known.get(key) ?? policyOf(matching.reduce(merge, account.guard));
+  known.set(key, policy);
+  return policy;
 }
 
 /** `later` over `earlier`, key by key, also inside emergency, breaker and the like. */

@@ -1,5 +1,5 @@
 // How a mailbox is called in metrics and on the page: by its address, and by its id too where the address is taken twice.
-import { type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import { visibleText } from '../wording/visible-text.ts';
 
 /**
@@ -27,10 +27,13 @@ function placeOf({ account, email }: MailboxState): string {
   return `${account}\n${visibleText(email)}`;
 }
 
-/** The name of every mailbox. */
-export function mailboxLabels(mailboxes: Iterable<MailboxState>): ReadonlyMap<MailboxKey, string> {
-  const all = [...mailboxes];
+/** The names of some mailboxes among all of the fleet. */
+export function mailboxLabels(
+  some: readonly MailboxState[],
+  fleet: Iterable<MailboxState>,
+): ReadonlyMap<MailboxState, string> {
   const names = new MailboxNames();
-  for (const mailbox of all) names.note(mailbox);
-  return new Map(all.map((mailbox) => [mailboxKey(mailbox.account, mailbox.id), names.nameOf(mailbox)]));
+  const addresses = new Set(some.map(({ email }) => visibleText(email)));
+  for (const mailbox of fleet) if (addresses.has(visibleText(mailbox.email))) names.note(mailbox);
+  return new Map(some.map((mailbox) => [mailbox, names.nameOf(mailbox)]));
 }

@@ -11,14 +11,13 @@ import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
 import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
 import { fleetTable, selectionPath } from './fleet-table.ts';
-import type { MailboxRow, Page, Selection, StateCounts } from './fleet-view.ts';
+import { gravestOf, type Page, type Selection, type StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
 import { layout } from './layout.ts';
 import { silencesPanel } from './silences-panel.ts';
 
 export interface FleetPageParts {
   readonly fleet: Fleet;
-  readonly rows: readonly MailboxRow[];
   readonly counts: StateCounts;
   readonly headline: Headline;
   readonly firing: readonly Alert[];
@@ -37,7 +36,7 @@ export interface FleetPageParts {
 /** How many alerts and actions stand open; the rest is folded away. */
 const shownAtOnce = 6;
 /** Alerts on the page in all: the gravest first, then the newest. Of the rest it gives the number. */
-const alertsOnPage = 100;
+const alertsOnPage = 20;
 
 export function fleetPage(parts: FleetPageParts): Markup {
   const { headline, now, still, selection, fleet, deliveries, firing, command } = parts;
@@ -66,15 +65,19 @@ ${fleetTable(parts)}`,
   });
 }
 
-function since({ rows, fleet, now }: FleetPageParts): Markup {
-  if (rows.length === 0) return html`No mailbox is known yet.`;
-  const first = rows.reduce((earliest, row) => Math.min(earliest, row.mailbox.firstSeenAt), now);
+function since({ fleet, now }: FleetPageParts): Markup {
+  const known = fleet.mailboxCount();
+  if (known === 0) return html`No mailbox is known yet.`;
+  let [first, oldest, unread] = [now, now, 0];
+  for (const { firstSeenAt, stats } of fleet.mailboxes()) {
+    first = Math.min(first, firstSeenAt);
+    if (stats) oldest = Math.min(oldest, stats.at);
+    else unread += 1;
+  }
   const accounts = counted([...fleet.accounts()].length, 'account', 'accounts');
-  const oldest = rows.reduce((at, row) => Math.min(at, row.statsAt ?? now), now);
-  const unread = rows.filter((row) => row.statsAt === null).length;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
   const date = new Date(first).toISOString();
-  return html`Guarding ${counted(rows.length, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
+  return html`Guarding ${counted(known, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {
@@ -87,7 +90,7 @@ ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><
 const heldPath = selectionPath({ text: '', state: 'held' }, 1);
 
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
-  const items = firing.slice(0, alertsOnPage).map(
+  const items = gravestOf(firing, alertsOnPage).map(
     (alert) => html`<li class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}

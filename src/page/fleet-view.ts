@@ -1,15 +1,17 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
+import TinyQueue from 'tinyqueue';
 import type { Fleet } from '../fleet/fleet.ts';
 import { mailboxLabels } from '../fleet/mailbox-labels.ts';
 import { healthScoreOf } from '../fleet/newest-value.ts';
 import { guardStateOf } from '../guard/state.ts';
 import type { Alert, Severity } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
-import { type GuardState, guardStates, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { visibleText } from '../wording/visible-text.ts';
 
 export type NearLimitPpmOf = (mailbox: MailboxState) => Ppm;
 
@@ -49,58 +51,119 @@ const stateOrder: readonly GuardState[] = [
   'not_running',
   'ok',
 ];
-const severityOrder: readonly Severity[] = ['info', 'warning', 'critical'];
+const gravities: Readonly<Record<Severity, number>> = { info: 0, warning: 1, critical: 2 };
+
+/** What all mailboxes are counted, filtered and ordered by; a row is made only of those that are shown. */
+export interface RankedMailbox {
+  readonly mailbox: MailboxState;
+  readonly state: GuardState;
+  /** Firing alerts about it. */
+  readonly alerts: readonly Alert[];
+  /** The lowest first. */
+  readonly urgency: number;
+  /** The bounce rate as a share of the limit; -1 when nothing was counted. */
+  readonly closeness: number;
+}
 
 /** The row of one mailbox. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
-  const labels = mailboxLabels(fleet.mailboxes());
-  return makeRow(mailbox, labels, nearLimitPpmOf, firingByMailbox(fleet));
+  const mine = (alert: Alert) => alert.account === mailbox.account && alert.mailboxId === mailbox.id;
+  const ranked = rank(mailbox, nearLimitPpmOf(mailbox), firingAlerts(fleet).filter(mine));
+  return makeRow(ranked, mailboxLabels([mailbox], fleet.mailboxes()).get(mailbox) ?? mailbox.email);
 }
 
-/** Every mailbox as a row, worst first. */
-export function fleetRows(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf): readonly MailboxRow[] {
-  const labels = mailboxLabels(fleet.mailboxes());
+/** Every mailbox, in no order. */
+export function rankedMailboxes(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf): readonly RankedMailbox[] {
   const alerts = firingByMailbox(fleet);
-  return [...fleet.mailboxes()].map((mailbox) => makeRow(mailbox, labels, nearLimitPpmOf, alerts)).sort(worstFirst);
+  const ranked: RankedMailbox[] = [];
+  for (const mailbox of fleet.mailboxes()) {
+    const mine = alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts;
+    ranked.push(rank(mailbox, nearLimitPpmOf(mailbox), mine));
+  }
+  return ranked;
 }
 
-function makeRow(
-  mailbox: MailboxState,
-  labels: ReadonlyMap<string, string>,
-  nearLimitPpmOf: NearLimitPpmOf,
-  alerts: ReadonlyMap<string, readonly Alert[]>,
-): MailboxRow {
-  const key = mailboxKey(mailbox.account, mailbox.id);
+const noAlerts: readonly Alert[] = [];
+
+/** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
+function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
+  const state = guardStateOf(mailbox, nearLimitPpm);
+  let gravest = 0;
+  for (const { severity } of alerts) gravest = Math.max(gravest, gravities[severity]);
+  const urgency = stateOrder.indexOf(state) - gravest * stateOrder.length;
+  return { mailbox, state, alerts, urgency, closeness: closenessOf(mailbox) };
+}
+
+function closenessOf({ verdict }: MailboxState): number {
+  const limitPpm = verdict?.answer.limitPpm;
+  const rate = verdict && rateOf(verdict.answer);
+  return rate === null || !limitPpm ? -1 : rate / limitPpm;
+}
+
+/** Bounces per million sent in the window; null when nothing was counted. */
+function rateOf(verdict: Verdict): Ppm | null {
+  return verdict.windowFrom ? ratePpm(verdict) : null;
+}
+
+function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
+  if (a.urgency !== b.urgency) return a.urgency - b.urgency;
+  if (a.closeness !== b.closeness) return b.closeness - a.closeness;
+  if (a.mailbox.email !== b.mailbox.email) return a.mailbox.email < b.mailbox.email ? -1 : 1;
+  return a.mailbox.id < b.mailbox.id ? -1 : 1;
+}
+
+function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string): MailboxRow {
   const verdict = mailbox.verdict?.answer ?? null;
   return {
     mailbox,
-    label: labels.get(key) ?? mailbox.email,
-    state: guardStateOf(mailbox, nearLimitPpmOf(mailbox)),
+    label,
+    state,
     verdict,
-    ratePpm: verdict?.windowFrom ? ratePpm(verdict) : null,
+    ratePpm: verdict && rateOf(verdict),
     healthScore: healthScoreOf(mailbox),
     dns: dnsSummaryOf(mailbox),
     listings: listingsOf(mailbox),
     statsAt: mailbox.stats?.at ?? null,
-    alerts: alerts.get(key) ?? [],
+    alerts: alerts.toSorted(gravestFirst),
   };
 }
 
-function firingByMailbox(fleet: Fleet): ReadonlyMap<string, readonly Alert[]> {
-  const byMailbox = new Map<string, Alert[]>();
-  for (const alert of firingAlerts(fleet)) {
-    if (alert.mailboxId === null) continue;
-    const key = mailboxKey(alert.account, alert.mailboxId);
-    byMailbox.set(key, [...(byMailbox.get(key) ?? []), alert]);
+/** By account, then by id: in a storm there are as many as mailboxes. */
+function firingByMailbox(fleet: Fleet): ReadonlyMap<string, ReadonlyMap<string, readonly Alert[]>> {
+  const byAccount = new Map<string, Map<string, Alert[]>>();
+  for (const alert of fleet.alerts()) {
+    if (alert.status !== 'firing' || alert.mailboxId === null) continue;
+    const ofAccount = byAccount.get(alert.account) ?? new Map<string, Alert[]>();
+    byAccount.set(alert.account, ofAccount);
+    const known = ofAccount.get(alert.mailboxId);
+    if (known) known.push(alert);
+    else ofAccount.set(alert.mailboxId, [alert]);
   }
-  return byMailbox;
+  return byAccount;
 }
 
-/** Firing alerts, the gravest first, then the newest. */
+/** All that fire, in no order. */
 export function firingAlerts(fleet: Fleet): readonly Alert[] {
-  return [...fleet.alerts()]
-    .filter((alert) => alert.status === 'firing')
-    .sort((a, b) => severityOrder.indexOf(b.severity) - severityOrder.indexOf(a.severity) || b.since - a.since);
+  return [...fleet.alerts()].filter((alert) => alert.status === 'firing');
+}
+
+/** The first `count` of alerts: the gravest, then the newest. */
+export function gravestOf(alerts: readonly Alert[], count: number): readonly Alert[] {
+  return firstOf(alerts, count, gravestFirst);
+}
+
+const gravestFirst = (a: Alert, b: Alert) => gravities[b.severity] - gravities[a.severity] || b.since - a.since;
+
+/** The first `count` in an order, without sorting all the others. */
+function firstOf<Item>(items: readonly Item[], count: number, order: (a: Item, b: Item) => number): readonly Item[] {
+  const queue = new TinyQueue([...items], order);
+  const first: Item[] = [];
+  while (first.length < count) {
+    const next = queue.pop();
+    if (next === undefined) break;
+    first.push(next);
+  }
+  return first;
 }
 
 function dnsSummaryOf(mailbox: MailboxState): DnsSummary {
@@ -119,31 +182,11 @@ function listingsOf(mailbox: MailboxState): number | 'listed' | null {
   return blacklist.listed ? (blacklist.found ?? 'listed') : 0;
 }
 
-function worstFirst(a: MailboxRow, b: MailboxRow): number {
-  const byState = urgency(a) - urgency(b);
-  if (byState !== 0) return byState;
-  const byRate = closeness(b) - closeness(a);
-  if (byRate !== 0) return byRate;
-  return a.label < b.label ? -1 : 1;
-}
-
-/** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
-function urgency(row: MailboxRow): number {
-  const gravest = Math.max(0, ...row.alerts.map((alert) => severityOrder.indexOf(alert.severity)));
-  return stateOrder.indexOf(row.state) - gravest * stateOrder.length;
-}
-
-/** The rate as a share of the limit. */
-function closeness(row: MailboxRow): number {
-  const limitPpm = row.verdict?.limitPpm;
-  return row.ratePpm === null || !limitPpm ? -1 : row.ratePpm / limitPpm;
-}
-
 export type StateCounts = Readonly<Record<GuardState, number>>;
 
-export function countStates(rows: readonly MailboxRow[]): StateCounts {
+export function countStates(ranked: readonly RankedMailbox[]): StateCounts {
   const counts = Object.fromEntries(guardStates.map((state) => [state, 0])) as Record<GuardState, number>;
-  for (const row of rows) counts[row.state] += 1;
+  for (const { state } of ranked) counts[state] += 1;
   return counts;
 }
 
@@ -163,19 +206,30 @@ export interface Page {
   readonly pages: number;
 }
 
-const rowsPerPage = 100;
-/** The rows of one page; a page beyond the last is the last. */
-export function selectPage(rows: readonly MailboxRow[], selection: Selection): Page {
-  const words = selection.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const chosen = rows.filter(
-    (row) => (selection.state === null || row.state === selection.state) && words.every((word) => matches(row, word)),
+/** The rows of one page of so many; a page beyond the last is the last. */
+export function selectPage(
+  fleet: Fleet,
+  ranked: readonly RankedMailbox[],
+  { text, state, page: asked }: Selection,
+  rowsAPage: number,
+): Page {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = ranked.filter(
+    (one) => (state === null || one.state === state) && words.every((word) => matches(one, word)),
   );
-  const pages = Math.max(1, Math.ceil(chosen.length / rowsPerPage));
-  const page = Math.min(selection.page, pages);
-  return { rows: chosen.slice((page - 1) * rowsPerPage, page * rowsPerPage), total: chosen.length, page, pages };
+  const pages = Math.max(1, Math.ceil(chosen.length / rowsAPage));
+  const page = Math.min(asked, pages);
+  const shown = firstOf(chosen, page * rowsAPage, worstFirst).slice((page - 1) * rowsAPage);
+  const labels = mailboxLabels(
+    shown.map(({ mailbox }) => mailbox),
+    fleet.mailboxes(),
+  );
+  const rows = shown.map((one) => makeRow(one, labels.get(one.mailbox) ?? one.mailbox.email));
+  return { rows, total: chosen.length, page, pages };
 }
 
-function matches({ mailbox, state, label }: MailboxRow, word: string): boolean {
-  const mode = mailbox.warmup?.answer.mode ?? '';
-  return [label, mailbox.account, mailbox.id, state, mode].some((text) => text.toLowerCase().includes(word));
+function matches({ mailbox, state }: RankedMailbox, word: string): boolean {
+  const { email, account, id, warmup } = mailbox;
+  const mode = warmup?.answer.mode ?? '';
+  return [visibleText(email), account, id, state, mode].some((text) => text.toLowerCase().includes(word));
 }

@@ -9,7 +9,7 @@ import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
-import type { MailboxRow, Page, StateCounts } from '../page/fleet-view.ts';
+import { gravestOf, type MailboxRow, type Page, type StateCounts } from '../page/fleet-view.ts';
 import type { Headline } from '../page/headline.ts';
 import { sweepText } from '../wording/sweep.ts';
 
@@ -23,7 +23,6 @@ export function fleetJson(parts: {
   readonly headline: Headline;
   readonly counts: StateCounts;
   readonly page: Page;
-  /** The gravest first. */
   readonly firing: readonly Alert[];
   readonly explain: Explain;
   readonly now: EpochMs;
@@ -37,7 +36,7 @@ export function fleetJson(parts: {
     advice: headline.advice,
     tone: headline.tone,
     states: counts,
-    alerts: firing.slice(0, alertsShown).map(({ rule, severity, since, facts }) => ({
+    alerts: gravestOf(firing, alertsShown).map(({ rule, severity, since, facts }) => ({
       rule,
       severity,
       since: iso(since),

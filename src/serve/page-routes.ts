@@ -16,6 +16,8 @@ import { selectionFrom, selectionParameters } from './selection.ts';
 
 const decisionsShown = 50;
 const deliveriesShown = 50;
+/** A row takes 1.4 KB of markup. */
+const rowsAPage = 50;
 /** Pages: without it they show live updates. */
 const refresh = oneOf('off');
 
@@ -27,7 +29,7 @@ export function addPages(app: Hono, parts: RouteParts): void {
     const selection = selectionFrom(query.read);
     const picture = pictureOf(parts);
     const deliveries = await orNull(world, () => parts.deliveries(deliveriesShown));
-    const page = selectPage(picture.rows, selection);
+    const page = selectPage(fleet, picture.ranked, selection, rowsAPage);
     const still = query.read.refresh === 'off';
     return c.html(fleetPage({ fleet, ...picture, page, selection, deliveries, explain, still }));
   });

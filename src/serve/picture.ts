@@ -1,5 +1,5 @@
-// What every page and /api/fleet begin with: the rows, the counts, the alerts and the headline of this moment.
-import { countStates, firingAlerts, fleetRows } from '../page/fleet-view.ts';
+// What every page and /api/fleet begin with: the mailboxes as they rank, the counts, the alerts and the headline of this moment.
+import { countStates, firingAlerts, rankedMailboxes } from '../page/fleet-view.ts';
 import { headlineOf } from '../page/headline.ts';
 import type { RouteParts } from './route-parts.ts';
 
@@ -7,8 +7,8 @@ export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearL
 
 export function pictureOf(parts: PictureParts) {
   const { fleet, world, ready, nearLimitPpmOf } = parts;
-  const rows = fleetRows(fleet, nearLimitPpmOf);
-  const counts = countStates(rows);
+  const ranked = rankedMailboxes(fleet, nearLimitPpmOf);
+  const counts = countStates(ranked);
   const now = world.clock.now();
   const accounts = [...fleet.accounts()];
   const firing = firingAlerts(fleet);
@@ -18,5 +18,5 @@ export function pictureOf(parts: PictureParts) {
   const sweeps = [...fleet.sweeps()];
   const { command } = world;
   const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now, command };
-  return { rows, counts, now, firing, command, headline: headlineOf(facts) };
+  return { ranked, counts, now, firing, command, headline: headlineOf(facts) };
 }

@@ -23,6 +23,8 @@ import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
 
 const decisionsShown = 50;
 const deliveriesShown = 50;
+/** Mailboxes of /api/fleet. */
+const rowsAnAnswer = 100;
 const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
 
 /** No script but our own file, nothing from elsewhere, no frame around us. */
@@ -117,7 +119,7 @@ export type FleetAnswer = ReturnType<typeof fleetJson>;
 /** The fleet as JSON, worst first: one page of the selection. */
 export function fleetAnswer(parts: PictureParts, selection: Selection): FleetAnswer {
   const picture = pictureOf(parts);
-  const page = selectPage(picture.rows, selection);
+  const page = selectPage(parts.fleet, picture.ranked, selection, rowsAnAnswer);
   return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain, command: parts.world.command });
 }
 

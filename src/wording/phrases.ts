@@ -23,9 +23,9 @@ const maxPercentDigits = 4;
 /** Made when the first number needs it: making it loads what Node knows of languages. */
 let withSeparators: Intl.NumberFormat | undefined;
 
-/** `12,345`. Most counts need no separator, and asking for one is most of what a sentence costs. */
+/** `12,345`, `98.5`. Most numbers need no separator, and asking for one is most of what a sentence costs. */
 export function numberText(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
+  if (Number.isInteger(value * 10) && Math.abs(value) < 1_000) return String(value);
   withSeparators ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
   return withSeparators.format(value);
 }
