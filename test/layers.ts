@@ -38,6 +38,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os', 'node:timers/promises']),
   upkeep: only(['model', 'world', 'store']),
+  replicas: only([]),
   poll: only(['model', 'world', 'schedule', 'mailbox-api'], ['tinyqueue']),
   record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll']),
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
