@@ -51,6 +51,12 @@ export class Fleet {
   #recentActions: readonly Action[] = [];
   #storeFailure: StoreFailure | null = null;
   #guarding: readonly Guarding[] = [];
+  #revision = 0;
+
+  /** Grows with every change: equal numbers mean the same picture. */
+  get revision(): number {
+    return this.#revision;
+  }
 
   accounts(): IterableIterator<AccountState> {
     return this.#accounts.values();
@@ -59,10 +65,12 @@ export class Fleet {
     return this.#accounts.get(name);
   }
   putAccount(account: AccountState): void {
+    this.#revision += 1;
     this.#accounts.set(account.name, account);
   }
   /** The account is no longer configured: nothing of it is shown from now on. */
   removeAccount(name: string): void {
+    this.#revision += 1;
     this.#accounts.delete(name);
     this.#mailboxes.delete(name);
     for (const alert of this.#alerts.values()) if (alert.account === name) this.#alerts.delete(alert.fingerprint);
@@ -76,6 +84,7 @@ export class Fleet {
     return this.#guarding;
   }
   putGuarding(guarding: readonly Guarding[]): void {
+    this.#revision += 1;
     this.#guarding = guarding;
   }
 
@@ -98,11 +107,13 @@ export class Fleet {
     return count;
   }
   putMailbox(mailbox: MailboxState): void {
+    this.#revision += 1;
     const ofAccount = this.#mailboxes.get(mailbox.account) ?? new Map<string, MailboxState>();
     this.#mailboxes.set(mailbox.account, ofAccount.set(mailbox.id, mailbox));
   }
   /** The mailbox has left: its series and its row are gone from now on. */
   removeMailbox(account: string, id: string): void {
+    this.#revision += 1;
     this.#mailboxes.get(account)?.delete(id);
   }
 
@@ -115,11 +126,13 @@ export class Fleet {
   }
   /** Keeps a pending or firing alert; forgets a resolved one. */
   putAlert(alert: Alert): void {
+    this.#revision += 1;
     if (alert.status === 'resolved') this.#alerts.delete(alert.fingerprint);
     else this.#alerts.set(alert.fingerprint, alert);
   }
   /** Forgets a pending alert whose condition ended before it fired. */
   removeAlert(fingerprint: string): void {
+    this.#revision += 1;
     this.#alerts.delete(fingerprint);
   }
 
@@ -128,6 +141,7 @@ export class Fleet {
     return this.#recentActions;
   }
   putAction(action: Action): void {
+    this.#revision += 1;
     const others = this.#recentActions.filter((other) => other.id !== action.id);
     this.#recentActions = [action, ...others].sort((a, b) => b.plannedAt - a.plannedAt).slice(0, recentActionsKept);
   }
@@ -140,10 +154,12 @@ export class Fleet {
     return this.#breakers.get(api) ?? closedBreaker;
   }
   putBreaker(api: string, state: BreakerState): void {
+    this.#revision += 1;
     this.#breakers.set(api, state);
   }
   /** No account is guarded under the API any more. */
   removeBreaker(api: string): void {
+    this.#revision += 1;
     this.#breakers.delete(api);
   }
 
@@ -157,9 +173,11 @@ export class Fleet {
     return off.sort((a, b) => widths.indexOf(a.scope.kind) - widths.indexOf(b.scope.kind));
   }
   putWritesOff(off: WritesOff): void {
+    this.#revision += 1;
     this.#writesOff.set(scopeKey(off.scope), off);
   }
   removeWritesOff(key: string): void {
+    this.#revision += 1;
     this.#writesOff.delete(key);
   }
   /** What keeps Warmwarden from writing to an account, or to one of its mailboxes: the widest; null when nothing does. */
@@ -180,9 +198,11 @@ export class Fleet {
     return this.#channels.get(name);
   }
   putChannel(channel: ChannelState): void {
+    this.#revision += 1;
     this.#channels.set(channel.name, channel);
   }
   removeChannel(name: string): void {
+    this.#revision += 1;
     this.#channels.delete(name);
   }
 
@@ -193,6 +213,7 @@ export class Fleet {
     return inForce.sort((a, b) => a.until - b.until);
   }
   putSilence(silence: Silence): void {
+    this.#revision += 1;
     this.#silences.set(silence.id, silence);
   }
 
@@ -201,6 +222,7 @@ export class Fleet {
     return this.#storeFailure;
   }
   putStoreFailure(failure: StoreFailure | null): void {
+    this.#revision += 1;
     this.#storeFailure = failure;
   }
 
@@ -212,9 +234,11 @@ export class Fleet {
     return this.#sweeps.get(account);
   }
   putSweep(progress: SweepProgress): void {
+    this.#revision += 1;
     this.#sweeps.set(progress.account, progress);
   }
   endSweep(account: string): void {
+    this.#revision += 1;
     this.#sweeps.delete(account);
   }
 }

@@ -52,7 +52,7 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
   const target = action.targetLimit === undefined ? '' : ` to ${counted(action.targetLimit, 'email')}`;
   const what = (action.state === 'confirmed' ? done : wanted)[action.kind] + target;
   const path = mailboxPath({ account: action.account, id: action.mailboxId });
-  return html`<li class="${tone}">
+  return html`<li id="action-${action.id}" class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
 ${link ? html`<a href="${path}">${breakable(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
 <p>${prose(action.by ? askedFor(action.by) : explain(action.verdict))}</p>

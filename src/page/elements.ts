@@ -44,13 +44,13 @@ export function ago(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never</span>`;
   const iso = new Date(at).toISOString();
   const words = at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`;
-  return html`<time datetime="${iso}" title="${iso}">${words}</time>`;
+  return html`<time datetime="${iso}" title="${iso}" data-show="ago">${words}</time>`;
 }
 
 /** "for 7 min", with the moment it began in the title. */
 export function lasting(since: EpochMs, now: EpochMs): Markup {
   const iso = new Date(since).toISOString();
-  return html`<time datetime="${iso}" title="since ${iso}">for ${duration(now - since)}</time>`;
+  return html`<time datetime="${iso}" title="since ${iso}" data-show="for">for ${duration(now - since)}</time>`;
 }
 
 /** A text whose addresses may break before the @ rather than anywhere. */
@@ -70,7 +70,7 @@ export function prose(written: string): Markup {
 export function age(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never read</span>`;
   const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}" title="read at ${iso}">${duration(now - at)}</time>`;
+  return html`<time datetime="${iso}" title="read at ${iso}" data-show="age">${duration(now - at)}</time>`;
 }
 
 /** The state as a coloured word. */

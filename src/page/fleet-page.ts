@@ -13,7 +13,7 @@ import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from
 import { fleetTable, selectionPath } from './fleet-table.ts';
 import { gravestOf, type Page, type Selection, type StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
-import { layout } from './layout.ts';
+import { Regions, type View } from './regions.ts';
 import { silencesPanel } from './silences-panel.ts';
 
 export interface FleetPageParts {
@@ -29,8 +29,6 @@ export interface FleetPageParts {
   readonly now: EpochMs;
   /** The words that start this program, for the commands on the page. */
   readonly command: string;
-  /** Whether the reader asked the page not to refresh. */
-  readonly still: boolean;
 }
 
 /** How many alerts and actions stand open; the rest is folded away. */
@@ -38,31 +36,34 @@ const shownAtOnce = 6;
 /** Alerts on the page in all: the gravest first, then the newest. Of the rest it gives the number. */
 const alertsOnPage = 20;
 
-export function fleetPage(parts: FleetPageParts): Markup {
-  const { headline, now, still, selection, fleet, deliveries, firing, command } = parts;
+export function fleetPage(parts: FleetPageParts): View {
+  const { headline, now, fleet, deliveries, firing, command } = parts;
   const silences = fleet.silences(now);
-  return layout({
-    title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`,
-    live: { now, still, path: selectionPath(selection, selection.page) },
-    body: html`
-<section class="headline ${headline.tone}" aria-label="Summary">
+  const regions = new Regions();
+  const body = html`
+${regions.piece('summary', summary(parts))}
+<div class="columns">
+<div>
+${regions.piece('alerts', firing.length === 0 ? '' : alertsPanel(firing, now))}
+${regions.piece('silences', silences.length === 0 ? '' : silencesPanel(silences, command))}
+${regions.piece('actions', actionsPanel(parts))}
+</div>
+<div>
+${regions.piece('accounts', accountsPanel(fleet, now))}
+${regions.piece('messages', channelsPanel(fleet, deliveries, now, command))}
+</div>
+</div>
+${fleetTable(parts, regions)}`;
+  return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body, regions };
+}
+
+function summary(parts: FleetPageParts): Markup {
+  const { headline } = parts;
+  return html`<section class="headline ${headline.tone}" aria-label="Summary">
 <h1>${text(headline.sentence)}</h1>
 <p class="advice">${prose(headline.advice)}</p>
 <p class="muted">${since(parts)}</p>
-</section>
-<div class="columns">
-<div>
-${firing.length === 0 ? '' : alertsPanel(firing, now)}
-${silences.length === 0 ? '' : silencesPanel(silences, command)}
-${actionsPanel(parts)}
-</div>
-<div>
-${accountsPanel(fleet, now)}
-${channelsPanel(fleet, deliveries, now, command)}
-</div>
-</div>
-${fleetTable(parts)}`,
-  });
+</section>`;
 }
 
 function since({ fleet, now }: FleetPageParts): Markup {
@@ -91,7 +92,7 @@ const heldPath = selectionPath({ text: '', state: 'held' }, 1);
 
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
   const items = gravestOf(firing, alertsOnPage).map(
-    (alert) => html`<li class="${alert.severity}">
+    (alert) => html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
 <p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 </li>`,

@@ -6,6 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, stateWords, text } from './elements.ts';
 import type { MailboxRow, Page, Selection, StateCounts } from './fleet-view.ts';
+import type { Regions } from './regions.ts';
 import { share } from './words.ts';
 
 export interface FleetTableParts {
@@ -15,12 +16,13 @@ export interface FleetTableParts {
   readonly now: EpochMs;
 }
 
-export function fleetTable({ page, selection, counts, now }: FleetTableParts): Markup {
+export function fleetTable({ page, selection, counts, now }: FleetTableParts, regions: Regions): Markup {
+  const none = html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>`;
   return html`<section class="panel fleet" aria-labelledby="fleet">
-<div class="bar"><h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>${filterForm(selection)}</div>
-${stateLinks(selection, counts)}
-${page.rows.length === 0 ? html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>` : table(page.rows, now)}
-${pageLinks(page, selection)}
+<div class="bar">${regions.piece('total', html`<h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>`)}${filterForm(selection)}</div>
+${regions.piece('states', stateLinks(selection, counts))}
+${table(page.rows, now, regions)}
+${regions.piece('pages', page.rows.length === 0 ? none : pageLinks(page, selection))}
 </section>`;
 }
 
@@ -51,7 +53,7 @@ function stateLinks(selection: Selection, counts: StateCounts): Markup {
 }
 
 // The roles are written out because the phone layout takes the table's own away.
-function table(rows: readonly MailboxRow[], now: EpochMs): Markup {
+function table(rows: readonly MailboxRow[], now: EpochMs, regions: Regions): Markup {
   const headings = [
     'State',
     'Mailbox',
@@ -65,7 +67,14 @@ function table(rows: readonly MailboxRow[], now: EpochMs): Markup {
   ];
   return html`<table role="table"><caption class="unseen">Mailboxes, the ones that need attention first</caption>
 <thead role="rowgroup"><tr role="row">${headings.map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}</tr></thead>
-<tbody role="rowgroup">${rows.map((row) => tableRow(row, now))}</tbody></table>`;
+<tbody role="rowgroup" id="rows">${regions.list(
+    'rows',
+    rows.map((row) => ({ id: rowId(row), markup: tableRow(row, now) })),
+  )}</tbody></table>`;
+}
+
+function rowId({ mailbox: { account, id } }: MailboxRow): string {
+  return `row-${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
 }
 
 function tableRow(row: MailboxRow, now: EpochMs): Markup {
@@ -77,7 +86,7 @@ function tableRow(row: MailboxRow, now: EpochMs): Markup {
     html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
   const unknown = html`<span class="muted">–</span>`;
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
-  return html`<tr role="row" class="${state}">
+  return html`<tr role="row" id="${rowId(row)}" class="${state}">
 ${cell('State', stateBadge(state), 'state')}
 <th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}

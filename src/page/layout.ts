@@ -1,48 +1,73 @@
-// The frame of every page: head, header, footer. The page asks for itself again; its one script only shows local times.
+// The frame of every page: head, header, navigation. Its scripts keep it live; without them it can still be read.
 import { html } from 'hono/html';
 import type { EpochMs } from '../model/time.ts';
 import type { Markup } from './elements.ts';
 
-const refreshSeconds = 10;
+export interface LiveFrame {
+  readonly now: EpochMs;
+  /** Whether the reader asked the page to stay as it is. */
+  readonly still: boolean;
+  /** Path and query of what is shown. */
+  readonly address: string;
+  /** The newest change that it has, for the stream. */
+  readonly since: string;
+}
 
 export interface LayoutParts {
   readonly title: string;
   readonly body: Markup | readonly Markup[];
   /** null: a page that does not change. */
-  readonly live: { readonly now: EpochMs; readonly still: boolean; readonly path: string } | null;
+  readonly live: LiveFrame | null;
 }
 
+/** The views, in the order of the navigation. */
+const places = [
+  ['/', 'Fleet'],
+  ['/runbooks', 'Runbooks'],
+] as const;
+
 export function layout({ title, body, live }: LayoutParts): Markup {
-  const refresh = live && !live.still;
+  const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="en"${stream}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-${refresh ? html`<meta http-equiv="refresh" content="${refreshSeconds}">` : ''}
 <title>${title}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
 <script src="/assets/local-times.js" defer></script>
+<script src="/assets/live.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
+<nav class="places" aria-label="Views">${places.map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
 </div></header>
+<p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span></p>
+<p id="news" class="unseen" role="status"></p>
 <main id="main" class="wrap">${body}</main>
 </body>
 </html>
 `;
 }
 
-function clock(live: { readonly now: EpochMs; readonly still: boolean; readonly path: string }): Markup {
-  const iso = new Date(live.now).toISOString();
-  const toggle = live.still
-    ? html`<a href="${live.path}">Resume live updates</a>`
-    : html`<a href="${live.path}${live.path.includes('?') ? '&' : '?'}refresh=off">Pause live updates</a>`;
-  return html`<p class="clock"><span>${live.still ? 'As of ' : ''}<time datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time></span> ${toggle}</p>`;
+function isHere(path: string, live: LiveFrame | null): boolean {
+  return live !== null && (live.address === path || live.address.startsWith(`${path}?`));
+}
+
+function eventsPath({ address, since }: LiveFrame): string {
+  return `/events?${new URLSearchParams({ at: address, since })}`;
+}
+
+function clock({ now, still, address }: LiveFrame): Markup {
+  const iso = new Date(now).toISOString();
+  const toggle = still
+    ? html`<a href="${address}">Resume live updates</a>`
+    : html`<a href="${address}${address.includes('?') ? '&' : '?'}refresh=off">Pause live updates</a>`;
+  return html`<p class="clock"><span>As of <time id="as-of" datetime="${iso}" title="${iso}" data-show="clock">${iso.slice(11, 19)} UTC</time></span> ${toggle}</p>`;
 }

@@ -4,7 +4,6 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import { mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -15,8 +14,8 @@ import { dayChart } from './day-chart.ts';
 import { age, ago, breakable, lasting, type Markup, prose, severityBadge, stateBadge, text } from './elements.ts';
 import { rateCell } from './fleet-table.ts';
 import type { MailboxRow } from './fleet-view.ts';
-import { layout } from './layout.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
+import { Regions, type View } from './regions.ts';
 
 export interface MailboxPageParts {
   readonly fleet: Fleet;
@@ -25,36 +24,43 @@ export interface MailboxPageParts {
   readonly decisions: readonly RecordedDecision[] | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
-  readonly still: boolean;
 }
 
-export function mailboxPage(parts: MailboxPageParts): Markup {
-  const { row, explain, now, still } = parts;
-  const { mailbox, verdict } = row;
-  return layout({
-    title: `${row.label} · Warmwarden`,
-    live: { now, still, path: mailboxPath(mailbox) },
-    body: html`
+export function mailboxPage(parts: MailboxPageParts): View {
+  const { row, now } = parts;
+  const { mailbox } = row;
+  const regions = new Regions();
+  const body = html`
 <nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › ${text(mailbox.account)}</nav>
-<section class="headline ${stateTone(row.state)}" aria-label="Summary">
+${regions.piece('summary', summary(parts))}
+${regions.piece('alerts', alertList(parts))}
+<div class="columns">
+<div>
+${regions.piece('days', daysPanel(parts))}
+${regions.piece('actions', actionsPanel(parts))}
+${regions.piece('changes', changesPanel(row, now))}
+${regions.piece('decisions', decisionsPanel(parts))}
+</div>
+${regions.piece('facts', factsPanel(row, now))}
+</div>`;
+  return { title: `${row.label} · Warmwarden`, body, regions };
+}
+
+function summary({ row, explain, now }: MailboxPageParts): Markup {
+  const { mailbox, verdict } = row;
+  return html`<section class="headline ${stateTone(row.state)}" aria-label="Summary">
 <p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(explain(verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
-</section>
-${alertList(parts)}
-<div class="columns">
-<div>
-<section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
-${dayChart({ rows: dailyRows(mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts) })}</section>
-${actionsPanel(parts)}
-${changesPanel(row, now)}
-${decisionsPanel(parts)}
-</div>
-${factsPanel(row, now)}
-</div>`,
-  });
+</section>`;
+}
+
+function daysPanel(parts: MailboxPageParts): Markup {
+  const { row, now } = parts;
+  return html`<section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
+${dayChart({ rows: dailyRows(row.mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts) })}</section>`;
 }
 
 /** The limit in force at the end of each day, as far back as the shown decisions reach. */
@@ -79,7 +85,7 @@ function alertList({ row, now }: MailboxPageParts): Markup | string {
 ${row.alerts.map(
   (
     alert,
-  ) => html`<li class="${alert.severity}"><p class="line">${severityBadge(alert.severity)} <strong>${breakable(alert.facts.title)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
+  ) => html`<li id="alert-${alert.fingerprint}" class="${alert.severity}"><p class="line">${severityBadge(alert.severity)} <strong>${breakable(alert.facts.title)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}</li>`,
 )}</ol></section>`;
 }

@@ -2,10 +2,10 @@
 import { html } from 'hono/html';
 import { alertRules } from '../model/alert.ts';
 import { runbookOf } from '../wording/runbooks.ts';
-import { type Markup, prose } from './elements.ts';
-import { layout } from './layout.ts';
+import { prose } from './elements.ts';
+import { Regions, type View } from './regions.ts';
 
-export function runbooksPage(command: string): Markup {
+export function runbooksPage(command: string): View {
   const items = alertRules.map((rule) => {
     const { means, done, todo } = runbookOf(rule, command);
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
@@ -13,5 +13,9 @@ export function runbooksPage(command: string): Markup {
 <p><strong>What was done.</strong> ${prose(done)}</p>
 <p><strong>What to do.</strong> ${prose(todo)}</p></section>`;
   });
-  return layout({ title: 'Runbooks · Warmwarden', live: null, body: html`<h1>What alerts mean</h1>${items}` });
+  return {
+    title: 'Runbooks · Warmwarden',
+    body: html`<h1>What alerts mean</h1>${items}`,
+    regions: new Regions(),
+  };
 }

@@ -27,6 +27,12 @@ small{font-size:.82rem}
 .brand{white-space:nowrap;display:inline-flex;align-items:center;gap:.5rem;color:var(--ink);font-weight:650;text-decoration:none;letter-spacing:-.01em}
 .clock{margin:0;color:var(--soft);font-size:.85rem;display:flex;flex-wrap:wrap;gap:.1rem .75rem}
 .clock>*{white-space:nowrap}
+[hidden]{display:none!important}
+.places{display:flex;flex-wrap:wrap;gap:.1rem .9rem;font-size:.92rem;flex:1}
+.places a{color:var(--soft);text-decoration:none;padding:.25rem 0;border-bottom:2px solid transparent}
+.places a:hover{color:var(--ink)}
+.places [aria-current]{color:var(--ink);border-color:var(--brand);font-weight:600}
+.broken{color:var(--red);font-weight:600;padding-top:.4rem;padding-bottom:.6rem}
 main{padding-bottom:4rem!important}
 .crumbs{font-size:.88rem;color:var(--soft);margin-bottom:.5rem}
 .headline,.panel{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.1rem 1.25rem;margin-bottom:1rem}

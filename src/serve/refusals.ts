@@ -16,6 +16,7 @@ export const refusals = {
   rate_limited: { status: 429, title: 'Too many wrong tokens' },
   failed: { status: 500, title: 'Internal error' },
   starting: { status: 503, title: 'Starting' },
+  too_many_readers: { status: 503, title: 'Too many live pages' },
 } as const;
 
 export type RefusalWord = keyof typeof refusals;

@@ -9,6 +9,8 @@ import { type Auth, type Authenticate, createAuthenticate, isOwnHost, mayRead } 
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
+import { addEvents } from './live/events-route.ts';
+import type { LiveStream } from './live/live-stream.ts';
 import { addOperations } from './operations-route.ts';
 import { addPages } from './page-routes.ts';
 import { type PictureParts, pictureOf } from './picture.ts';
@@ -30,7 +32,7 @@ const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
 /** No script but our own file, nothing from elsewhere, no frame around us. */
 const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
@@ -38,7 +40,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens): Hono {
+export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveStream): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
     await next();
@@ -49,7 +51,8 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens): Hono 
   app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
   addAccess(app, parts, wrongTokens);
   addProbes(app, parts);
-  addPages(app, parts);
+  addPages(app, parts, live);
+  addEvents(app, live);
   addJson(app, parts);
   app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
   app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));

@@ -3,14 +3,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { systemClock } from '../world.ts';
+import { type LiveLimits, LiveStream, usualLimits } from './live/live-stream.ts';
 import type { RouteParts } from './route-parts.ts';
 import { createRoutes } from './routes.ts';
+import { viewAt } from './views.ts';
 import { WrongTokens } from './wrong-tokens.ts';
 
 export interface ServerOptions extends RouteParts {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  /** Of the stream of live pages; the usual ones when left out. */
+  readonly liveLimits?: LiveLimits;
 }
 
 export interface RunningServer {
@@ -30,17 +34,24 @@ const requestTimeoutMs = 30_000;
 /** Rejects with one clear sentence when the address can't be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, port } = options;
-  const wrongTokens = new WrongTokens(options.world);
+  const { fleet, world } = options;
+  const wrongTokens = new WrongTokens(world);
+  const live = new LiveStream({
+    world,
+    read: (address) => viewAt(options, address),
+    revision: () => fleet.revision,
+    limits: options.liveLimits ?? usualLimits,
+  });
   const server = createAdaptorServer({
-    fetch: createRoutes(options, wrongTokens).fetch,
+    fetch: createRoutes(options, wrongTokens, live).fetch,
     overrideGlobalObjects: false,
     createServer,
     serverOptions: { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs },
   }) as Server;
   await listen(server, host, port);
-  server.on('error', (error) => options.world.log.error({ err: error }, 'the HTTP server reports an error'));
+  server.on('error', (error) => world.log.error({ err: error }, 'the HTTP server reports an error'));
   const bound = (server.address() as AddressInfo).port;
-  return { url: `http://${inUrl(host)}:${bound}`, port: bound, close: () => close(server, wrongTokens) };
+  return { url: `http://${inUrl(host)}:${bound}`, port: bound, close: () => close(server, wrongTokens, live) };
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -74,8 +85,9 @@ function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function close(server: Server, wrongTokens: WrongTokens): Promise<void> {
+async function close(server: Server, wrongTokens: WrongTokens, live: LiveStream): Promise<void> {
   wrongTokens.close();
+  await live.close();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   // Sockets close in the machine's time, also where the daemon's clock is moved by hand.

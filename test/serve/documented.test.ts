@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { operationNames } from '../../src/operator/command-requests.ts';
+import { usualLimits } from '../../src/serve/live/live-stream.ts';
 import { statusOf } from '../../src/serve/recipes/recipe-routes.ts';
 import { refusals } from '../../src/serve/refusals.ts';
 import type { ServerOptions } from '../../src/serve/server.ts';
@@ -104,6 +105,7 @@ const provoked: readonly {
   { path: '/api/fleet', headers: { authorization: 'Bearer wrong' }, count: 11 },
   { path: '/api/deliveries', options: { deliveries: failing } },
   { path: '/api/operations/pause', headers: json, method: 'POST', body: '{}' },
+  { path: '/events?at=/', options: { liveLimits: { ...usualLimits, readers: 0 } } },
 ];
 
 /** The names of all fields, however deep: `mailboxes[].email`. */

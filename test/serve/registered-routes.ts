@@ -1,5 +1,6 @@
 // The routes of the server, as docs/http-api.md writes them: `GET /api/mailboxes/{account}/{id}`.
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { LiveStream, usualLimits } from '../../src/serve/live/live-stream.ts';
 import type { RouteParts } from '../../src/serve/route-parts.ts';
 import { createRoutes } from '../../src/serve/routes.ts';
 import { WrongTokens } from '../../src/serve/wrong-tokens.ts';
@@ -16,7 +17,8 @@ export function registeredRoutes(): readonly string[] {
     host: '127.0.0.1',
     recipes: {},
   } as unknown as RouteParts;
-  const { routes } = createRoutes(parts, new WrongTokens(world));
+  const live = new LiveStream({ world, read: async () => null, revision: () => 0, limits: usualLimits });
+  const { routes } = createRoutes(parts, new WrongTokens(world), live);
   const asked = routes.filter(({ method }) => method !== 'ALL');
   return [...new Set(asked.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))].sort();
 }

@@ -40,6 +40,7 @@ export async function textOf(metrics: Metrics, accept?: string): Promise<string>
 
 export interface Running extends RunningServer, AsyncDisposable {
   readonly metrics: Metrics;
+  readonly world: ReturnType<typeof stillWorld>;
 }
 
 export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}): Promise<Running> {
@@ -69,7 +70,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     await server.close();
     expectNoSleepers(world.clock);
   };
-  return { ...server, metrics, [Symbol.asyncDispose]: close };
+  return { ...server, metrics, world, [Symbol.asyncDispose]: close };
 }
 
 export interface Answer {

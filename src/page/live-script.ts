@@ -1,0 +1,138 @@
+// Keeps a page live: listens to its stream, puts what changed in its place, and says when it can't. What the reader
+// types, opened, scrolled to or has the focus on stays. Served as /assets/live.js.
+
+export const liveScript = `'use strict';
+{
+const source = document.documentElement.dataset.events;
+const asOf = document.getElementById('as-of');
+const broken = document.getElementById('broken');
+const news = document.getElementById('news');
+/** The daemon's clock, as heard last, and when that was on ours. */
+let heard = asOf ? new Date(asOf.dateTime).getTime() : 0;
+let heardAt = performance.now();
+let since = source && new URL(source, location).searchParams.get('since');
+let stream = null, failures = 0, retryAt = 0, retry = 0, watch = 0;
+const now = () => heard + (performance.now() - heardAt);
+
+/** Makes one element like another, keeping whatever of it stays the same. */
+function morph(from, to) {
+  if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName) return void from.replaceWith(to);
+  if (from.nodeType !== Node.ELEMENT_NODE) {
+    if (from.data !== to.data) from.data = to.data;
+    return;
+  }
+  if (from.hasAttribute('data-keep')) return;
+  const isOwn = (name) => name === 'open' && from.nodeName === 'DETAILS';
+  for (const { name } of [...from.attributes]) if (!to.hasAttribute(name) && !isOwn(name)) from.removeAttribute(name);
+  for (const { name, value } of [...to.attributes]) {
+    if (from.getAttribute(name) !== value && !isOwn(name)) from.setAttribute(name, value);
+  }
+  arrange(from, [...to.childNodes], morph);
+}
+/** Makes the children of an element these; who has an id is known by it. */
+function arrange(parent, wanted, update) {
+  const byId = new Map([...parent.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  const kept = new Set(wanted.map((child) => child.id && byId.get(child.id)).filter(Boolean));
+  let at = parent.firstChild;
+  const pass = () => { while (at && at.id && !kept.has(at)) { const gone = at; at = at.nextSibling; gone.remove(); } };
+  for (const child of wanted) {
+    pass();
+    const known = child.id ? byId.get(child.id) : at && !at.id && at.nodeName === child.nodeName ? at : null;
+    if (!known) { parent.insertBefore(child, at); continue; }
+    if (known === at) at = at.nextSibling;
+    else parent.insertBefore(known, at);
+    if (known !== child) update(known, child);
+  }
+  while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+}
+function elementOf(markup) {
+  const template = document.createElement('template');
+  template.innerHTML = markup;
+  return template.content.firstElementChild;
+}
+function apply({ title, pieces, lists }) {
+  const focused = document.activeElement;
+  const tone = () => document.querySelector('.headline')?.className;
+  const before = tone();
+  for (const [id, items] of Object.entries(lists)) {
+    const list = document.getElementById(id);
+    if (!list) continue;
+    const wanted = items.map((item) => document.getElementById(item) ?? (pieces[item] && elementOf(pieces[item])));
+    arrange(list, wanted.filter(Boolean), () => {});
+  }
+  for (const [id, markup] of Object.entries(pieces)) {
+    const place = document.getElementById(id);
+    if (place) morph(place, elementOf(markup));
+  }
+  if (title) document.title = title;
+  // Only when the whole changed its colour is it read out: a page that talks every second is switched off.
+  if (tone() !== before) news.textContent = document.querySelector('h1')?.textContent ?? '';
+  if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
+}
+function hear(event) {
+  const data = JSON.parse(event.data);
+  since = event.lastEventId;
+  heard = new Date(data.at).getTime();
+  heardAt = performance.now();
+  failures = 0;
+  broken.hidden = true;
+  document.documentElement.dataset.live = 'on';
+  asOf.title = asOf.dateTime = data.at;
+  if (data.pieces) apply(data);
+  showTimes(document, now());
+  clearTimeout(watch);
+  watch = setTimeout(fail, 40_000);
+  // A page that nobody sees takes what there is, and then gives its connection back for a minute.
+  if (document.hidden && event.type === 'beat') rest();
+}
+function rest() {
+  close();
+  retry = setTimeout(connect, 60_000);
+}
+function close() {
+  stream?.close();
+  stream = null;
+  clearTimeout(watch);
+  clearTimeout(retry);
+}
+function connect() {
+  close();
+  const address = new URL(source, location);
+  address.searchParams.set('since', since);
+  stream = new EventSource(address);
+  stream.addEventListener('patch', hear);
+  stream.addEventListener('beat', hear);
+  stream.onerror = fail;
+  watch = setTimeout(fail, 40_000);
+}
+/** 1 s, 2 s, 4 s, at most a minute, and not all pages at once. */
+function fail() {
+  close();
+  failures += 1;
+  const waitMs = Math.min(60_000, 1_000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
+  retryAt = performance.now() + waitMs;
+  retry = setTimeout(connect, waitMs);
+  document.documentElement.dataset.live = 'off';
+  tell();
+}
+function tell() {
+  // One that comes back at once is no news.
+  if (stream || failures < 2) return;
+  const [what, when] = broken.children;
+  const seconds = Math.max(0, Math.ceil((retryAt - performance.now()) / 1_000));
+  const words = 'No connection to Warmwarden. This page shows the state of ' + asOf.textContent + '.';
+  if (what.textContent !== words) what.textContent = words;
+  when.textContent = spanText(performance.now() - heardAt) + ' ago. Next try in ' + seconds + ' s.';
+  broken.hidden = false;
+}
+if (source && asOf) {
+  connect();
+  setInterval(() => { if (!document.hidden) showTimes(document, now()); }, 5_000);
+  setInterval(tell, 1_000);
+  document.addEventListener('visibilitychange', () => { if (!document.hidden && !stream) connect(); });
+  addEventListener('online', () => { if (!stream) connect(); });
+  addEventListener('pagehide', close);
+  addEventListener('pageshow', (event) => { if (event.persisted) connect(); });
+}
+}
+`;

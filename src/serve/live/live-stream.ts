@@ -1,0 +1,209 @@
+// The stream of live pages: what changed on an address is found once for all its readers, and sent as the same bytes.
+import type { View } from '../../page/regions.ts';
+import { type Clock, createPacer, systemClock, type World } from '../../world.ts';
+import { LivePage } from './live-page.ts';
+
+/** Where the bytes of one reader go. */
+export interface Sink {
+  /** How many bytes it still takes; below zero it is behind. */
+  room(): number;
+  send(bytes: Uint8Array): void;
+  /** Ends it at once, whatever waits. */
+  cut(): void;
+}
+
+export interface LiveLimits {
+  readonly readers: number;
+  /** Addresses that are remembered, with readers or without. */
+  readonly addresses: number;
+  /** Between two looks for what changed. */
+  readonly tickMs: number;
+  /** Without a change, readers hear at least this often that the picture is still of now. */
+  readonly beatMs: number;
+}
+
+export const usualLimits: LiveLimits = { readers: 200, addresses: 400, tickMs: 1_000, beatMs: 15_000 };
+
+/** Looking for changes takes at most this share of the time: the more there is to compare, the rarer. */
+const restPerWork = 9;
+/** Pages are looked at for so long, then others get a turn. */
+const sliceMs = 4;
+
+interface Reader {
+  readonly sink: Sink;
+  readonly address: string;
+  /** The newest change that it has. */
+  has: number;
+}
+
+export interface LiveParts {
+  readonly world: World;
+  /** The page at an address of this server; null where there is none any more. */
+  readonly read: (address: string) => Promise<View | null>;
+  /** Grows whenever something may have changed. */
+  readonly revision: () => number;
+  readonly limits: LiveLimits;
+}
+
+const encoder = new TextEncoder();
+
+export class LiveStream {
+  readonly #parts: LiveParts;
+  readonly #limits: LiveLimits;
+  /** Browsers live in the machine's time, also where the daemon's clock is moved by hand. */
+  readonly #clock: Clock = systemClock();
+  readonly #pages = new Map<string, LivePage>();
+  readonly #readers = new Set<Reader>();
+  readonly #closing = new AbortController();
+  /** Numbers of another process mean nothing here. */
+  readonly #process: string;
+  #number = 0;
+  #loop: Promise<void> | null = null;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits;
+    this.#process = Math.floor(parts.world.random() * 1e12).toString(36) + parts.world.clock.now().toString(36);
+  }
+
+  /** A page that is being sent to somebody: the id of the newest change that it has. */
+  note(address: string, view: View): string {
+    this.#update(address, view);
+    return this.#idOf(this.#number);
+  }
+
+  get isFull(): boolean {
+    return this.#readers.size >= this.#limits.readers;
+  }
+
+  /** Sends what changed on an address after `since`, the id that a page or an event had; what is unknown gets everything. */
+  async open(address: string, since: string | null, sink: Sink): Promise<() => void> {
+    const reader: Reader = { sink, address, has: this.#numberOf(since) };
+    this.#readers.add(reader);
+    await this.#readFor(address, [reader]);
+    this.#write(reader, this.#beat());
+    this.#loop ??= this.#run();
+    return () => void this.#readers.delete(reader);
+  }
+
+  /** Ends every reader. Resolves when nothing of it runs any more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const { sink } of this.#readers) sink.cut();
+    this.#readers.clear();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    const { tickMs, beatMs } = this.#limits;
+    let seen = -1;
+    let beatAt = this.#clock.monotonic() + beatMs;
+    let restMs = tickMs;
+    while (this.#readers.size > 0 && !signal.aborted) {
+      await this.#clock.sleep(restMs, signal);
+      const begin = this.#clock.monotonic();
+      const revision = this.#parts.revision();
+      const isBeat = begin >= beatAt;
+      // With each beat all is looked at: what time alone changes, and what only the store knows.
+      if (revision !== seen || isBeat) await this.#look();
+      seen = revision;
+      if (isBeat) {
+        beatAt = begin + beatMs;
+        const bytes = this.#beat();
+        for (const reader of this.#readers) this.#write(reader, bytes);
+      }
+      restMs = Math.max(tickMs, (this.#clock.monotonic() - begin) * restPerWork);
+    }
+    this.#loop = null;
+  }
+
+  /** Every address that somebody looks at, one after the other. */
+  async #look(): Promise<void> {
+    const pacer = createPacer(sliceMs);
+    const byAddress = Map.groupBy(this.#readers, ({ address }) => address);
+    for (const [address, readers] of byAddress) {
+      if (this.#closing.signal.aborted) return;
+      if (pacer.due()) await pacer.turn();
+      await this.#readFor(address, readers);
+    }
+  }
+
+  /** One page at a time: a view that was read earlier must not be taken in after a later one. */
+  async #readFor(address: string, readers: readonly Reader[]): Promise<void> {
+    const before = this.#reading;
+    const mine = (async () => {
+      await before;
+      try {
+        const view = await this.#parts.read(address);
+        if (!view) return;
+        this.#update(address, view);
+        this.#sendTo(readers, view);
+      } catch (error) {
+        this.#parts.world.log.error({ err: error, address }, 'a live page could not be updated');
+      }
+    })();
+    this.#reading = mine;
+    await mine;
+  }
+
+  #update(address: string, view: View): void {
+    const page = this.#pages.get(address) ?? new LivePage();
+    const next = this.#number + 1;
+    if (page.update(view, next)) this.#number = next;
+    // Last in the order of the map: the one that was not looked at for longest goes first.
+    this.#pages.delete(address);
+    this.#pages.set(address, page);
+    for (const [oldest] of this.#pages) {
+      if (this.#pages.size <= this.#limits.addresses) break;
+      this.#pages.delete(oldest);
+    }
+  }
+
+  /** The same bytes for all that lack the same. */
+  #sendTo(readers: readonly Reader[], view: View): void {
+    const bytesSince = new Map<number, Uint8Array | null>();
+    for (const reader of readers) {
+      let bytes = bytesSince.get(reader.has);
+      if (bytes === undefined) {
+        const patch = this.#pages.get(reader.address)?.since(view, reader.has) ?? null;
+        bytes = patch && this.#event('patch', patch);
+        bytesSince.set(reader.has, bytes);
+      }
+      reader.has = this.#number;
+      if (bytes) this.#write(reader, bytes);
+    }
+  }
+
+  #beat(): Uint8Array {
+    return this.#event('beat', {});
+  }
+
+  #event(name: 'patch' | 'beat', fields: object): Uint8Array {
+    const at = new Date(this.#parts.world.clock.now()).toISOString();
+    const data = JSON.stringify({ at, ...fields });
+    return encoder.encode(`id: ${this.#idOf(this.#number)}\nevent: ${name}\ndata: ${data}\n\n`);
+  }
+
+  /** A reader that does not take its bytes is cut: it comes back and gets what it lacks in one piece. */
+  #write(reader: Reader, bytes: Uint8Array): void {
+    if (!this.#readers.has(reader)) return;
+    if (reader.sink.room() >= bytes.byteLength) {
+      reader.sink.send(bytes);
+      return;
+    }
+    this.#readers.delete(reader);
+    reader.sink.cut();
+  }
+
+  #idOf(number: number): string {
+    return `${this.#process}-${number}`;
+  }
+
+  /** -1: what the reader has is unknown. */
+  #numberOf(id: string | null): number {
+    const [, process, number] = /^(\w+)-(\d{1,15})$/.exec(id ?? '') ?? [];
+    return process === this.#process && Number(number) <= this.#number ? Number(number) : -1;
+  }
+}

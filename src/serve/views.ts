@@ -1,0 +1,113 @@
+// The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
+
+import { fleetPage } from '../page/fleet-page.ts';
+import { rowOf, selectPage } from '../page/fleet-view.ts';
+import { mailboxPage } from '../page/mailbox-page.ts';
+import type { View } from '../page/regions.ts';
+import { runbooksPage } from '../page/runbooks-page.ts';
+import type { World } from '../world.ts';
+import { pictureOf } from './picture.ts';
+import { readQuery } from './query.ts';
+import type { RefusalWord } from './refusals.ts';
+import { noSuchMailbox, type RouteParts } from './route-parts.ts';
+import { selectionFrom, selectionParameters } from './selection.ts';
+
+export type ViewParts = Omit<RouteParts, 'metrics' | 'host'>;
+
+interface Asked {
+  /** The names in the path. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+type Refused = { readonly refused: RefusalWord; readonly message: string };
+
+interface Place {
+  /** `/mailboxes/:account/:id`. */
+  readonly path: string;
+  /** The parameters of its query that change what it shows. */
+  readonly parameters: readonly string[];
+  readonly read: (parts: ViewParts, asked: Asked) => Promise<View | Refused>;
+}
+
+const decisionsShown = 50;
+const deliveriesShown = 50;
+/** A row takes 1.4 KB of markup. */
+const rowsAPage = 50;
+
+const lenient = { ignoreUnknown: true };
+
+async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
+  const asked = readQuery(selectionParameters, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const selection = selectionFrom(asked.read);
+  const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
+  const picture = pictureOf(parts);
+  const page = selectPage(parts.fleet, picture.ranked, selection, rowsAPage);
+  return fleetPage({ fleet: parts.fleet, ...picture, page, selection, deliveries, explain: parts.explain });
+}
+
+async function mailboxView(parts: ViewParts, { names }: Asked): Promise<View | Refused> {
+  const { fleet, world, explain, nearLimitPpmOf } = parts;
+  const { account = '', id = '' } = names;
+  const mailbox = fleet.mailbox(account, id);
+  if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };
+  const decisions = await orNull(world, () => parts.decisions(account, id, decisionsShown));
+  const row = rowOf(fleet, fleet.mailbox(account, id) ?? mailbox, nearLimitPpmOf);
+  return mailboxPage({ fleet, row, decisions, explain, now: world.clock.now() });
+}
+
+export const places: readonly Place[] = [
+  { path: '/', parameters: Object.keys(selectionParameters), read: fleetView },
+  { path: '/mailboxes/:account/:id', parameters: [], read: mailboxView },
+  { path: '/runbooks', parameters: [], read: async ({ world }) => runbooksPage(world.command) },
+];
+
+/** Path and query without what changes nothing. */
+export function addressOf({ parameters }: Place, url: URL): string {
+  const query = new URLSearchParams([...url.searchParams].filter(([name]) => parameters.includes(name)));
+  return query.size === 0 ? url.pathname : `${url.pathname}?${query}`;
+}
+
+/** The view at an address; null: nothing that lives is there, or not any more. */
+export async function viewAt(parts: ViewParts, address: string): Promise<View | null> {
+  const url = new URL(address, 'http://page');
+  for (const { path, read } of places) {
+    const names = namesIn(path, url.pathname);
+    if (names === null) continue;
+    const view = await read(parts, { names, query: url.searchParams });
+    return 'refused' in view ? null : view;
+  }
+  return null;
+}
+
+/** What a path has in the place of each `:name`; null: it is another path. */
+function namesIn(pattern: string, path: string): Readonly<Record<string, string>> | null {
+  const [wanted, found] = [pattern.split('/'), path.split('/')];
+  if (wanted.length !== found.length) return null;
+  const names: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const piece = decoded(found[index] ?? '');
+    if (part.startsWith(':')) names[part.slice(1)] = piece;
+    else if (part !== piece) return null;
+  }
+  return names;
+}
+
+function decoded(piece: string): string {
+  try {
+    return decodeURIComponent(piece);
+  } catch {
+    return piece;
+  }
+}
+
+/** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */
+async function orNull<Entry>(world: World, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[] | null> {
+  try {
+    return await read();
+  } catch (error) {
+    world.log.error({ err: error }, 'history could not be read for a page');
+    return null;
+  }
+}

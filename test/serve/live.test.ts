@@ -1,0 +1,160 @@
+// The stream of live pages: what changed, once, in order, also after a break; and what it does with those who don't read.
+import { get, type IncomingMessage } from 'node:http';
+import { html } from 'hono/html';
+import { expect, test } from 'vitest';
+import { Regions, type View } from '../../src/page/regions.ts';
+import { type LiveLimits, LiveStream, type Sink, usualLimits } from '../../src/serve/live/live-stream.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
+import { exampleFleet, mailbox, now, verdict } from './example-fleet.ts';
+import { ask, serve, stillWorld } from './running-server.ts';
+
+const soon: LiveLimits = { ...usualLimits, tickMs: 5 };
+
+interface Heard {
+  readonly id: string;
+  readonly event: string;
+  readonly data: {
+    readonly at: string;
+    readonly pieces?: Record<string, string>;
+    readonly lists?: Record<string, string[]>;
+  };
+}
+
+/** The events of an address, read one by one. */
+async function listen(url: string, headers: Record<string, string> = {}) {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers }, resolve).on('error', reject);
+  });
+  async function* events(): AsyncGenerator<Heard> {
+    let waiting = '';
+    for await (const chunk of response) {
+      const blocks = (waiting + chunk).split('\n\n');
+      waiting = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const [, id = '', event = '', data = ''] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(block) ?? [];
+        if (event) yield { id, event, data: JSON.parse(data) };
+      }
+    }
+  }
+  const all = events();
+  const next = async (): Promise<Heard> => {
+    const { value } = await all.next();
+    if (!value) throw new Error('the stream ended');
+    return value;
+  };
+  const ended = async () => {
+    try {
+      while (!(await all.next()).done);
+    } catch {
+      // Cut: also an end.
+    }
+    return true;
+  };
+  return { response, next, ended };
+}
+
+const eventsOf = (page: string) => /data-events="([^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+test('a page hears what changed after it was made, the pieces alone, and after a break what it missed', async () => {
+  const fleet = exampleFleet();
+  await using server = await serve(fleet, { liveLimits: soon });
+  const page = (await ask(`${server.url}/`)).body.toString();
+  const stream = await listen(server.url + eventsOf(page));
+  expect(stream.response.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8' });
+  expect(stream.response.headers['content-encoding']).toBeUndefined();
+  const first = await stream.next();
+  expect([first.event, first.data]).toEqual(['beat', { at: new Date(now).toISOString() }]);
+
+  const worse = verdict({ reason: 'already_paused', run: 'paused', sent: 50, bounced: 20 });
+  fleet.putMailbox(mailbox('m9', 'box9@acme.example', { verdict: { at: now, answer: worse } }));
+  const second = await stream.next();
+  expect(Object.keys(second.data.pieces ?? {}).sort()).toEqual(['live-states', 'live-summary', 'row-acme/m9']);
+  expect(second.data.pieces?.['row-acme/m9']).toContain('Paused by others');
+  const order = second.data.lists?.['rows'] ?? [];
+  expect(order.indexOf('row-acme/m9')).toBeLessThan(order.indexOf('row-acme/m5'));
+  stream.response.destroy();
+
+  fleet.putMailbox(mailbox('m5', 'box5@acme.example', { verdict: { at: now, answer: worse } }));
+  const again = await listen(`${server.url}/events?at=/`, { 'last-event-id': second.id });
+  expect(Object.keys((await again.next()).data.pieces ?? {})).toContain('row-acme/m5');
+  again.response.destroy();
+  const stranger = await listen(`${server.url}/events?at=/`, { 'last-event-id': 'of-before-9' });
+  expect(Object.keys((await stranger.next()).data.pieces ?? {}).length).toBeGreaterThan(15);
+  stranger.response.destroy();
+});
+
+test('time alone is no change: the script of the page counts the minutes', async () => {
+  const fleet = exampleFleet();
+  await using server = await serve(fleet, { liveLimits: { ...soon, beatMs: 10 } });
+  const { world } = server;
+  const page = (await ask(`${server.url}/mailboxes/acme/m5`)).body.toString();
+  const stream = await listen(server.url + eventsOf(page));
+  await stream.next();
+  await world.clock.advance(180_000);
+  const heard = [await stream.next(), await stream.next(), await stream.next()];
+  expect(heard.map(({ event }) => event)).toEqual(['beat', 'beat', 'beat']);
+  expect(heard.at(-1)?.data.at).toBe(new Date(now + 180_000).toISOString());
+  stream.response.destroy();
+});
+
+test('no more readers than there is room for; the end of the server ends them all', async () => {
+  const server = await serve(exampleFleet(), { liveLimits: { ...soon, readers: 1 } });
+  const stream = await listen(`${server.url}/events?at=/`);
+  await stream.next();
+  const refused = await ask(`${server.url}/events?at=/`);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30']);
+  expect(JSON.parse(refused.body.toString()).error).toBe('too_many_readers');
+  await server[Symbol.asyncDispose]();
+  expect(await stream.ended()).toBe(true);
+});
+
+test.each(['', '?at=', '?at=//elsewhere.example/', '?at=https://elsewhere.example/'])(
+  '/events%s is refused: it names no page of this server',
+  async (query) => {
+    await using server = await serve(exampleFleet());
+    expect((await ask(`${server.url}/events${query}`)).status).toBe(400);
+  },
+);
+
+function sink(room: number) {
+  const sent: string[] = [];
+  let left = room;
+  const one: Sink & { sent: string[]; isCut: boolean } = {
+    sent,
+    isCut: false,
+    room: () => left,
+    send: (bytes) => {
+      left -= bytes.byteLength;
+      sent.push(new TextDecoder().decode(bytes));
+    },
+    cut: () => {
+      one.isCut = true;
+    },
+  };
+  return one;
+}
+
+test('100 readers of an address cost one look a change, and get the same bytes; one that does not read is cut', async () => {
+  const world = stillWorld();
+  let [revision, looks] = [0, 0];
+  const read = async (): Promise<View> => {
+    looks += 1;
+    const regions = new Regions();
+    return { title: 'a page', body: regions.piece('count', html`${revision} ${'x'.repeat(1_000)}`), regions };
+  };
+  const live = new LiveStream({ world, read, revision: () => revision, limits: soon });
+  const readers = Array.from({ length: 100 }, (_, index) => sink(index === 0 ? 1_500 : 1e6));
+  for (const one of readers) await live.open('/', null, one);
+  const before = looks;
+  const seen = () => readers[1]?.sent.join('') ?? '';
+  for (const change of [1, 2, 3]) {
+    revision = change;
+    await expect.poll(() => seen()).toContain(`>${change} x`);
+  }
+  // The loop's first look comes on top, when it did not see a change yet.
+  expect(looks - before).toBeLessThanOrEqual(4);
+  expect(new Set(readers.slice(1).map(({ sent }) => sent.slice(2).join(''))).size).toBe(1);
+  expect(readers.map(({ isCut }) => isCut)).toEqual([true, ...Array(99).fill(false)]);
+  await live.close();
+  expectNoSleepers(world.clock);
+});
