@@ -1,0 +1,66 @@
+// A live page in a real Chromium: what changes arrives without a reload, and what its reader does stays.
+import { expect, test } from 'vitest';
+import { alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
+import { serve } from '../serve/running-server.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+
+const loadsSeen = "performance.getEntriesByType('navigation').length";
+
+test.skipIf(!hasBrowser())('a breach and its end are seen live; text, focus, scroll and open panels stay', async () => {
+  const fleet = exampleFleet();
+  for (let index = 0; index < 9; index += 1) fleet.putAlert(alert({ rule: 'stale_data', object: `box${index}` }));
+  await using server = await serve(fleet);
+  await using browser = await openBrowser();
+  const page = await browser.newPage({ viewport: { width: 1000, height: 500 } });
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(server.url);
+  await page.locator('html[data-live=on]').waitFor();
+  const loads = await page.evaluate(loadsSeen);
+  await page.locator('summary').first().click();
+  await page.locator('#q').fill('half a word');
+  await page.evaluate('document.activeElement.setSelectionRange(2, 4)');
+  const scrolled = await page.evaluate('scrollY');
+  expect(scrolled).toBeGreaterThan(0);
+
+  const answer = verdict({ action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 50, bounced: 20 });
+  fleet.putMailbox(mailbox('m9', 'box9@acme.example', { verdict: { at: now, answer } }));
+  const first = page.locator('#rows tr').first();
+  await page.locator('#rows > tr:first-child[id="row-acme/m9"]').waitFor();
+  expect(await first.innerText()).toContain('Held');
+  expect(await page.locator('h1').innerText()).toContain('1 mailbox over the limit and held');
+
+  fleet.putMailbox(mailbox('m9', 'box9@acme.example'));
+  await page.locator('#rows > tr:first-child:not([id="row-acme/m9"])').waitFor();
+  const state = await page.evaluate(
+    '(({ id, value, selectionStart, selectionEnd }) => [id, value, selectionStart, selectionEnd])(document.activeElement)',
+  );
+  expect(state).toEqual(['q', 'half a word', 2, 4]);
+  expect(await page.evaluate("[document.querySelector('details').open, scrollY]")).toEqual([true, scrolled]);
+  expect(await page.evaluate(loadsSeen)).toBe(loads);
+  expect(complaints).toEqual([]);
+});
+
+test.skipIf(!hasBrowser())(
+  'a page without its server says so, and of when it is; it comes back by itself',
+  async () => {
+    const fleet = exampleFleet();
+    const server = await serve(fleet);
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    await page.locator('html[data-live=on]').waitFor();
+    await server[Symbol.asyncDispose]();
+    const broken = page.locator('#broken');
+    await broken.waitFor({ state: 'visible' });
+    expect(await broken.innerText()).toMatch(
+      /^No connection to Warmwarden\. This page shows the state of 03:12:07 .+\. .+ ago\. Next try in \d+ s\.$/,
+    );
+    fleet.removeMailbox('acme', 'm9');
+    await using again = await serve(fleet, { port: server.port });
+    expect(again.port).toBe(server.port);
+    await broken.waitFor({ state: 'hidden' });
+    await page.locator('h1', { hasText: '7 OK' }).waitFor();
+  },
+);
