@@ -111,9 +111,10 @@ describe('the house rules', () => {
 
   it('keep the time, chance and timers in world.ts', () => {
     const outside = /\bDate\.now\(|new Date\(\)|Math\.random\(|\bset(Timeout|Interval)\(|performance\.now\(/;
-    expect(files.filter(({ file, text }) => file !== 'world.ts' && outside.test(text)).map(({ file }) => file)).toEqual(
-      [],
-    );
+    // The browser's script lives in its reader's world.
+    const own = ['world.ts', 'page/live-script.ts'];
+    const found = files.filter(({ file, text }) => !own.includes(file) && outside.test(text));
+    expect(found.map(({ file }) => file)).toEqual([]);
   });
 
   it('say in the first line of every file what it is for', () => {

@@ -82,7 +82,7 @@ function hear(event) {
   showTimes(document, now());
   clearTimeout(watch);
   watch = setTimeout(fail, 40_000);
-  // A page that nobody sees takes what there is, and then gives its connection back for a minute.
+  // A hidden page takes what there is, and then gives its connection back for a minute.
   if (document.hidden && event.type === 'beat') rest();
 }
 function rest() {
@@ -116,7 +116,7 @@ function fail() {
   tell();
 }
 function tell() {
-  // One that comes back at once is no news.
+  // A connection that comes back at once is not worth a word.
   if (stream || failures < 2) return;
   const [what, when] = broken.children;
   const seconds = Math.max(0, Math.ceil((retryAt - performance.now()) / 1_000));
