@@ -48,7 +48,10 @@ export class PooledMailboxes {
   /** Takes in a mailbox as it is now. `judged`: by this process, just now; once it was, it stays so. */
   put(mailbox: MailboxState, look: PooledLook, judged: boolean): void {
     const before = this.kept(mailbox.id);
-    this.restore(mailbox.id, memberOf(mailbox, look, { before, judged: judged || before?.judged === true }));
+    const after = memberOf(mailbox, look, { before, judged: judged || before?.judged === true });
+    // The sums stay as they are: only what the mailbox is known by is newer.
+    if (before && bringsTheSame(before, after)) this.#members.set(mailbox.id, { ...after, part: before.part });
+    else this.restore(mailbox.id, after);
   }
 
   /** What is remembered of a mailbox, to be put back with `restore` when what comes next is not committed. */
@@ -158,6 +161,13 @@ function isSameSource(one: DaysSource, other: DaysSource): boolean {
     one.earlierModes === other.earlierModes &&
     warmupModes.every((mode) => one.limitsPpm[mode] === other.limitsPpm[mode])
   );
+}
+
+/** The same days, in the same place. */
+function bringsTheSame(one: Member, other: Member): boolean {
+  const [before, after] = [one.part, other.part];
+  if (before === null || after === null) return before === after;
+  return before.standing === after.standing && before.domain === after.domain && one.source === other.source;
 }
 
 const noSummary = { isSound: false, bouncedLately: 0 };

@@ -2,7 +2,7 @@
 import { type Clock, createPacer } from '../world.ts';
 
 /** Awaited statements never give the event loop a turn: after so long of them the next work lets it have one. */
-const sliceMs = 25;
+const sliceMs = 4;
 
 /** A queue of work on one store. The breaker spans accounts, so all accounts of a daemon take turns in one. */
 export class Turns {

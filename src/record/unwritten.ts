@@ -27,7 +27,8 @@ export class Unwritten {
     if (isNews(record) || !isSameMemory(before.memory, mailbox.memory)) return counted;
     const at = this.#writtenAt.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
     const isRecent = isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs);
-    if (isRecent && isSameAnswer(before, mailbox, answered)) {
+    // Without an answer there is nothing to be newer: a reload that judges a whole fleet as before writes nothing.
+    if (answered === null || (isRecent && isSameAnswer(before, mailbox, answered))) {
       if (decision) this.#judged.set(mailbox.id, judged);
       return null;
     }

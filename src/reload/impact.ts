@@ -5,6 +5,7 @@ import { policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import type { Setting } from '../config/settings.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
 
 export interface Impact {
   /** Names of accounts. */
@@ -87,9 +88,29 @@ export function looksLikeAMistake(dropped: number, known: number): boolean {
   return dropped > known * maxDroppedShare;
 }
 
-/** Whether another policy holds for a mailbox of the account now. */
+/** Whether another policy holds for a mailbox of the account now, and may change something for it. */
 export function isReruled(was: AccountConfig, account: AccountConfig, mailbox: MailboxState): boolean {
-  return !isDeepStrictEqual(resolvePolicy(was, mailbox), resolvePolicy(account, mailbox));
+  const difference = differenceOf(resolvePolicy(was, mailbox), resolvePolicy(account, mailbox));
+  // A mailbox without bounces is far from its limit, whatever counts as near.
+  return difference === 'near limit' ? (mailbox.verdict?.answer.bounced ?? 0) > 0 : difference === 'any';
+}
+
+type Difference = 'none' | 'near limit' | 'any';
+
+/** A fleet has few policies, and each mailbox asks for two of them. */
+const differences = new WeakMap<Policy, WeakMap<Policy, Difference>>();
+
+function differenceOf(was: Policy, is: Policy): Difference {
+  const known = differences.get(was) ?? new WeakMap<Policy, Difference>();
+  differences.set(was, known);
+  const difference = known.get(is) ?? comparedWith(was, is);
+  known.set(is, difference);
+  return difference;
+}
+
+function comparedWith(was: Policy, is: Policy): Difference {
+  if (isDeepStrictEqual(was, is)) return 'none';
+  return isDeepStrictEqual({ ...was, nearLimitPpm: is.nearLimitPpm }, is) ? 'near limit' : 'any';
 }
 
 /** Changes that only a restart takes over, against the settings that the process was started with. */

@@ -18,7 +18,7 @@ import { previewOf } from './preview.ts';
 import { ReloadAlert } from './reload-alert.ts';
 
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */
-const sliceMs = 25;
+const sliceMs = 4;
 
 /** Where the configuration comes from: the file, as the command line named it, and a way to read it again. */
 export interface ConfigSource {

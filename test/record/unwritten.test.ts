@@ -53,6 +53,13 @@ test('an account that is polled writes every 15 seconds: a store that fails is n
   expect(written.flatMap((was, second) => (was ? [second] : []))).toEqual([15, 30, 45]);
 });
 
+test('a mailbox that is judged again as before, on the same answers, is not written', () => {
+  const { take } = begun();
+  expect(take(tick({ answered: null }), now + 10 * minuteMs)).toBeNull();
+  const turned = { verdict: verdictOf(), unchanged: false, judged: 1, days: [] };
+  expect(take(tick({ answered: null, decision: turned }), now + 10 * minuteMs)).not.toBeNull();
+});
+
 test('another answer, another memory, and whatever happened is written at once', () => {
   const { take } = begun();
   const row = { ...(answers.stats.answer.rows[0] ?? expect.fail()), sent: 999 };
