@@ -3,6 +3,7 @@ import { Argument, Command } from 'commander';
 import { bashScript, fishScript, type Grammar, zshScript } from './completion/scripts.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+type Shell = keyof typeof scripts;
 
 /** `all`: the commands to complete; asked when the script is written. */
 export function completionCommand(all: () => Promise<readonly Command[]>): Command {
@@ -10,9 +11,12 @@ export function completionCommand(all: () => Promise<readonly Command[]>): Comma
   return new Command('completion')
     .description('print a script that completes commands, options and mailboxes in your shell')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(shells))
-    .action(async (shell: keyof typeof scripts) => {
-      process.stdout.write(scripts[shell](grammarOf(await all())));
-    });
+    .action(async (shell: Shell) => void process.stdout.write(completionText(shell, await all())));
+}
+
+/** The script of a shell. */
+export function completionText(shell: Shell, all: readonly Command[]): string {
+  return scripts[shell](grammarOf(all));
 }
 
 /** Commands that shells ask are not completed. */

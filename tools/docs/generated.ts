@@ -4,6 +4,7 @@ import { alertsText } from './alerts.ts';
 import { cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
+import { licensesText } from './licenses.ts';
 import { recipesText } from './recipes.ts';
 
 /** By absolute path. */
@@ -14,6 +15,7 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/configuration.md'), configurationText()],
     [at('docs/alerts.md'), alertsText()],
     [at('docs/cli.md'), await cliText()],
+    [at('docs/licenses.md'), licensesText()],
     [at('docs/recipes.md'), recipesText()],
   ]);
 }

@@ -1,0 +1,24 @@
+// What the package installs and carries: no install scripts, permissive licenses, and every file that the program reads beside itself.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { installedPackages } from '../../tools/docs/licenses.ts';
+
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+/** They ask for no more than to be named. */
+const permissive = ['MIT', 'MIT-0', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Unlicense'];
+
+test('no package that is installed with Warmwarden runs a script, and each may be used freely', () => {
+  const installed = installedPackages();
+  const names = installed.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+  expect(names).not.toContain('vitest');
+  expect(installed.filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
+  expect(installed.filter(({ license }) => !permissive.includes(license ?? ''))).toEqual([]);
+});
+
+test('the package says where it comes from', () => {
+  const { repository, homepage, bugs, license, keywords } = manifest;
+  expect([repository.type, license]).toEqual(['git', 'MIT']);
+  for (const url of [repository.url.replace(/^git\+/, ''), homepage, bugs.url]) expect(url).toMatch(/^https:\/\//);
+  expect(keywords).toContain('email');
+});
