@@ -6,6 +6,7 @@ import { type Change, changesShown } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { inPieces } from './pieces.ts';
+import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
@@ -29,29 +30,31 @@ export async function loadMailboxes(
   return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute());
 }
 
-/** Those that have left the account and have the id or the address of one of these, as they were then. */
+/** Those that have left the account and have the id or the address of one of these, as they were then. Case does not matter in ASCII. */
 export async function loadDeparted(
   db: Db,
   account: string,
   like: readonly Pick<MailboxState, 'id' | 'email'>[],
 ): Promise<readonly MailboxState[]> {
-  const ids = new Set(like.map(({ id }) => id));
-  const addresses = new Set(like.map(({ email }) => email.toLowerCase()));
-  const left = await db
-    .selectFrom('mailboxes')
-    .select(['mailbox_id', 'email'])
-    .where('account', '=', account)
-    .where('left_at', 'is not', null)
-    .execute();
-  const wanted = left.filter(({ mailbox_id, email }) => ids.has(mailbox_id) || addresses.has(email.toLowerCase()));
-  const rows: Row[] = [];
-  await inPieces(wanted, async (some) => {
-    const named = some.map(({ mailbox_id }) => mailbox_id);
-    const query = db.selectFrom('mailboxes').selectAll().where('account', '=', account);
-    rows.push(...(await query.where('mailbox_id', 'in', named).execute()));
+  const found = new Map<string, Row>();
+  await inPieces(like, async (some) => {
+    const departed = db
+      .selectFrom('mailboxes')
+      .selectAll()
+      .where('account', '=', account)
+      .where('left_at', 'is not', null);
+    const ids = some.map(({ id }) => id);
+    const addresses = some.map(({ email }) => asIndexed(email));
+    const [byId, byAddress] = [
+      await departed.where('mailbox_id', 'in', ids).execute(),
+      await departed.where(addressColumn, 'in', addresses).execute(),
+    ];
+    for (const row of [...byId, ...byAddress]) found.set(row.mailbox_id, row);
   });
-  return inFull(db, rows);
+  return inFull(db, [...found.values()]);
 }
+
+const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxState[]> {
   const mailboxes: MailboxState[] = [];

@@ -1,5 +1,7 @@
 // No query of start-up, of a page view or of a day on duty reads a table that grows from end to end.
 import { createHash } from 'node:crypto';
+import { mkdtempDisposableSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -91,6 +93,26 @@ test('no query of start-up, of a page or of hours on duty scans a table that gro
       'select * from "actions" order by "state" limit 3',
     ];
     expect(planted.flatMap((query) => scansOf(database, query))).toHaveLength(2);
+  } finally {
+    database.close();
+  }
+});
+
+test('who left is found by an index of ids and one of addresses, however many left', async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-plans-'));
+  const path = join(folder.path, 'w.db');
+  const queries = new Set<string>();
+  const store = await Store.open(path, 0, ({ query }) => queries.add(query.sql));
+  queries.clear();
+  await store.departed('acme', [{ id: 'm1', email: 'ada@one.example' }]);
+  await store.close();
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const plans = [...queries].map((query) => database.prepare(`EXPLAIN QUERY PLAN ${query}`).all()[0]?.['detail']);
+    expect(plans).toEqual([
+      expect.stringContaining('(account=? AND mailbox_id=?)'),
+      expect.stringContaining('USING INDEX mailboxes_departed (account=? AND <expr>=?)'),
+    ]);
   } finally {
     database.close();
   }

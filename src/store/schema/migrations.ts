@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { scopeKey, type WritesOff } from '../../model/write-scope.ts';
 import { decisionSpans } from './decision-spans.ts';
+import { departedByAddress } from './departed-by-address.ts';
 import { growingLists } from './growing-lists.ts';
 import { heldByApi } from './held-by-api.ts';
 import { runSizes } from './run-sizes.ts';
@@ -25,6 +26,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   notifiedColumns,
   decisionSpans,
   growingLists,
+  departedByAddress,
 ];
 
 /** The schema that this version writes. */
