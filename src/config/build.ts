@@ -82,7 +82,8 @@ function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFil
     headroomPpm: account.headroom,
     mailboxes: account.mailboxes,
     guard: file.guard,
-    overrides: account.overrides,
+    tags: account.tags,
+    overrides: account.overrides.map(({ match, tags = [], guard = {} }) => ({ match, tags, guard })),
   };
 }
 

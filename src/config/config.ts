@@ -36,6 +36,8 @@ export interface AccountConfig {
   readonly mailboxes: { readonly include: readonly string[]; readonly exclude: readonly string[] };
   /** What the file says under `guard:`; `resolvePolicy` in mailbox-rules.ts makes a mailbox's Policy of it. */
   readonly guard: GuardSettings;
+  /** For people: the page groups and finds mailboxes by them. */
+  readonly tags: readonly string[];
   /** In the file's order: all that match apply, later ones win. */
   readonly overrides: readonly GuardOverride[];
 }
@@ -43,6 +45,8 @@ export interface AccountConfig {
 export interface GuardOverride {
   /** A glob on the email, or an id. */
   readonly match: string;
+  /** Beside those of the account. */
+  readonly tags: readonly string[];
   readonly guard: GuardSettings;
 }
 

@@ -2,7 +2,7 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { AccountConfig, Config } from './config.ts';
-import { policyOf, resolvePolicy } from './mailbox-rules.ts';
+import { policyOf, resolvePolicy, tagsOf } from './mailbox-rules.ts';
 
 export class LiveConfig {
   #config: Config;
@@ -25,6 +25,12 @@ export class LiveConfig {
   policyOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): Policy {
     const account = this.account(mailbox.account);
     return account ? resolvePolicy(account, mailbox) : policyOf({});
+  }
+
+  /** Of a mailbox; none for one whose account is not configured. */
+  tagsOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): readonly string[] {
+    const account = this.account(mailbox.account);
+    return account ? tagsOf(account, mailbox) : [];
   }
 
   /** The names of the accounts under a base_url, in the order of the file. */

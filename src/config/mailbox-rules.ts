@@ -2,7 +2,7 @@
 
 import { namesMailbox } from '../model/glob.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../model/policy.ts';
-import type { AccountConfig, GuardSettings } from './config.ts';
+import type { AccountConfig, GuardOverride, GuardSettings } from './config.ts';
 
 export interface MailboxName {
   readonly email: string;
@@ -26,7 +26,10 @@ export function expectedNames({
   return include.filter((name) => !/[*?]/.test(name) && !isExcluded(name));
 }
 
-type Guarded = Pick<AccountConfig, 'guard' | 'overrides'>;
+interface Guarded {
+  readonly guard: GuardSettings;
+  readonly overrides: readonly Pick<GuardOverride, 'match' | 'guard'>[];
+}
 
 /** By account as configured, then by the overrides that match: it is asked for at each answer, and of whole fleets. */
 const policies = new WeakMap<Guarded, Map<string, Policy>>();
@@ -45,6 +48,12 @@ export function resolvePolicy(account: Guarded, mailbox: MailboxName): Policy {
   const policy = known.get(key) ?? policyOf(matching.reduce(merge, account.guard));
   known.set(key, policy);
   return policy;
+}
+
+/** The account's, then those of every override that matches; each once. */
+export function tagsOf(account: Pick<AccountConfig, 'tags' | 'overrides'>, mailbox: MailboxName): readonly string[] {
+  const matching = account.overrides.filter(({ match, tags }) => tags.length > 0 && namesMailbox(match, mailbox));
+  return [...new Set([...account.tags, ...matching.flatMap(({ tags }) => tags)])];
 }
 
 /** `later` over `earlier`, key by key, also inside emergency, breaker and the like. */

@@ -25,6 +25,8 @@ import { tokenDigest } from './token-digest.ts';
 const plainHttp = () => keyed(truth(), false, 'Accept plain http to another machine.');
 const secretFile = (key: string) => optional(z.string(), undefined, `A file that holds ${key} instead.`);
 
+const tags = () => z.array(label()).max(20, 'has more than 20 tags');
+
 const account = section({
   name: label().describe('Its name in logs, metrics and alerts.'),
   base_url: baseUrl().describe('The address of the mailbox API, without /v1: every path begins with it.'),
@@ -37,6 +39,7 @@ const account = section({
     'auto',
     'Share of the rate limit that Warmwarden leaves to your other tools. auto: 3%, and 10% for 24 hours after something else used the key.',
   ),
+  tags: keyed(tags(), [], 'Words by which the page groups and finds the mailboxes of the account.'),
   mailboxes: keyed(
     section({
       include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
@@ -49,11 +52,12 @@ const account = section({
     z.array(
       section({
         match: pattern().describe('A glob on the address, or an id.'),
-        guard: guardSchema.describe('The guard settings that differ for these mailboxes.'),
+        tags: optional(tags(), undefined, 'Tags of these mailboxes, beside those of the account.'),
+        guard: guardSchema.optional().describe('The guard settings that differ for these mailboxes.'),
       }),
     ),
     [],
-    'Different guard settings for some mailboxes. All that match apply; later ones win.',
+    'Different guard settings, and more tags, for some mailboxes. All that match apply; later ones win.',
   ),
   allow_http: plainHttp(),
 });

@@ -44,6 +44,7 @@ describe('defaults', () => {
           headroomPpm: null,
           mailboxes: { include: ['*'], exclude: [] },
           guard: {},
+          tags: [],
           overrides: [],
         },
       ],

@@ -1,12 +1,13 @@
 // Globs, which mailboxes are guarded, and the order in which profile, guard and overrides count.
 import { describe, expect, test } from 'vitest';
 import type { GuardOverride, GuardSettings } from '../../src/config/config.ts';
-import { resolvePolicy, selects } from '../../src/config/mailbox-rules.ts';
+import { resolvePolicy, selects, tagsOf } from '../../src/config/mailbox-rules.ts';
 import { fitsGlob } from '../../src/model/glob.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 
 const mailbox = { email: 'Ann@VIP.example', id: 'mb_1' };
-const policy = (guard: GuardSettings, overrides: GuardOverride[] = []) => resolvePolicy({ guard, overrides }, mailbox);
+type Override = Pick<GuardOverride, 'match' | 'guard'>;
+const policy = (guard: GuardSettings, overrides: Override[] = []) => resolvePolicy({ guard, overrides }, mailbox);
 
 describe('a glob', () => {
   test.each([
@@ -63,7 +64,7 @@ describe('the policy of a mailbox', () => {
   });
 
   test('all overrides that match apply, later ones win, key by key', () => {
-    const overrides: GuardOverride[] = [
+    const overrides: Override[] = [
       { match: '*@vip.example', guard: { enforce: false, emergency: { days: 3 } } },
       { match: '*@other.example', guard: { onBreach: 'alert' } },
       { match: 'mb_1', guard: { enforce: true, emergency: { minBounces: 9 }, limitsPpm: { slow: 1 } } },
@@ -83,4 +84,14 @@ describe('the policy of a mailbox', () => {
     ];
     expect(policy({}, overrides)).toMatchObject({ windowDays: 20, windowMaxDays: 20 });
   });
+});
+
+test('the tags of a mailbox are those of its account and of every override that matches, each once', () => {
+  const overrides = [
+    { match: '*@vip.example', tags: ['vip', 'client-a'], guard: {} },
+    { match: 'm7', tags: ['slow'], guard: {} },
+  ];
+  const tags = (id: string, email: string) => tagsOf({ tags: ['client-a'], overrides }, { id, email });
+  expect(tags('m7', 'x@vip.example')).toEqual(['client-a', 'vip', 'slow']);
+  expect(tags('m8', 'x@other.example')).toEqual(['client-a']);
 });
