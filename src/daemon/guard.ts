@@ -4,6 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import type { ChannelConfig } from '../config/config.ts';
 import { createNotifier, type Notifier } from '../notify/notifier.ts';
+import { GroupCommit } from '../record/group-commit.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
 import { Duties } from '../reload/duties.ts';
@@ -33,7 +34,10 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl });
   notifier.start();
   teardowns.add('notifier', () => notifier.stop());
-  const rooms = { world, store, fleet, tally, turns: new Turns(world.clock), onTransitions: () => notifier.wake() };
+  const turns = new Turns(world.clock);
+  const group = new GroupCommit({ world, store, fleet, turns });
+  teardowns.add('calm answers', () => group.stop());
+  const rooms = { world, store, fleet, tally, turns, group, onTransitions: () => notifier.wake() };
   const duties = new Duties(live, rooms, pageUrl);
   teardowns.add('accounts', () => duties.stop());
   await duties.withdrawUnguarded().catch((error: unknown) => {

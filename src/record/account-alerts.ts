@@ -78,9 +78,9 @@ export class AccountAlerts {
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
-  /** What `after` was given last was not committed. */
-  notCommitted(): void {
-    this.#pooled.notCommitted();
+  /** To be called before `after`: returns what makes it as if the mailbox had not been given to that. It was not committed. */
+  keep(mailboxId: string, now: EpochMs): () => void {
+    return this.#pooled.keep(mailboxId, now);
   }
 
   /** The mailbox is in the picture as it is here. */

@@ -35,8 +35,15 @@ export class AnswerOrder {
     return route === 'warmup' && askedAt < (this.#wrote.get(mailboxId) ?? 0) ? 'outdated' : 'fresh';
   }
 
-  taken(route: Route, mailboxId: string, askedAt: AskedAt): void {
-    this.#taken.set(pollKey({ route, mailboxId }), askedAt);
+  /** Returns what makes it as if it had not been taken in: it was lost. */
+  taken(route: Route, mailboxId: string, askedAt: AskedAt): () => void {
+    const key = pollKey({ route, mailboxId });
+    const before = this.#taken.get(key);
+    this.#taken.set(key, askedAt);
+    return () => {
+      if (before === undefined) this.#taken.delete(key);
+      else this.#taken.set(key, before);
+    };
   }
 
   /** Whether an answer of the route was taken in. */

@@ -7,8 +7,10 @@ import type { Policy } from '../model/policy.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { MailboxRoute } from '../poll/poll.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
+import type { GroupCommit } from './group-commit.ts';
 import type { Turns } from './turns.ts';
 
 /** The rooms that a recorder works with. */
@@ -18,6 +20,7 @@ export interface RecorderRooms {
   readonly fleet: Fleet;
   readonly tally: Tally;
   readonly turns: Turns;
+  readonly group: GroupCommit;
   /** Called after a commit that people may be told of. */
   readonly onTransitions: () => void;
 }
@@ -41,6 +44,8 @@ export interface GuardedAccount {
 }
 
 export interface RecorderOptions extends GuardedAccount {
+  /** An answer that was taken in could not be committed after all: what it said is not believed any more. */
+  readonly onLost: (mailboxId: string, route: MailboxRoute, error: unknown) => void;
   /** The account's loop has ended: what hung in it and was left behind decides nothing beside the next one. */
   readonly ended: () => boolean;
   /** The key may write, as far as is known. */

@@ -50,10 +50,10 @@ export function planForPerson(
   { account, id, email }: MailboxState,
   change: PersonsChange,
 ): Promise<Action | string> {
-  const { fleet, store, turns, world } = rooms;
+  const { fleet, group, store, turns, world } = rooms;
   return turns.take(async () => {
     const now = world.clock.now();
-    const mailbox = fleet.mailbox(account, id);
+    const mailbox = group.mailbox(account, id);
     if (!mailbox) return `${email} is no longer on the account.`;
     const off = fleet.writesOffOver(account, id, now);
     if (off) return writesAreOff(off, world.command);

@@ -25,19 +25,22 @@ export class PooledAlerts {
   readonly #fleet: Fleet;
   readonly #options: PooledOptions;
   #counts: PooledMailboxes | null = null;
-  /** Takes the mailbox out again that was taken in last. */
-  #undo: () => void = () => {};
 
   constructor(fleet: Fleet, options: PooledOptions) {
     this.#fleet = fleet;
     this.#options = options;
   }
 
-  /** What the counts say with a mailbox that is about to be committed; `notCommitted` takes it out again. */
+  /** Returns what puts the mailbox back as it is counted now. */
+  keep(mailboxId: string, now: EpochMs): () => void {
+    const counts = this.#known(now);
+    const before = counts.kept(mailboxId);
+    return () => counts.restore(mailboxId, before);
+  }
+
+  /** What the counts say with a mailbox that is about to be committed. */
   after(mailbox: MailboxState, judged: boolean, now: EpochMs): readonly Condition[] {
     const counts = this.#known(now);
-    const before = counts.kept(mailbox.id);
-    this.#undo = () => counts.restore(mailbox.id, before);
     counts.put(mailbox, this.#look(mailbox, now), judged);
     const { account, pageUrl } = this.#options;
     const domain = counts.domain(domainOf(mailbox.email), now);
@@ -66,11 +69,6 @@ export class PooledAlerts {
       else gone.push(alert);
     }
     return { conditions, ends: leave(gone, now, noneRuns) };
-  }
-
-  notCommitted(): void {
-    this.#undo();
-    this.#undo = () => {};
   }
 
   /** The mailbox is in the picture as it is here. */

@@ -10,6 +10,7 @@ import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mailboxRoutes } from '../poll/poll.ts';
+import type { TickRecord } from '../store/records.ts';
 import type { Others } from '../wording/causes.ts';
 import { turnAfter } from '../world.ts';
 import { AccountAlerts } from './account-alerts.ts';
@@ -22,6 +23,21 @@ import { withHistory } from './returning.ts';
 import { compareRoster, type RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import { Unwritten } from './unwritten.ts';
+
+/** An answer that came. */
+interface Answer {
+  readonly route: Observation['route'];
+  readonly askedAt: AskedAt;
+}
+
+/** An answer that waits for its commit. */
+interface Staging {
+  readonly answer: Answer;
+  readonly now: EpochMs;
+  /** Takes it out of the running counts again. */
+  readonly putBack: () => void;
+  readonly show: (newest: MailboxState) => void;
+}
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
@@ -49,19 +65,18 @@ export class Recorder {
 
   /**
    * Takes in an answer about a mailbox, unless one that was asked for later is there already. null when the mailbox has
-   * left or the loop has ended; outdated when it has to be asked again. Rejects when the store can't be written.
+   * left or the loop has ended; outdated when it has to be asked again. A calm answer is believed at once and committed
+   * with others, so the picture may not show it yet. Rejects when the store can't be written.
    */
   observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<MailboxState | 'outdated' | null> {
     return this.#inTurn(null, async () => {
-      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const before = this.#mailbox(mailboxId);
       if (!before) return null;
       const { route } = observation;
       // Only now: what came while this answer waited for its turn counts too.
       const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
       if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : before;
-      const mailbox = await this.#record(before, observation, route);
-      this.#order.taken(route, mailboxId, askedAt);
-      return mailbox;
+      return this.#record(before, observation, { route, askedAt });
     });
   }
 
@@ -71,18 +86,28 @@ export class Recorder {
    */
   judgedAgain(mailboxId: string): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      // What comes of it is shown at once, so nothing that it rests on may wait.
+      await this.#rooms.group.commit();
+      const before = this.#mailbox(mailboxId);
       const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
       if (!before?.warmup || !known || before.action?.state === 'open') return;
       await this.#record(before, { route: 'warmup', observed: before.warmup }, null);
     });
   }
 
-  async #record(before: MailboxState, observation: Observation, answered: Observation['route'] | null) {
+  /** As it is believed to be; what is staged included. */
+  #mailbox(id: string): MailboxState | undefined {
+    return this.#rooms.group.mailbox(this.#options.account, id);
+  }
+
+  /** `answer`: null when nothing new was observed. */
+  async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<MailboxState> {
     const { fleet, store, tally, world } = this.#rooms;
     const { api } = this.#options;
     const now = world.clock.now();
     const policy = this.#options.policyFor(before);
+    const answered = answer?.route ?? null;
+    const putBack = this.#alerts.keep(before.id, now);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
     const acted = confirmed?.by ? null : confirmed;
@@ -93,21 +118,48 @@ export class Recorder {
     const moved = breaker && { api, state: breaker };
     const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
     const record = this.#unwritten.of(before, whole, now);
+    const show = (newest: MailboxState) => {
+      if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
+      this.#show(newest, actions, alerts);
+    };
+    if (answer && this.#mayWait(mailbox, record)) {
+      this.#stage(mailbox, record, { answer, now, putBack, show });
+      return mailbox;
+    }
     if (record) {
       await store.recordTick(record).catch((error: unknown) => {
-        this.#alerts.notCommitted();
+        putBack();
         throw error;
       });
       this.#unwritten.written(record, now);
     }
+    if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
     if (breaker) fleet.putBreaker(api, breaker);
     if (confirmed) {
       this.#order.wrote(before.id);
       this.#count(confirmed, 'confirmed');
     }
-    if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
-    this.#show(mailbox, actions, alerts);
+    show(mailbox);
     return mailbox;
+  }
+
+  /** Whether an answer waits for others to be committed with: it moved nothing, and no action of the mailbox is under way. */
+  #mayWait(mailbox: MailboxState, record: TickRecord | null): boolean {
+    const { group } = this.#rooms;
+    if (!group.waits || isActive(mailbox.action)) return false;
+    return record ? !record.remembers : group.has(mailbox);
+  }
+
+  #stage(mailbox: MailboxState, record: TickRecord | null, { answer, now, putBack, show }: Staging): void {
+    const notTaken = this.#order.taken(answer.route, mailbox.id, answer.askedAt);
+    if (record) this.#unwritten.written(record, now);
+    const lost = (error: unknown) => {
+      putBack();
+      notTaken();
+      if (record) this.#unwritten.lost(record);
+      this.#options.onLost(mailbox.id, answer.route, error);
+    };
+    this.#rooms.group.stage(mailbox, record, { committed: show, lost });
   }
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */
@@ -118,7 +170,7 @@ export class Recorder {
   /** Records the intent to POST. null when the action is no longer the one to be done. */
   opened(mailboxId: string, actionId: string): Promise<OpenAction | null> {
     return this.#inTurn(null, async () => {
-      const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const mailbox = this.#mailbox(mailboxId);
       const action = mailbox?.action;
       if (!mailbox || !action || action.id !== actionId || !isActive(action) || action.state === 'open') return null;
       const warmup = mailbox.warmup?.answer;
@@ -155,7 +207,7 @@ export class Recorder {
    */
   settled(mailboxId: string, actionId: string, settlement: Settlement): Promise<boolean> {
     return this.#rooms.turns.take(async () => {
-      const before = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const before = this.#mailbox(mailboxId);
       const open = before?.action;
       if (!before || !open || open.id !== actionId || open.state !== 'open') return false;
       const now = this.#rooms.world.clock.now();
@@ -183,7 +235,7 @@ export class Recorder {
   /** Drops an action that was planned and not sent. */
   dropPlanned({ id, mailboxId }: Pick<Action, 'id' | 'mailboxId'>, why: string): Promise<void> {
     return this.#rooms.turns.take(async () => {
-      const mailbox = this.#rooms.fleet.mailbox(this.#options.account, mailboxId);
+      const mailbox = this.#mailbox(mailboxId);
       if (mailbox?.action?.state !== 'planned' || mailbox.action.id !== id) return;
       await this.#drop(mailbox, mailbox.action, why);
     });
@@ -204,9 +256,9 @@ export class Recorder {
   /** Takes in a mailbox list. null when the account's loop has ended. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
     return this.#inTurn(null, async () => {
-      const { fleet, store } = this.#rooms;
+      const { fleet, group, store } = this.#rooms;
       const { account, selects, expects } = this.#options;
-      const known = [...fleet.mailboxesOf(account)];
+      const known = group.mailboxesOf(account);
       const expected = { selects, expects: expects() };
       const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
       const { changed, absent, left } = changes;
@@ -248,6 +300,8 @@ export class Recorder {
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
   timePassed(): Promise<void> {
     return this.#inTurn(undefined, async () => {
+      // An answer that waits is news of what would seem old.
+      await this.#rooms.group.commit();
       const alerts = this.#alerts.passed(this.#rooms.world.clock.now());
       if (alerts.changed.length + alerts.dropped.length === 0) return;
       await this.#rooms.store.recordAlerts(alerts);

@@ -34,8 +34,8 @@ export function releaseBreaker(
 /** The guard may act on a mailbox again although others reversed its changes. False when nothing was contested. */
 export function releaseContest(rooms: RecorderRooms, mailbox: MailboxState): Promise<boolean> {
   return rooms.turns.take(async () => {
-    const { fleet, store } = rooms;
-    const before = fleet.mailbox(mailbox.account, mailbox.id);
+    const { fleet, group, store } = rooms;
+    const before = group.mailbox(mailbox.account, mailbox.id);
     if (!before?.memory || before.memory.reversals.length === 0) return false;
     const after = { ...before, memory: afterRelease(before.memory) };
     const alerts = { changed: [], dropped: [], transitions: [] };

@@ -35,11 +35,18 @@ export class Unwritten {
     return { ...counted, remembers: false };
   }
 
-  /** It was committed. */
+  /** It was committed, or will be with others. */
   written(record: TickRecord, now: EpochMs): void {
     this.#writtenAt.set(keyOf(record), now);
     if (record.decision) this.#judged.delete(record.mailbox.id);
     this.#lastAt = now;
+  }
+
+  /** It was not committed after all. */
+  lost(record: TickRecord): void {
+    const { mailbox, decision } = record;
+    this.#writtenAt.delete(keyOf(record));
+    if (decision) this.#judged.set(mailbox.id, (this.#judged.get(mailbox.id) ?? 0) + decision.judged);
   }
 
   /** The mailbox has left. */

@@ -75,15 +75,20 @@ export class Gate {
     this.#listener = listener;
   }
 
+  /** Something could not be read or written; what goes through here notices that by itself. */
+  notice(error: unknown): void {
+    const failure = failureOf(this.#file, error);
+    this.#wasFull ||= isFull(error);
+    const { failures, newest } = this.#trouble;
+    this.#trouble = { failures: failures + 1, newest: newest?.lasting && !failure.lasting ? newest : failure };
+    this.#listener();
+  }
+
   async #noticing<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
-      const failure = failureOf(this.#file, error);
-      this.#wasFull ||= isFull(error);
-      const { failures, newest } = this.#trouble;
-      this.#trouble = { failures: failures + 1, newest: newest?.lasting && !failure.lasting ? newest : failure };
-      this.#listener();
+      this.notice(error);
       throw error;
     }
   }

@@ -8,9 +8,10 @@ export const rowsAPiece = 500;
 export async function inPieces<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => Promise<unknown>,
+  aPiece = rowsAPiece,
 ): Promise<void> {
-  for (let from = 0; from < rows.length; from += rowsAPiece) {
+  for (let from = 0; from < rows.length; from += aPiece) {
     if (from > 0) await turn();
-    await work(rows.slice(from, from + rowsAPiece));
+    await work(rows.slice(from, from + aPiece));
   }
 }

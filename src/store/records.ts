@@ -36,6 +36,27 @@ export interface TickRecord {
   readonly breaker: BreakerRecord | null;
 }
 
+/** Answers about one mailbox that moved nothing: they may be committed later, with others. */
+export interface CalmRecord {
+  /** With the newest of them. */
+  readonly mailbox: MailboxState;
+  /** The routes whose answers are new. */
+  readonly answered: readonly NonNullable<TickRecord['answered']>[];
+  /** The newest, with the judgements of all. It prolongs the span that is there. */
+  readonly decision: DecisionRecord | null;
+}
+
+/** The records that could not be written, each with its error. */
+export type BadRecords = ReadonlyMap<CalmRecord, unknown>;
+
+/** Calm records that wait for a commit. */
+export interface WaitingRecords {
+  /** Those of an account; of all when it is null. */
+  of(account: string | null): readonly CalmRecord[];
+  /** These wait no longer: they were committed, but for the bad ones. */
+  settled(records: readonly CalmRecord[], bad: BadRecords): void;
+}
+
 export interface BreakerRecord {
   /** The base_url that it guards. */
   readonly api: string;

@@ -1,5 +1,6 @@
 // What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
 // No clock here: `now` comes along.
+import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
@@ -8,6 +9,7 @@ import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
+import { writeCalm } from './calm.ts';
 import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
@@ -16,10 +18,11 @@ import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
-import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WritesRecord } from './records.ts';
+import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WaitingRecords, WritesRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, migrate, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
 import { StoredSilences } from './silences.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
@@ -42,6 +45,7 @@ export class Store {
   readonly #connection: Connection;
   readonly #gate: Gate;
   readonly #note: OutageNote;
+  #waiting: WaitingRecords | null = null;
   readonly outbox: StoredOutbox;
   readonly silences: StoredSilences;
   readonly audit: AuditLog;
@@ -92,9 +96,19 @@ export class Store {
     }
   }
 
+  /** From now on the calm records of an account are written with the next event of the account, before it. There is one. */
+  takeAlong(waiting: WaitingRecords): void {
+    this.#waiting = waiting;
+  }
+
+  /** All calm records that wait, in one transaction. */
+  async recordCalm(): Promise<void> {
+    await this.#write(null, async () => {});
+  }
+
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
   async recordTick(record: TickRecord): Promise<void> {
-    await this.#gate.write(async (trx) => {
+    await this.#write(record.mailbox.account, async (trx) => {
       if (record.remembers) await writeMailbox(trx, record.mailbox);
       if (record.answered) await writeObservation(trx, record.mailbox, record.answered);
       await writeChanges(trx, record.mailbox, record.changes);
@@ -107,12 +121,12 @@ export class Store {
 
   /** Before a POST: from now on a restart must look before it writes. */
   async openIntent(action: Action): Promise<void> {
-    await this.#gate.write((trx) => writeAction(trx, action));
+    await this.#write(action.account, (trx) => writeAction(trx, action));
   }
 
   /** A person's change, and the guard's that gives way to it. */
   async recordActions(actions: readonly Action[]): Promise<void> {
-    await this.#gate.write(async (trx) => {
+    await this.#write(actions[0]?.account ?? null, async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
   }
@@ -138,7 +152,7 @@ export class Store {
 
   /** The outcome of an action, or that it will not be sent; the memory after it, and what people are told of it. */
   async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
-    await this.#gate.write(async (trx) => {
+    await this.#write(record.mailbox.account, async (trx) => {
       await writeMailbox(trx, record.mailbox);
       // A confirmed action was read back: the answer that showed it is kept with it.
       if (record.action.state === 'confirmed') await writeObservation(trx, record.mailbox, 'warmup');
@@ -149,7 +163,7 @@ export class Store {
 
   /** A mailbox list: who is new, who is absent, who has left. */
   async recordList(record: ListRecord): Promise<void> {
-    await this.#gate.write(async (trx) => {
+    await this.#write(record.account, async (trx) => {
       await writeMailboxes(trx, record.present);
       await writeEntries(trx, record.present);
       await writeMailboxes(trx, record.absent);
@@ -174,7 +188,7 @@ export class Store {
 
   /** A person ended a hold. */
   async recordRelease(record: ReleaseRecord): Promise<void> {
-    await this.#gate.write(async (trx) => {
+    await this.#write(record.mailbox?.account ?? null, async (trx) => {
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);
@@ -239,6 +253,18 @@ export class Store {
   /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void {
     this.#gate.onTrouble(listener);
+  }
+
+  /** One transaction, and in it, before the work, what waits of the account; of all accounts when it is null. */
+  async #write(account: string | null, work: (trx: Kysely<Tables>) => Promise<void>): Promise<void> {
+    const waiting = this.#waiting?.of(account) ?? [];
+    const bad = await this.#gate.write(async (trx) => {
+      const bad = await writeCalm(trx, waiting);
+      await work(trx);
+      return bad;
+    });
+    for (const error of bad.values()) this.#gate.notice(error);
+    this.#waiting?.settled(waiting, bad);
   }
 
   /** Writes the time, as a proof that it can, and gives back what the WAL takes beyond its measure. Rejects when nothing can be written. */

@@ -51,42 +51,53 @@ export function writeMailboxes(
 
 /** What a list says of each mailbox. */
 export function writeEntries(db: Db, mailboxes: readonly MailboxState[]): Promise<void> {
-  return inPieces(mailboxes, (piece) =>
-    db
+  return writeObservations(
+    db,
+    mailboxes.map((mailbox) => ({ mailbox, route: 'mailboxes' as const })),
+  );
+}
+
+type StoredRoute = Exclude<Route, 'health'>;
+
+/** A mailbox, and the route whose answer about it is new. */
+export interface Answered {
+  readonly mailbox: MailboxState;
+  readonly route: StoredRoute;
+}
+
+/** Each answer once. */
+export function writeObservations(db: Db, answered: readonly Answered[]): Promise<void> {
+  return inPieces(answered, async (piece) => {
+    const rows = piece.flatMap(rowOf);
+    if (rows.length === 0) return;
+    await db
       .insertInto('observations')
-      .values(
-        piece.map(({ account, id, entry }) => ({
-          account,
-          mailbox_id: id,
-          route: 'mailboxes' as const,
-          observed_at: entry.at,
-          answer: JSON.stringify(entry.answer),
-        })),
-      )
+      .values(rows)
       .onConflict((conflict) =>
         conflict
           .columns(['account', 'mailbox_id', 'route'])
           .doUpdateSet((of) => ({ observed_at: of.ref('excluded.observed_at'), answer: of.ref('excluded.answer') })),
       )
-      .execute(),
-  );
+      .execute();
+  });
 }
 
-function observationOf(mailbox: MailboxState, route: Exclude<Route, 'health'>): Observed<unknown> | null {
+function rowOf({ mailbox, route }: Answered) {
+  const observed = observationOf(mailbox, route);
+  const { account, id: mailbox_id } = mailbox;
+  return observed
+    ? [{ account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) }]
+    : [];
+}
+
+function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
   if (route === 'mailboxes') return mailbox.entry;
   if (route === 'mailbox') return mailbox.detail;
   return mailbox[route];
 }
 
-export async function writeObservation(db: Db, mailbox: MailboxState, route: Exclude<Route, 'health'>): Promise<void> {
-  const observed = observationOf(mailbox, route);
-  if (!observed) return;
-  const changing = { observed_at: observed.at, answer: JSON.stringify(observed.answer) };
-  await db
-    .insertInto('observations')
-    .values({ account: mailbox.account, mailbox_id: mailbox.id, route, ...changing })
-    .onConflict((conflict) => conflict.columns(['account', 'mailbox_id', 'route']).doUpdateSet(changing))
-    .execute();
+export function writeObservation(db: Db, mailbox: MailboxState, route: StoredRoute): Promise<void> {
+  return writeObservations(db, [{ mailbox, route }]);
 }
 
 export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {

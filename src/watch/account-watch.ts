@@ -110,6 +110,7 @@ export class AccountWatch {
       staleBefore: () => staleness.before(),
       staleMeasurement: (route) => staleness.measurement(route),
       seenAgain: () => staleness.seenAgain(),
+      onLost: (mailboxId, route, error) => this.#poller.unrecorded({ route, mailboxId }, error),
     });
     this.#actor = new Actor(
       { world, api, fleet, lane: this.#lane, recorder: this.#recorder },
@@ -151,11 +152,12 @@ export class AccountWatch {
 
   /** Ends polls and actions at their next step. Ends when nothing is under way, or leaves behind what hangs. */
   async stop(): Promise<void> {
-    const { world, api } = this.#rooms;
+    const { world, api, group } = this.#rooms;
     this.#stop.abort();
     api.stopPolls();
+    const saved = this.#running.then(() => group.flush());
     const ended = await Promise.all([
-      endsWithin(this.#running, loopsEndWithinMs, world.clock),
+      endsWithin(saved, loopsEndWithinMs, world.clock),
       endsWithin(this.#actor.idle(), actionsEndWithinMs, world.clock),
     ]);
     if (ended.includes(false)) world.log.error({ account: this.account }, 'a loop that hangs was abandoned');

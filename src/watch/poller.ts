@@ -45,7 +45,7 @@ export class Poller {
 
   /** One poll and what follows from its answer. Never rejects. */
   async poll(poll: Poll): Promise<void> {
-    const { account, health, retries, firstSweep, lane, signal } = this.#parts;
+    const { health, retries, firstSweep, lane, signal } = this.#parts;
     try {
       const failure = await this.#ask(poll);
       // A request that our own end cut off says nothing about the API.
@@ -60,12 +60,18 @@ export class Poller {
       retries.failed(poll, failure);
       lane.wake();
     } catch (error) {
-      this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
-      retries.unrecorded(poll);
-      lane.wake();
+      this.unrecorded(poll, error);
     } finally {
       firstSweep.asked(poll);
     }
+  }
+
+  /** What a poll was answered could not be recorded, or is lost: it is made again. */
+  unrecorded(poll: Poll, error: unknown): void {
+    const { account, retries, lane } = this.#parts;
+    this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
+    retries.unrecorded(poll);
+    lane.wake();
   }
 
   /** What a request is for, as people name it. */

@@ -12,6 +12,7 @@ import type { MailboxState, RequestCount } from '../../src/model/mailbox.ts';
 import { defaultPolicy, type Policy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { GroupCommit } from '../../src/record/group-commit.ts';
 import { Turns } from '../../src/record/turns.ts';
 import { cronSchedule } from '../../src/schedule.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
@@ -120,8 +121,9 @@ export async function goOnDuty(options: DutyOptions = {}) {
       Object.entries(poll).map(([route, expression]) => [route, cronSchedule(expression)]),
     ) as Record<Route, ReturnType<typeof cronSchedule>>;
     const turns = new Turns(clock);
+    const group = new GroupCommit({ world: daemonsWorld, store, fleet, turns });
     const watch = new AccountWatch(
-      { world: daemonsWorld, api, store, fleet, tally, turns, onTransitions: () => {} },
+      { world: daemonsWorld, api, store, fleet, tally, turns, group, onTransitions: () => {} },
       {
         account: 'agency',
         schedules,
@@ -137,7 +139,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       },
     );
     watch.start();
-    return { store, fleet, watch, api, turns, folder };
+    return { store, fleet, watch, api, turns, group, folder };
   }
 
   /** Stops the watch while the clock goes on, for its last steps may wait on it; then closes the store. */
@@ -148,6 +150,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     });
     while (!stopped) await clock.advance(secondMs);
     await stopping;
+    await shift.group.stop();
     transitions.push(...(await transitionsOf(shift.store)));
     await shift.store.close();
   }
@@ -169,6 +172,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
     /** The daemon's client; a method may be replaced, so that an answer is late while the clock goes on. */
     api: () => shift.api,
     turns: () => shift.turns,
+    group: () => shift.group,
     action: (email = amelia): Action | null => mailbox(email)?.action ?? null,
     reason: (email = amelia) => mailbox(email)?.verdict?.answer.reason,
     /** Bodies of the POSTs that were sent, in order. */

@@ -1,7 +1,7 @@
 // Kill -9 between any two steps: the next process finds the disk as it was, looks first, and acts once.
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
-import { amelia, calmPoll, type Duty, goOnDuty, stormOf } from './duty.ts';
+import { amelia, calmPoll, type Duty, goOnDuty, oliver, stormOf } from './duty.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
 
@@ -130,4 +130,27 @@ test('waits between tries go on after a restart: the second try is not made earl
   await duty.restart();
   await duty.until(() => duty.posts().length === 4, hourMs);
   expect(duty.clock.now()).toBeGreaterThanOrEqual(nextTryAt);
+});
+
+test('an account whose loops end has what waits of its answers committed before anyone takes over', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll, scenario: stormOf(oliver) });
+  const waiting = () => {
+    const mailbox = duty.mailbox(oliver);
+    return mailbox && duty.group().has(mailbox) ? duty.group().mailbox(mailbox.account, mailbox.id) : undefined;
+  };
+  await duty.until(() => waiting() !== undefined);
+  const believed = waiting();
+  expect(duty.mailbox(oliver)).not.toEqual(believed);
+  let over = false;
+  const ending = duty
+    .watch()
+    .end()
+    .then(() => {
+      over = true;
+    });
+  // Far less than the time that a group waits.
+  while (!over) await duty.clock.advance(1);
+  await ending;
+  const [stored] = (await duty.store().loadPicture()).mailboxes;
+  expect([duty.mailbox(oliver), stored]).toEqual([believed, believed]);
 });

@@ -1,0 +1,131 @@
+// A recorder of an account on a real store, with the picture that it shows: what answers become, without an API.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import type { WarmupAnswer } from '../../src/model/answers.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
+import { defaultPolicy } from '../../src/model/policy.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import type { MailboxRoute } from '../../src/poll/poll.ts';
+import { GroupCommit } from '../../src/record/group-commit.ts';
+import type { Observation } from '../../src/record/observe.ts';
+import { Recorder } from '../../src/record/recorder.ts';
+import { Turns } from '../../src/record/turns.ts';
+import { Store } from '../../src/store/store.ts';
+import { movedClock, worldOn } from '../../src/world.ts';
+import { arrivedMailbox, now } from '../store/records.ts';
+import { expectNoSleepers } from '../support/sleepers.ts';
+
+/** An answer that was lost. */
+interface Lost {
+  readonly id: string;
+  readonly route: MailboxRoute;
+  readonly error: unknown;
+}
+
+/** A recorder whose mailboxes nothing was read of. `commitEveryMs`: 0, as here by default, commits each answer by itself. */
+export async function recording(ids: readonly string[], commitEveryMs = 0) {
+  const clock = movedClock(now);
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recording-'));
+  const file = join(folder, 'warmwarden.db');
+  const refused = { statements: 0 };
+  const store = await Store.open(file, now, ({ level }) => {
+    if (level === 'error') refused.statements += 1;
+  });
+  const fleet = new Fleet();
+  const present = ids.map((id) => arrivedMailbox(id));
+  const noAlerts = { changed: [], dropped: [], transitions: [] };
+  await store.recordList({
+    account: 'acme',
+    present,
+    absent: [],
+    left: [],
+    leftAt: now,
+    alerts: noAlerts,
+    breaker: null,
+  });
+  for (const mailbox of present) fleet.putMailbox(mailbox);
+  const tally = { decision: () => {}, action: () => {}, notification: () => {}, request: () => {} };
+  const turns = new Turns(clock);
+  const group = new GroupCommit({ world, store, fleet, turns }, commitEveryMs);
+  const lost: Lost[] = [];
+  const recorder = new Recorder(
+    { world, store, fleet, tally, turns, group, onTransitions: () => {} },
+    {
+      account: 'acme',
+      policyFor: () => defaultPolicy,
+      selects: () => true,
+      expects: () => [],
+      words: { paused: ['paused'], running: ['active'], notRunning: ['finished'] },
+      pageUrl: null,
+      rules: () => defaultRuleSettings,
+      api: 'https://api.example',
+      accountsOfApi: () => ['acme'],
+      ended: () => false,
+      writable: () => true,
+      staleBefore: () => Number.NEGATIVE_INFINITY,
+      staleMeasurement: () => ({ olderThanMs: Number.POSITIVE_INFINITY, unreadSince: Number.NEGATIVE_INFINITY }),
+      isFirstLook: () => false,
+      seenAgain: () => true,
+      onLost: (id, route, error) => void lost.push({ id, route, error }),
+    },
+  );
+  const stored = async (id: string) => (await store.loadPicture()).mailboxes.find((one) => one.id === id);
+  return {
+    clock,
+    file,
+    recorder,
+    store,
+    fleet,
+    group,
+    lost,
+    /** Statements that SQLite refused so far. */
+    refused,
+    /** As it is shown. */
+    mailbox: (id: string): MailboxState | undefined => fleet.mailbox('acme', id),
+    /** As a process that starts now would find it. */
+    stored,
+    /** Takes in an answer that was just asked for. */
+    answered: (id: string, observation: Observation) => recorder.observed(id, observation, recorder.asking()),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await group.stop();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+      expectNoSleepers(clock);
+    },
+  };
+}
+
+const config = {
+  targetDailyLimit: 40,
+  replyRate: null,
+  threadRate: null,
+  weekdaysOnly: null,
+  sendWindowStart: null,
+  sendWindowEnd: null,
+};
+const shown = { status: 'active', dailyLimit: 40, warmupDay: 12, healthScore: 98.5 };
+const warmup = (mode: string): WarmupAnswer => ({ ...shown, mode, config, recentBounces: [] });
+const record = { status: 'pass', pass: true, record: 'v' };
+const checked = { domain: 'one.example', checkedAt: null };
+
+/** A calm answer of each route; `at` is when it came. */
+export function answerOf(route: MailboxRoute, at: number): Observation {
+  switch (route) {
+    case 'stats':
+      return { route, observed: { at, answer: { rows: [] } } };
+    case 'warmup':
+      return { route, observed: { at, answer: warmup('balanced') } };
+    case 'mailbox':
+      return { route, observed: { at, answer: { ...shown, connection: 'connected', connectionError: null } } };
+    case 'dns':
+      return { route, observed: { at, answer: { ...checked, records: { spf: record, dkim: record, dmarc: record } } } };
+    case 'blacklist':
+      return {
+        route,
+        observed: { at, answer: { ...checked, ip: null, listed: false, lists: [], found: 0, checked: 9 } },
+      };
+  }
+}
