@@ -31,7 +31,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   fleet: only(['model', 'wording']),
   config: only(
     ['model', 'world', 'schedule', 'command-name'],
-    ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:path', 'node:util'],
+    ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
   http: only(['model'], ['undici', 'node:timers/promises', 'node:util', 'node:worker_threads', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
@@ -68,10 +68,11 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'wording', 'world', 'recipe-api'],
     ['@modelcontextprotocol/server', 'node:crypto', 'node:stream'],
   ),
+  access: only(['model', 'world'], ['hono', 'node:crypto', 'node:net']),
   page: only(['model', 'guard', 'wording', 'fleet'], ['hono', 'tinyqueue']),
   serve: only(
-    ['model', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
-    ['hono', '@hono/zod-openapi', '@hono/node-server', 'zod', 'node:http', 'node:net', 'node:crypto'],
+    ['model', 'access', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
+    ['hono', '@hono/zod-openapi', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),
 };

@@ -1,7 +1,7 @@
 // What the schema made of a file -> Config. Everything was checked before; nothing fails here.
 import { resolve } from 'node:path';
 import type { Retention } from '../model/retention.ts';
-import type { AccountConfig, ChannelConfig, Config, RouteConfig } from './config.ts';
+import type { AccountConfig, ChannelConfig, Config, RouteConfig, ServerConfig } from './config.ts';
 import { written } from './guard-schema.ts';
 import type { CheckedFile } from './schema.ts';
 
@@ -37,12 +37,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
       rules: { ...alerts.rules, timeZone: alerts.time_zone },
     },
     store: { path: storePathOf(file.store, folder) },
-    server: {
-      host: server.listen.host,
-      port: server.listen.port,
-      publicUrl: server.public_url ?? null,
-      auth: server.auth ?? 'none',
-    },
+    server: buildServer(server),
     api: {
       statusWords: {
         paused: api.status_words.paused,
@@ -65,6 +60,20 @@ export function retentionOf(kept: CheckedFile['retention']): Retention {
     observationsMs: kept.observations,
     runsMs: kept.runs,
     departedMs: kept.departed,
+  };
+}
+
+function buildServer(server: CheckedFile['server']): ServerConfig {
+  const { listen, public_url: publicUrl = null, path_prefix: prefix, tls } = server;
+  const path = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  return {
+    host: listen.host,
+    port: listen.port,
+    publicUrl,
+    pathPrefix: prefix ?? path,
+    trustedProxies: server.trusted_proxies,
+    tls: tls ? { cert: tls.cert ?? '', key: tls.key ?? '' } : null,
+    auth: server.auth ?? 'none',
   };
 }
 

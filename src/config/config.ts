@@ -1,5 +1,6 @@
 // The configuration as the program sees it: checked, resolved, with units in the names. load.ts makes it from a file.
 import type { Severity } from '../model/alert.ts';
+import type { Network } from '../model/network.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
 import type { Retention } from '../model/retention.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -141,6 +142,11 @@ export interface ServerConfig {
   readonly port: number;
   /** For links in messages, without a slash at the end; null: where it listens. */
   readonly publicUrl: string | null;
+  /** Begins with a slash and does not end with one; empty: none. */
+  readonly pathPrefix: string;
+  readonly trustedProxies: readonly Network[];
+  /** null: http. Both are PEM, and fit each other. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
   /** 'none' also when nothing is written and the host is loopback. Otherwise at least one token. */
   readonly auth: 'none' | { readonly tokens: readonly TokenConfig[] };
 }

@@ -1,4 +1,5 @@
 // Rules between keys. They read the unchecked tree, so that they are told even when something else is wrong.
+import { createSecureContext } from 'node:tls';
 import { alertRules } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
 import { defaultPolicy, literalProfile } from '../model/policy.ts';
@@ -249,6 +250,39 @@ function ofStatusWords(written: Mapping): Finding[] {
 }
 
 function ofServer(server: Mapping): Finding[] {
+  return [...openWithoutAuth(server), ...twoPrefixes(server), ...ofTls(server['tls'])];
+}
+
+/** Links in messages begin with public_url, those on the page with path_prefix. */
+function twoPrefixes({ public_url: url, path_prefix: prefix }: Mapping): Finding[] {
+  if (typeof url !== 'string' || typeof prefix !== 'string' || !URL.canParse(url)) return [];
+  const [inUrl, wanted] = [new URL(url).pathname, prefix].map((path) => path.replace(/\/+$/, ''));
+  if (inUrl === wanted) return [];
+  return [finding(['server', 'path_prefix'], 'must be the path in public_url: write the same path in both')];
+}
+
+/** What OpenSSL says of a certificate and its key is not quoted: it may have parts of them. */
+function ofTls(written: unknown): Finding[] {
+  if (written === undefined) return [];
+  const tls = mapping(written);
+  const path = ['server', 'tls'];
+  const absent = ['cert', 'key'].flatMap((key) => missing(tls, key, path));
+  const { cert, key } = tls;
+  if (typeof cert !== 'string' || typeof key !== 'string') return absent;
+  try {
+    createSecureContext({ cert });
+  } catch {
+    return [finding([...path, 'cert'], 'is not a certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----')];
+  }
+  try {
+    createSecureContext({ cert, key });
+    return [];
+  } catch {
+    return [finding([...path, 'key'], 'is not the private key of the certificate, in PEM and without a passphrase')];
+  }
+}
+
+function openWithoutAuth(server: Mapping): Finding[] {
   const parsed = configSchema.shape.server.safeParse({ listen: server['listen'] });
   if (!parsed.success || server['auth'] === 'none' || isLoopback(parsed.data.listen.host)) return [];
   if (mappings(mapping(server['auth'])['tokens']).length > 0) return [];

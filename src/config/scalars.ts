@@ -1,5 +1,7 @@
 // Single values of the file -> numbers with one unit. A message never quotes a value that is a secret.
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Network } from '../model/network.ts';
 import type { Ppm } from '../model/policy.ts';
 import { cronSchedule } from '../schedule.ts';
 
@@ -157,6 +159,31 @@ export function publicUrl() {
       ? value.replace(/\/+$/, '')
       : refuse(context, `"${value}" is not an address: write https://warmwarden.example.com`);
   });
+}
+
+/** The path below which a proxy serves the page. Output: without a slash at its end. */
+export function pathPrefix() {
+  return z.string().transform((value, context) => {
+    const trimmed = value.replace(/\/+$/, '');
+    return /^(\/[A-Za-z0-9._~-]+)*$/.test(trimmed)
+      ? trimmed
+      : refuse(context, `"${value}" is not a path: write /warmwarden`);
+  });
+}
+
+/** An address or a network in CIDR notation. */
+export function network() {
+  return z
+    .string()
+    .meta({ title: 'address or network' })
+    .transform((value, context): Network => {
+      const [, address = '', written] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(value) ?? [];
+      const kind = isIP(address);
+      const most = kind === 6 ? 128 : 32;
+      const bits = written === undefined ? most : Number(written);
+      if (kind !== 0 && bits <= most) return { address, bits, family: kind === 6 ? 'ipv6' : 'ipv4' };
+      return refuse(context, `"${value}" is not an address or a network: write 127.0.0.1, 10.0.0.0/8 or ::1`);
+    });
 }
 
 /** Adds the message and leaves no value behind. */

@@ -11,6 +11,8 @@ import {
   durationOrNever,
   label,
   listen,
+  network,
+  pathPrefix,
   pattern,
   publicUrl,
   shareOrAuto,
@@ -237,6 +239,12 @@ const token = section({
   ),
   role: oneOf(['viewer', 'operator', 'scraper']).describe('What it may do.'),
 });
+const tls = section({
+  cert: optional(z.string(), undefined, 'The certificate with its chain, as PEM.'),
+  cert_file: secretFile('cert'),
+  key: optional(z.string(), undefined, 'The private key, as PEM, without a passphrase.'),
+  key_file: secretFile('key'),
+});
 const server = section({
   listen: keyed(listen(), '127.0.0.1:7025', 'host:port of page, metrics and health.'),
   public_url: optional(
@@ -244,6 +252,17 @@ const server = section({
     undefined,
     'The address at which people open the page, for the links in messages. Default: the address in listen.',
   ),
+  path_prefix: optional(
+    pathPrefix(),
+    undefined,
+    'The path below which a reverse proxy serves the page, such as /warmwarden. Default: the path in public_url.',
+  ),
+  trusted_proxies: keyed(
+    z.array(network()),
+    [],
+    'Addresses or networks of reverse proxies. Warmwarden believes X-Forwarded-For and X-Forwarded-Proto from these alone.',
+  ),
+  tls: optional(tls, undefined, 'Serve https instead of http. Warmwarden reads the files again when they change.'),
   auth: optional(
     z.union([z.literal('none'), section({ tokens: z.array(token).min(1).describe('Who has access.') })], {
       error: (issue) => (issue.code === 'invalid_union' ? 'must be none, or tokens with a list' : undefined),

@@ -27,14 +27,15 @@ interface OperateParts {
 
 /** Resolves when the start is over. Commands that an earlier process began and did not end are ended first. */
 export async function operate(source: ConfigSource, parts: OperateParts, teardowns: Teardowns): Promise<Reloader> {
-  const { opened, guarded, startup } = parts;
+  const { opened, served, guarded, startup } = parts;
   const { world, live, metrics, metricsSettings } = opened;
   const rotation = new SecretRotation(world);
   const reloader = new Reloader({
     ...guarded,
     source,
     live,
-    taken: ({ secretFiles }) => {
+    taken: ({ config, secretFiles }) => {
+      served.renew(config.server.tls);
       metrics.configured(metricsSettings());
       rotation.follow(secretFiles);
     },

@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import type { AnswerParts } from '../serve/routes.ts';
-import { startServer } from '../serve/server.ts';
+import { type RunningServer, startServer } from '../serve/server.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
 import { explainVerdict } from '../wording/explain.ts';
@@ -17,6 +17,8 @@ export interface Served {
   readonly url: string;
   /** Base of the links in messages. */
   readonly pageUrl: string;
+  /** A reload read the certificate again. */
+  readonly renew: RunningServer['renew'];
   /** What GET routes answer from. */
   readonly answers: AnswerParts;
 }
@@ -28,7 +30,7 @@ interface ServeParts {
 
 /** Rejects with one sentence when the address can't be had. */
 export async function serve(
-  { host, port, publicUrl }: Config['server'],
+  { host, port, publicUrl, pathPrefix, tls }: Config['server'],
   { opened, startup }: ServeParts,
   teardowns: Teardowns,
 ): Promise<Served> {
@@ -47,7 +49,12 @@ export async function serve(
     ...answers,
     host,
     port,
+    tls,
+    publicUrl,
+    pathPrefix,
+    trustedProxies: () => live.config.server.trustedProxies,
     auth: () => live.config.server.auth,
+    sessions: store.sessions,
     metrics,
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     deliveries: (limit) => store.outbox.recentDeliveries(limit),
@@ -57,7 +64,8 @@ export async function serve(
     version,
   });
   teardowns.add('server', () => server.close());
-  return { url: server.url, pageUrl: publicUrl ?? server.url, answers };
+  const pageUrl = publicUrl ?? `${server.url}${pathPrefix}`;
+  return { url: server.url, pageUrl, answers, renew: (renewed) => server.renew(renewed) };
 }
 
 function readinessOf(fleet: Fleet, { commands }: Startup): Readiness {

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { EpochMs } from '../model/time.ts';
 import type { Markup } from './elements.ts';
+import { formTokenField, type Visitor } from './visitor.ts';
 
 export interface LiveFrame {
   readonly now: EpochMs;
@@ -18,6 +19,8 @@ export interface LayoutParts {
   readonly body: Markup | readonly Markup[];
   /** null: a page that does not change. */
   readonly live: LiveFrame | null;
+  /** null: whoever it is. */
+  readonly visitor: Visitor | null;
 }
 
 /** The views, in the order of the navigation. */
@@ -26,7 +29,7 @@ const places = [
   ['/runbooks', 'Runbooks'],
 ] as const;
 
-export function layout({ title, body, live }: LayoutParts): Markup {
+export function layout({ title, body, live, visitor }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
   return html`<!doctype html>
 <html lang="en"${stream}>
@@ -47,6 +50,7 @@ export function layout({ title, body, live }: LayoutParts): Markup {
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
 <nav class="places" aria-label="Views">${places.map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
+${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>
 <p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span></p>
 <p id="news" class="unseen" role="status"></p>
@@ -54,6 +58,11 @@ ${live ? clock(live) : ''}
 </body>
 </html>
 `;
+}
+
+function signOut(name: string | null, token: string): Markup {
+  return html`<form class="clock" method="post" action="/sign-out"><span>${name}</span>
+<input type="hidden" name="${formTokenField}" value="${token}"> <button type="submit">Sign out</button></form>`;
 }
 
 function isHere(path: string, live: LiveFrame | null): boolean {

@@ -34,6 +34,8 @@ const liveKeys = [
   'recipes',
   'retention',
   'server.auth',
+  'server.tls',
+  'server.trusted_proxies',
   'log.level',
   'metrics.mailbox_label',
   'metrics.series_limit',
@@ -115,7 +117,14 @@ function comparedWith(was: Policy, is: Policy): Difference {
 
 /** Changes that only a restart takes over, against the settings that the process was started with. */
 export function needingRestart(started: readonly Setting[], after: readonly Setting[]): readonly SettingChange[] {
-  return changesBetween(started, after).filter(({ name }) => !liveKeys.some((key) => isBelow(name, key)));
+  // A certificate is renewed while the server runs; between http and https it must start anew.
+  const restarted = hasTls(started) === hasTls(after) ? [] : ['server.tls'];
+  const isLive = (name: string) => liveKeys.some((key) => isBelow(name, key) && !restarted.includes(key));
+  return changesBetween(started, after).filter(({ name }) => !isLive(name));
+}
+
+function hasTls(settings: readonly Setting[]): boolean {
+  return settings.some(({ path: [section, key] }) => section === 'server' && key === 'tls');
 }
 
 function isBelow(name: string, key: string): boolean {

@@ -1,9 +1,9 @@
 // POST /api/operations/NAME: what the socket beside the store takes, for a token that may operate.
 import type { Hono } from 'hono';
+import { type Auth, operatorOf } from '../access/auth.ts';
 import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
 import { answerOperation } from '../operator/command-requests.ts';
 import { failure } from '../operator/plan.ts';
-import { type Auth, operatorOf } from './auth.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
 import { noQuery, refuse } from './refusals.ts';
 

@@ -5,9 +5,11 @@ import { layout } from '../page/layout.ts';
 import { liveScript } from '../page/live-script.ts';
 import { localTimes } from '../page/local-times.ts';
 import { styleSheet } from '../page/style-sheet.ts';
+import { visitorOf } from './access.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
+import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { addressOf, places } from './views.ts';
 
@@ -21,14 +23,16 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
       if ('wrong' in asked) return refuse(c, 'bad_request', asked.wrong);
       const view = await place.read(parts, { names: c.req.param() ?? {}, query: queryOf(c) });
       if ('refused' in view) return refuse(c, view.refused, view.message);
-      const address = addressOf(place, new URL(c.req.url));
+      const url = new URL(c.req.url);
+      url.pathname = pathBehind(parts.pathPrefix, url.pathname);
+      const address = addressOf(place, url);
       const frame = {
         now: parts.world.clock.now(),
         still: asked.read.refresh === 'off',
         address,
         since: live.note(address, view),
       };
-      return c.html(layout({ ...view, live: frame }));
+      return c.html(layout({ ...view, live: frame, visitor: visitorOf(c) }));
     });
   }
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });

@@ -8,11 +8,14 @@ export const refusals = {
   bad_request: { status: 400, title: 'Bad request' },
   unauthorized: { status: 401, title: 'Unauthorized' },
   not_allowed: { status: 403, title: 'Forbidden' },
+  cross_site: { status: 403, title: 'Sent by another site' },
+  stale_form: { status: 403, title: 'Form no longer valid' },
   unknown_host: { status: 403, title: 'Unknown host name' },
   not_found: { status: 404, title: 'Not found' },
   unknown_mailbox: { status: 404, title: 'No such mailbox' },
   too_large: { status: 413, title: 'Request too large' },
   not_json: { status: 415, title: 'Not JSON' },
+  not_a_form: { status: 415, title: 'Not a form' },
   rate_limited: { status: 429, title: 'Too many wrong tokens' },
   failed: { status: 500, title: 'Internal error' },
   starting: { status: 503, title: 'Starting' },
@@ -30,8 +33,12 @@ export function refusalJson<Word extends RefusalWord>(error: Word, message: stri
 /** JSON below /api and for programs, a page for people. */
 export function refuse(c: Context, error: RefusalWord, message: string) {
   const { status, title } = refusals[error];
-  const wantsPage = !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
-  return wantsPage ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
+  return isForPeople(c) ? c.html(noticePage(title, message), status) : c.json({ error, message }, status);
+}
+
+/** Whether a page answers rather than JSON. */
+export function isForPeople(c: Context): boolean {
+  return !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 }
 
 export function queryOf(c: Context): URLSearchParams {

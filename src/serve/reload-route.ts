@@ -1,7 +1,7 @@
 // POST /-/reload: loads the configuration again, for those who may operate.
 import type { Hono } from 'hono';
+import { type Auth, operatorOf } from '../access/auth.ts';
 import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
-import { type Auth, operatorOf } from './auth.ts';
 import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
 

@@ -5,7 +5,7 @@ import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { NearLimitPpmOf } from '../page/fleet-view.ts';
-import type { World } from '../world.ts';
+import type { AccessParts } from './access.ts';
 import type { ExplainSource } from './explain-answer.ts';
 import type { HistorySource } from './history-answer.ts';
 import type { OperationsRouteParts } from './operations-route.ts';
@@ -19,11 +19,9 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
-export interface RouteParts extends ReloadRouteParts, OperationsRouteParts {
-  readonly host: string;
+export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRouteParts {
   readonly fleet: Fleet;
   readonly metrics: Metrics;
-  readonly world: World;
   readonly ready: () => Readiness;
   /** The newest first. */
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;

@@ -1,11 +1,12 @@
 // The routes: who may ask what, and which page or JSON answers.
-import { getConnInfo } from '@hono/node-server/conninfo';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { compress } from 'hono/compress';
+import { getPath } from 'hono/utils/url';
+import type { WrongTokens } from '../access/wrong-tokens.ts';
 import { addMetrics } from '../metrics/metrics-route.ts';
 import { rowOf, type Selection, selectPage } from '../page/fleet-view.ts';
+import { addAccess } from './access.ts';
 import { alertsAnswer } from './alerts-answer.ts';
-import { type Auth, type Authenticate, createAuthenticate, isOwnHost, mayRead } from './auth.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
@@ -19,37 +20,24 @@ import { openApiDocument } from './recipes/openapi.ts';
 import { createRecipeRoutes } from './recipes/recipe-routes.ts';
 import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
 import { addReload } from './reload-route.ts';
+import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
 import { selectionFrom, selectionParameters } from './selection.ts';
-import { tooManyWrong, type WrongTokens } from './wrong-tokens.ts';
+import { addSignIn } from './sign-in-routes.ts';
 
 const decisionsShown = 50;
 const deliveriesShown = 50;
 /** Mailboxes of /api/fleet. */
 const rowsAnAnswer = 100;
-const openPaths: readonly string[] = ['/healthz', '/readyz', '/openapi.json'];
-
-/** No script but our own file, nothing from elsewhere, no frame around us. */
-const securityHeaders: Readonly<Record<string, string>> = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
-};
 
 export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: LiveStream): Hono {
-  const app = new Hono();
-  app.use(async (c, next) => {
-    await next();
-    for (const [name, value] of Object.entries(securityHeaders)) {
-      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
-    }
-  });
+  const { pathPrefix } = parts;
+  const app = new Hono({ getPath: (request) => pathBehind(pathPrefix, getPath(request)) });
+  app.use(addHeaders);
   app.use(compress({ encoding: 'gzip', contentTypeFilter: /^(text|application|image)\//i }));
-  addAccess(app, parts, wrongTokens);
+  app.use(addPrefix(pathPrefix));
+  const signedIn = addAccess(app, parts, wrongTokens);
+  addSignIn(app, { ...parts, signedIn, wrongTokens });
   addProbes(app, parts);
   addPages(app, parts, live);
   addEvents(app, live);
@@ -64,46 +52,6 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
     return refuse(c, 'failed', 'Warmwarden could not answer this request. The log says why. It keeps guarding.');
   });
   return app;
-}
-
-function addAccess(app: Hono, { auth, host }: RouteParts, wrongTokens: WrongTokens): void {
-  // Tokens are read once, so that a wrong one is told at the start, and again when a reload brought others.
-  let known = { auth: auth(), authenticate: authenticateFor(auth()) };
-  app.use(async (c, next) => {
-    // Recipes have keys of their own.
-    if (openPaths.includes(c.req.path) || c.req.path.startsWith('/v1/')) return next();
-    if (known.auth !== auth()) known = { auth: auth(), authenticate: authenticateFor(auth()) };
-    const { authenticate } = known;
-    if (authenticate === null) {
-      if (isOwnHost(c.req.header('host'), host)) return next();
-      return refuse(
-        c,
-        'unknown_host',
-        'Without tokens, Warmwarden answers only to localhost, an IP address or the name in server.listen.',
-      );
-    }
-    const identity = authenticate(c.req.header('authorization'));
-    if (identity === null) return unauthorized(c, wrongTokens);
-    if (mayRead(identity.role, c.req.path)) return next();
-    return refuse(c, 'not_allowed', `The token ${identity.name} may only read /metrics.`);
-  });
-}
-
-/** Without a token 401 at once; with a wrong one later and later, and 429 when there were too many from its address. */
-async function unauthorized(c: Context, wrongTokens: WrongTokens) {
-  const isWrong = c.req.header('authorization') !== undefined;
-  const waitSeconds = isWrong ? await wrongTokens.slow(getConnInfo(c).remote.address) : null;
-  if (waitSeconds !== null) {
-    c.header('Retry-After', String(waitSeconds));
-    return refuse(c, 'rate_limited', tooManyWrong(waitSeconds));
-  }
-  c.header('WWW-Authenticate', 'Basic realm="Warmwarden", charset="UTF-8"');
-  c.header('WWW-Authenticate', 'Bearer realm="Warmwarden"', { append: true });
-  return refuse(c, 'unauthorized', 'Send a token as Bearer or basic password. The user name can be anything.');
-}
-
-function authenticateFor(auth: Auth): Authenticate | null {
-  return auth === 'none' ? null : createAuthenticate(auth.tokens);
 }
 
 function addProbes(app: Hono, { metrics, ready }: RouteParts): void {

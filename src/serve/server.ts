@@ -1,13 +1,16 @@
 // The HTTP server: listens, answers, and closes within a bounded time.
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { WrongTokens } from '../access/wrong-tokens.ts';
 import { systemClock } from '../world.ts';
 import { type LiveLimits, LiveStream, usualLimits } from './live/live-stream.ts';
+import { prefixed } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { createRoutes } from './routes.ts';
 import { viewAt } from './views.ts';
-import { WrongTokens } from './wrong-tokens.ts';
 
 export interface ServerOptions extends RouteParts {
   readonly host: string;
@@ -15,12 +18,21 @@ export interface ServerOptions extends RouteParts {
   readonly port: number;
   /** Of the stream of live pages; the usual ones when left out. */
   readonly liveLimits?: LiveLimits;
+  /** Both as PEM; null: http. */
+  readonly tls: TlsFiles | null;
+}
+
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
 }
 
 export interface RunningServer {
   /** Without a slash at the end. */
   readonly url: string;
   readonly port: number;
+  /** From now on, new connections get this certificate. Nothing happens where the server has none. */
+  renew(tls: TlsFiles | null): void;
   /** Takes no new connection, lets answers under way end for a moment, then cuts them. */
   close(): Promise<void>;
 }
@@ -30,31 +42,42 @@ const closeGraceMs = 1_000;
 /** A request that trickles in is cut after these: slow clients must not collect. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
+const tlsOptions = { minVersion: 'TLSv1.2' } as const;
 
 /** Rejects with one clear sentence when the address can't be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host, port } = options;
-  const { fleet, world } = options;
+  const { host, port, tls, fleet, world, pathPrefix } = options;
   const wrongTokens = new WrongTokens(world);
   const live = new LiveStream({
     world,
     read: (address) => viewAt(options, address),
+    prefixed: (html) => prefixed(html, pathPrefix),
     revision: () => fleet.revision,
     limits: options.liveLimits ?? usualLimits,
   });
-  const server = createAdaptorServer({
-    fetch: createRoutes(options, wrongTokens, live).fetch,
-    overrideGlobalObjects: false,
-    createServer,
-    serverOptions: { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs },
-  }) as Server;
+  const server = serverFor(createRoutes(options, wrongTokens, live).fetch, tls);
   await listen(server, host, port);
   server.on('error', (error) => world.log.error({ err: error }, 'the HTTP server reports an error'));
   const bound = (server.address() as AddressInfo).port;
-  return { url: `http://${inUrl(host)}:${bound}`, port: bound, close: () => close(server, wrongTokens, live) };
+  return {
+    url: `${tls ? 'https' : 'http'}://${inUrl(host)}:${bound}`,
+    port: bound,
+    renew: (renewed) => {
+      if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
+    },
+    close: () => close(server, { wrongTokens, live }),
+  };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+function serverFor(fetch: Hono['fetch'], tls: TlsFiles | null): Server | TlsServer {
+  const limits = { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs };
+  const app = { fetch, overrideGlobalObjects: false };
+  if (tls === null) return createAdaptorServer({ ...app, createServer, serverOptions: limits }) as Server;
+  const serverOptions = { ...limits, ...tlsOptions, ...tls };
+  return createAdaptorServer({ ...app, createServer: createTlsServer, serverOptions }) as TlsServer;
+}
+
+function listen(server: Server | TlsServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) =>
       reject(new Error(sentenceFor(error, host, port), { cause: error }));
@@ -85,7 +108,12 @@ function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function close(server: Server, wrongTokens: WrongTokens, live: LiveStream): Promise<void> {
+interface Open {
+  readonly wrongTokens: WrongTokens;
+  readonly live: LiveStream;
+}
+
+async function close(server: Server | TlsServer, { wrongTokens, live }: Open): Promise<void> {
   wrongTokens.close();
   await live.close();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -23,6 +23,7 @@ import { StoredRuns } from './runs.ts';
 import { metaOf, migrate, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
+import { StoredSessions } from './sessions.ts';
 import { StoredSilences } from './silences.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
@@ -48,6 +49,7 @@ export class Store {
   #waiting: WaitingRecords | null = null;
   readonly outbox: StoredOutbox;
   readonly silences: StoredSilences;
+  readonly sessions: StoredSessions;
   readonly audit: AuditLog;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
@@ -62,6 +64,7 @@ export class Store {
     this.#note = new OutageNote(connection.file);
     this.outbox = new StoredOutbox(gate);
     this.silences = new StoredSilences(gate);
+    this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
     this.runs = new StoredRuns(gate);
     this.upkeep = new StoredUpkeep(gate);

@@ -11,6 +11,8 @@ import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 const folder = mkdtempSync(join(tmpdir(), 'warmwarden-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** As it is when nobody wrote anything. */
+const server = { publicUrl: null, pathPrefix: '', trustedProxies: [], tls: null, auth: 'none' };
 const account = 'accounts:\n  - name: acme\n    base_url: https://mailboxes.example/\n    api_key: sk_live_1234\n';
 const reachable = 'server: {public_url: "https://warmwarden.example"}\n';
 const slack = 'alerts:\n  channels: [{name: ops, type: slack, url: "https://hooks.slack.com/services/a"}]\n';
@@ -69,7 +71,7 @@ describe('defaults', () => {
         rules: defaultRuleSettings,
       },
       store: { path: join(folder, 'data/warmwarden.db') },
-      server: { host: '127.0.0.1', port: 7025, publicUrl: null, auth: 'none' },
+      server: { ...server, host: '127.0.0.1', port: 7025 },
       api: {
         statusWords: {
           paused: ['paused', 'pause', 'on_hold', 'stopped'],
@@ -177,10 +179,9 @@ describe('units', () => {
 describe('the server', () => {
   test('an IPv6 address stands in brackets', () => {
     expect(accepted(`${account}server: {listen: "[::1]:0"}\n`).server).toEqual({
+      ...server,
       host: '::1',
       port: 0,
-      publicUrl: null,
-      auth: 'none',
     });
   });
 
@@ -191,6 +192,25 @@ describe('the server', () => {
     expect(accepted(`${account}${open}${token}}\n`).server.auth).toEqual({
       tokens: [{ name: 'me', sha256: 'ab'.repeat(32), role: 'viewer' }],
     });
+  });
+});
+
+describe('a server behind a proxy', () => {
+  const serverOf = (text: string) => accepted(`${account}server: {${text}}\n`).server;
+
+  test('has the path of its public address in front of its own paths, unless one is written', () => {
+    expect(serverOf('public_url: "https://ops.example.com/warm/warden/"').pathPrefix).toBe('/warm/warden');
+    expect(serverOf('public_url: "https://ops.example.com"').pathPrefix).toBe('');
+    expect(serverOf('path_prefix: /warmwarden/').pathPrefix).toBe('/warmwarden');
+  });
+
+  test('trusts addresses and networks', () => {
+    expect(serverOf('trusted_proxies: [127.0.0.1, 10.0.0.0/8, "::1", "fd00::/8"]').trustedProxies).toEqual([
+      { address: '127.0.0.1', bits: 32, family: 'ipv4' },
+      { address: '10.0.0.0', bits: 8, family: 'ipv4' },
+      { address: '::1', bits: 128, family: 'ipv6' },
+      { address: 'fd00::', bits: 8, family: 'ipv6' },
+    ]);
   });
 });
 

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { networkOf, WrongTokens } from '../../src/access/wrong-tokens.ts';
 import { callersOf } from '../../src/serve/recipes/callers.ts';
-import { networkOf, WrongTokens } from '../../src/serve/wrong-tokens.ts';
 import type { World } from '../../src/world.ts';
 import { exampleFleet } from '../serve/example-fleet.ts';
 import { type Answer, ask, serve, stillWorld } from '../serve/running-server.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { type Auth, isOwnHost } from '../../src/serve/auth.ts';
+import { type Auth, isOwnHost } from '../../src/access/auth.ts';
 import { exampleFleet } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 
@@ -22,13 +22,14 @@ const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`anybody
 describe('tokens', () => {
   test('are asked for everywhere but at the probes', async () => {
     await using server = await serve(exampleFleet(), { auth });
-    for (const path of ['/', '/metrics', '/api/fleet', '/mailboxes/acme/m1', '/assets/style.css', '/nowhere']) {
+    for (const path of ['/', '/metrics', '/api/fleet', '/mailboxes/acme/m1', '/nowhere']) {
       const answer = await ask(server.url + path);
       expect([path, answer.status]).toEqual([path, 401]);
       expect(String(answer.headers['www-authenticate'])).toMatch(/Basic realm.*Bearer realm/);
       expect(answer.body.toString()).not.toContain('acme.example');
     }
-    for (const path of ['/healthz', '/readyz']) expect((await ask(server.url + path)).status).toBe(200);
+    for (const path of ['/healthz', '/readyz', '/assets/style.css', '/sign-in'])
+      expect((await ask(server.url + path)).status).toBe(200);
   });
 
   test('open by role: a scraper reads metrics and nothing else', async () => {
@@ -94,7 +95,7 @@ describe('the server', () => {
       expect(headers['content-security-policy']).not.toContain('unsafe');
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['x-frame-options']).toBe('DENY');
-      expect(headers['referrer-policy']).toBe('no-referrer');
+      expect(headers['referrer-policy']).toBe('same-origin');
     }
   });
 

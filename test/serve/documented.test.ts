@@ -81,6 +81,7 @@ const auth = {
   ],
 };
 const operator = { authorization: 'Bearer anna' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const json = { 'content-type': 'application/json' };
 const failing = async () => {
   throw new Error('the store does not answer');
@@ -99,6 +100,9 @@ const provoked: readonly {
   { path: '/api/fleet', headers: { authorization: '' } },
   { path: '/api/operations/pause', headers: { ...json, authorization: 'Bearer vera' }, method: 'POST' },
   { path: '/api/fleet', headers: { host: 'evil.example' }, options: { auth: () => 'none' } },
+  { path: '/sign-in', headers: { origin: 'https://evil.example' }, method: 'POST' },
+  { path: '/sign-in', method: 'POST' },
+  { path: '/sign-out', headers: form, method: 'POST', body: 'form_token=x' },
   { path: '/api/nothing' },
   { path: '/api/mailboxes/acme/none' },
   { path: '/api/operations/pause', method: 'POST' },

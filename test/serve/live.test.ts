@@ -142,7 +142,7 @@ test('100 readers of an address cost one look a change, and get the same bytes; 
     const regions = new Regions();
     return { title: 'a page', body: regions.piece('count', html`${revision} ${'x'.repeat(1_000)}`), regions };
   };
-  const live = new LiveStream({ world, read, revision: () => revision, limits: soon });
+  const live = new LiveStream({ world, prefixed: (html) => html, read, revision: () => revision, limits: soon });
   const readers = Array.from({ length: 100 }, (_, index) => sink(index === 0 ? 1_500 : 1e6));
   for (const one of readers) await live.open('/', null, one);
   const before = looks;

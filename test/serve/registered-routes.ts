@@ -1,9 +1,10 @@
 // The routes of the server, as docs/http-api.md writes them: `GET /api/mailboxes/{account}/{id}`.
+
+import { WrongTokens } from '../../src/access/wrong-tokens.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { LiveStream, usualLimits } from '../../src/serve/live/live-stream.ts';
 import type { RouteParts } from '../../src/serve/route-parts.ts';
 import { createRoutes } from '../../src/serve/routes.ts';
-import { WrongTokens } from '../../src/serve/wrong-tokens.ts';
 import { metricsOf, stillWorld } from './running-server.ts';
 
 export function registeredRoutes(): readonly string[] {
@@ -15,9 +16,17 @@ export function registeredRoutes(): readonly string[] {
     metrics: metricsOf(fleet, world),
     auth: () => 'none',
     host: '127.0.0.1',
+    trustedProxies: () => [],
+    pathPrefix: '',
     recipes: {},
   } as unknown as RouteParts;
-  const live = new LiveStream({ world, read: async () => null, revision: () => 0, limits: usualLimits });
+  const live = new LiveStream({
+    world,
+    prefixed: (html) => html,
+    read: async () => null,
+    revision: () => 0,
+    limits: usualLimits,
+  });
   const { routes } = createRoutes(parts, new WrongTokens(world), live);
   const asked = routes.filter(({ method }) => method !== 'ALL');
   return [...new Set(asked.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`))].sort();

@@ -1,5 +1,6 @@
 // Starts the real server on a free loopback port over a fleet filled by hand, with everything else that it is handed.
 import { request } from 'node:http';
+import type { SessionSource } from '../../src/access/sessions.ts';
 import type { Fleet } from '../../src/fleet/fleet.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
@@ -33,6 +34,14 @@ export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSe
   return createMetrics({ fleet, version: '0.1.0', world, settings: { ...metricsSettings, ...changes } });
 }
 
+/** Where nobody signs in. */
+const noSessions: SessionSource = {
+  find: async () => null,
+  start: async () => {},
+  used: async () => {},
+  end: async () => {},
+};
+
 /** A scrape as text. */
 export async function textOf(metrics: Metrics, accept?: string): Promise<string> {
   return new Response((await metrics.expose({ accept, acceptEncoding: undefined })).body()).text();
@@ -49,7 +58,12 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
+    tls: null,
     auth: () => 'none',
+    trustedProxies: () => [],
+    publicUrl: null,
+    pathPrefix: '',
+    sessions: noSessions,
     fleet,
     metrics,
     world,

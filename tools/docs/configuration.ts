@@ -13,7 +13,7 @@ is \`WARMWARDEN_CONFIG\`, else \`./config.yaml\`, else \`/etc/warmwarden/config.
 
 - Unknown keys are errors. A key without a value counts as missing. A missing key has its default.
 - \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment, in values only; a variable that is not set is an error.
-- \`api_key\`, \`url\` and \`secret\` can be written as \`api_key_file\`, \`url_file\`, \`secret_file\`: the path of a file, relative to
+- \`api_key\`, \`url\` and \`secret\`, and \`cert\` and \`key\` of \`server.tls\`, can be written as \`api_key_file\` and so on: the path of a file, relative to
   the folder of the configuration. Warmwarden watches the folder of that file: when a secret is replaced there, it uses the new one.
 - Configuration, secrets and recipes must be regular files, or symbolic links to them: never a FIFO, a socket or a
   device. A configuration may be up to 1 MiB, and a secret or a recipe up to 64 KiB.
@@ -43,7 +43,7 @@ Environment variables keep their values from the start: a running process cannot
 ## Tokens
 
 With \`server.auth.tokens\`, everything but \`/healthz\`, \`/readyz\` and \`/openapi.json\` needs a token, as a Bearer token or as the
-password of Basic authentication with any user name. \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
+password of Basic authentication with any user name. In a browser, people sign in with it ([access and security](access.md)). \`warmwarden token new NAME --role ROLE\` makes one and prints the lines for the
 configuration, which has only its SHA-256. The digest of an empty text is an error.
 
 After 10 wrong tokens from one address (IPv6: one /64), Warmwarden answers further wrong ones up to 0.5 s late, with

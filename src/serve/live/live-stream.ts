@@ -1,7 +1,7 @@
 // The stream of live pages: what changed on an address is found once for all its readers, and sent as the same bytes.
 import type { View } from '../../page/regions.ts';
 import { type Clock, createPacer, systemClock, type World } from '../../world.ts';
-import { LivePage } from './live-page.ts';
+import { LivePage, type Patch } from './live-page.ts';
 
 /** Where the bytes of one reader go. */
 export interface Sink {
@@ -40,6 +40,8 @@ export interface LiveParts {
   readonly world: World;
   /** The page at an address of this server; null where there is none any more. */
   readonly read: (address: string) => Promise<View | null>;
+  /** Puts the path prefix in front of the addresses in HTML. */
+  readonly prefixed: (html: string) => string;
   /** Grows whenever something may have changed. */
   readonly revision: () => number;
   readonly limits: LiveLimits;
@@ -168,12 +170,17 @@ export class LiveStream {
       let bytes = bytesSince.get(reader.has);
       if (bytes === undefined) {
         const patch = this.#pages.get(reader.address)?.since(view, reader.has) ?? null;
-        bytes = patch && this.#event('patch', patch);
+        bytes = patch && this.#patch(patch);
         bytesSince.set(reader.has, bytes);
       }
       reader.has = this.#number;
       if (bytes) this.#write(reader, bytes);
     }
+  }
+
+  #patch({ title, pieces, lists }: Patch): Uint8Array {
+    const sent = Object.entries(pieces).map(([id, html]) => [id, this.#parts.prefixed(html)]);
+    return this.#event('patch', { title, pieces: Object.fromEntries(sent), lists });
   }
 
   #beat(): Uint8Array {

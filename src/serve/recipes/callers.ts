@@ -1,5 +1,5 @@
 // Who asks for recipes: the keys of the configuration, as Bearer tokens only.
-import { createAuthenticate } from '../auth.ts';
+import { createAuthenticate } from '../../access/auth.ts';
 import type { Plan } from './rate-limit.ts';
 import type { Caller, RecipeRouteParts } from './recipe-routes.ts';
 
@@ -17,7 +17,6 @@ export function callersOf(keys: () => readonly RecipeKey[]): RecipeRouteParts['c
     const now = keys();
     if (known.keys !== now) known = { keys: now, authenticate: createAuthenticate(now) };
     if (!/^bearer\s/i.test(authorization ?? '')) return null;
-    const identity = known.authenticate(authorization);
-    return now.find(({ name }) => name === identity?.name) ?? null;
+    return known.authenticate(authorization);
   };
 }

@@ -1,14 +1,13 @@
 // The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
-import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
+import { tooManyWrong, type WrongTokens } from '../../access/wrong-tokens.ts';
 import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
 import { readRequest } from '../../operator/request-problems.ts';
 import type { World } from '../../world.ts';
 import { bodyText, maxBodyBytes } from '../body-text.ts';
 import { readQuery, whole } from '../query.ts';
 import { noQuery, queryOf } from '../refusals.ts';
-import { tooManyWrong, type WrongTokens } from '../wrong-tokens.ts';
 import { csvLine, csvRows } from './csv.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
 import { brokenJson, type RunRequest, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
@@ -99,7 +98,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
     if (caller === null) {
       // Only Bearer is a guess here: a browser sends the page's token as Basic by itself.
       const isWrong = /^bearer\b/i.test(c.req.header('authorization') ?? '');
-      const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(getConnInfo(c).remote.address) : null;
+      const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(c.get('client').address) : null;
       if (waitSeconds !== null) {
         c.header('Retry-After', String(waitSeconds));
         return refusal(c, 429, 'rate_limited', tooManyWrong(waitSeconds));

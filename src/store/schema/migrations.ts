@@ -6,6 +6,7 @@ import { departedByAddress } from './departed-by-address.ts';
 import { growingLists } from './growing-lists.ts';
 import { heldByApi } from './held-by-api.ts';
 import { runSizes } from './run-sizes.ts';
+import { sessionsTable } from './sessions-table.ts';
 import { storedWritesOff } from './stored.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   decisionSpans,
   growingLists,
   departedByAddress,
+  sessionsTable,
 ];
 
 /** The schema that this version writes. */

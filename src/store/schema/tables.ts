@@ -71,6 +71,8 @@ export interface Tables {
   announcements: { fingerprint: string; announcement: string };
   notified_groups: { group_name: string; notified_at: number };
   silences: { id: string; until: number; silence: string };
+  /** Browsers that signed in, by the SHA-256 of their cookie. */
+  sessions: { id: string; token: string; started_at: number; used_at: number };
   transitions: { id: Generated<number>; at: number; transition: string; notified: number };
   deliveries: {
     id: string;

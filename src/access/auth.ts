@@ -13,30 +13,35 @@ export interface Token {
 
 export type Auth = 'none' | { readonly tokens: readonly Token[] };
 
-interface Identity {
+export interface Identity {
   readonly name: string;
   readonly role: Role;
 }
 
-/** Finds who an Authorization header belongs to: Bearer, or Basic with the token as the password. null: nobody. */
-export type Authenticate = (authorization: string | undefined) => Identity | null;
-
-/** Throws an Error with a sentence when a digest is no SHA-256 in hex. */
-export function createAuthenticate(tokens: readonly Token[]): Authenticate {
-  const known = tokens.map(({ name, role, sha256 }) => {
+/** Finds whose token a text is; null: nobody's. Throws an Error with a sentence when a digest is no SHA-256 in hex. */
+export function createRecognize<Known extends Pick<Token, 'name' | 'sha256'>>(tokens: readonly Known[]) {
+  const known = tokens.map((token) => {
+    const { name, sha256 } = token;
     if (!/^[0-9a-f]{64}$/i.test(sha256)) throw new Error(`the sha256 of token ${name} is not 64 hex digits`);
-    return { name, role, digest: Buffer.from(sha256, 'hex') };
+    return { token, digest: Buffer.from(sha256, 'hex') };
   });
-  return (authorization) => {
-    const presented = presentedToken(authorization);
-    if (presented === null) return null;
+  return (presented: string): Known | null => {
     const digest = createHash('sha256').update(presented).digest();
-    let found: Identity | null = null;
+    let found: Known | null = null;
     // All of them, every time: how long it takes tells nothing about which one it was.
-    for (const { name, role, digest: expected } of known) {
-      if (timingSafeEqual(digest, expected) && found === null) found = { name, role };
+    for (const { token, digest: expected } of known) {
+      if (timingSafeEqual(digest, expected) && found === null) found = token;
     }
     return found;
+  };
+}
+
+/** Finds who an Authorization header belongs to: Bearer, or Basic with the token as the password. null: nobody. */
+export function createAuthenticate<Known extends Pick<Token, 'name' | 'sha256'>>(tokens: readonly Known[]) {
+  const recognize = createRecognize(tokens);
+  return (authorization: string | undefined): Known | null => {
+    const presented = presentedToken(authorization);
+    return presented === null ? null : recognize(presented);
   };
 }
 

@@ -1,0 +1,31 @@
+// The form to sign in with a token: shown instead of a page that needs one, where the reader then gets to.
+import { html } from 'hono/html';
+import type { Markup } from './elements.ts';
+import { layout } from './layout.ts';
+
+export interface SignInPageParts {
+  /** The path to show once signed in. */
+  readonly to: string;
+  /** Why the last try failed; null: there was none. */
+  readonly problem: string | null;
+  /** The words that start this program. */
+  readonly command: string;
+}
+
+export function signInPage({ to, problem, command }: SignInPageParts): Markup {
+  return layout({
+    title: 'Sign in · Warmwarden',
+    live: null,
+    visitor: null,
+    body: html`<section class="headline unknown"><h1>Sign in</h1>
+${problem === null ? '' : html`<p class="bad" role="alert" id="problem">${problem}</p>`}
+<form class="command" method="post" action="/sign-in">
+<input type="hidden" name="to" value="${to}">
+<input class="unseen" type="text" name="username" value="Warmwarden" autocomplete="username" tabindex="-1" aria-hidden="true" readonly>
+<p><label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required maxlength="200" autofocus${problem === null ? '' : html` aria-describedby="problem"`}></p>
+<p><button type="submit">Sign in</button></p>
+</form>
+<p class="muted">An administrator makes a token with <code>${command} token new NAME --role viewer</code>, or with <code>--role operator</code> for people who operate Warmwarden.</p></section>`,
+  });
+}

@@ -1,0 +1,62 @@
+// A browser as far as forms go: keeps its cookies, says where its forms stand, follows no redirect.
+import { request } from 'node:http';
+import { request as requestTls } from 'node:https';
+
+export interface Shown {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export class TestBrowser {
+  readonly cookies = new Map<string, string>();
+  readonly #base: string;
+  readonly #extra: Readonly<Record<string, string>>;
+
+  /** `extra`: headers that go along with every request, as from a proxy. */
+  constructor(base: string, extra: Readonly<Record<string, string>> = {}) {
+    this.#base = base;
+    this.#extra = extra;
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Shown> {
+    return this.#ask('GET', path, { 'sec-fetch-site': 'none', ...headers }, '');
+  }
+
+  /** Sends a form of a page of its own site, unless the headers say otherwise. */
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>> | URLSearchParams,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Shown> {
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
+    return this.#ask('POST', path, { ...form, ...headers }, new URLSearchParams(fields).toString());
+  }
+
+  #ask(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Shown> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const all = { accept: 'text/html', ...this.#extra, ...headers, ...(cookie === '' ? {} : { cookie }) };
+    const url = this.#base + path;
+    const send = url.startsWith('https:') ? requestTls : request;
+    return new Promise((resolve, reject) => {
+      const asked = send(url, { method, headers: all, rejectUnauthorized: false, agent: false }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', reject);
+        answer.on('end', () => {
+          this.#keep(answer.headers['set-cookie'] ?? []);
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() });
+        });
+      });
+      asked.on('error', reject).end(body);
+    });
+  }
+
+  #keep(cookies: readonly string[]): void {
+    for (const cookie of cookies) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (/max-age=0/i.test(cookie)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+  }
+}
