@@ -2,7 +2,7 @@
 import { type Alert, type AlertRule, alertRules, type Severity, severities, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import type { MessageIncident } from '../model/incident.ts';
-import { type EpochMs, hourMs } from '../model/time.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 
 /** What is told in one message. */
 export interface GroupMessage {
@@ -20,7 +20,7 @@ export interface GroupMessage {
   readonly severity: Severity;
   /** When the message was made. */
   readonly at: EpochMs;
-  /** One a fingerprint: what goes on before what ended, the worst first, then the newest. */
+  /** One a fingerprint: what goes on before what ended, the worst first, then the newest. None only where there is an incident. */
   readonly transitions: readonly Transition[];
   /** The incident that all of them belong to; null for what belongs to none. */
   readonly incident: MessageIncident | null;
@@ -42,6 +42,15 @@ export interface GroupTiming {
   readonly full: boolean;
   /** What an account's first sweep found after this moment is kept until it is over; null: none goes on. */
   readonly keptFrom: (account: string) => EpochMs | null;
+  readonly incidents: IncidentTiming;
+}
+
+/** What incidents mean for the transitions that belong to one. */
+export interface IncidentTiming {
+  /** The id of the incident that a transition belongs to; null for none. */
+  readonly of: (transition: Transition) => string | null;
+  /** Whether its next message is due. What belongs to it waits until then. */
+  readonly isDue: (id: string) => boolean;
 }
 
 /** The group of what the first sweep found. */
@@ -71,7 +80,9 @@ export function dueGroups(
       nextDueAt = Math.min(nextDueAt ?? until, until);
       continue;
     }
-    const group = beginning ? foundGroup : groupOf(alert);
+    const incident = beginning || timing.full ? null : timing.incidents.of(stored.transition);
+    if (incident !== null && !timing.incidents.isDue(incident)) continue;
+    const group = beginning ? foundGroup : (incident ?? groupOf(alert));
     const members = groups.get(group);
     if (members) members.push(stored);
     else groups.set(group, [stored]);
@@ -111,10 +122,15 @@ function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding
   return (finding) => (isKept(finding) ? (oldest.get(finding.alert.account) ?? now) + longestKeptMs : now);
 }
 
+/** What follows from bounces waits a little longer: an incident may begin that it belongs to. */
+const symptomWaitMs = 30 * minuteMs;
+const symptoms: readonly AlertRule[] = ['health_score_drop', 'inbox_rate_low', 'bounce_near_limit'];
+
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);
   const begun = notInFuture(oldest, timing.now);
-  const afterWait = begun + timing.groupWaitMs;
+  const isSymptom = members.every(({ transition }) => symptoms.includes(transition.alert.rule));
+  const afterWait = begun + Math.max(timing.groupWaitMs, isSymptom ? symptomWaitMs : 0);
   const exempt = members.some(({ transition }) => transition.kind === 'event');
   return exempt ? afterWait : Math.max(afterWait, mayNotifyFrom(group, timing));
 }
@@ -134,23 +150,50 @@ function notInFuture(at: EpochMs, now: EpochMs): EpochMs {
 /** What matters most first. */
 const kindsByWeight = ['event', 'firing', 'worsened', 'reminder', 'resolved'] as const;
 
+/** The message about an incident: it may come without any transition, when the incident ends. */
+export function incidentMessageOf(
+  incident: MessageIncident,
+  wanted: readonly Transition[],
+  now: EpochMs,
+): GroupMessage {
+  const { id, step, cause, severity } = incident;
+  const message = messageOf(id, wanted, now);
+  const account = cause.attribute === 'account' ? cause.value : null;
+  return {
+    ...(message ?? { group: id, account, rule: null, at: now, transitions: [] }),
+    kind: step === 'ended' ? 'resolved' : step === 'grew' ? 'worsened' : 'firing',
+    severity,
+    incident,
+  };
+}
+
 /** The message for the transitions that a channel wants, one a fingerprint; null when there are none. */
 export function messageOf(group: string, wanted: readonly Transition[], now: EpochMs): GroupMessage | null {
   const transitions = [...wanted].sort(byWeight);
   const first = transitions[0];
   if (!first) return null;
   const kinds = new Set(transitions.map(({ kind }) => kind));
-  const worst = Math.min(...new Set(transitions.map(({ alert }) => severities.indexOf(alert.severity))));
   return {
     group,
     account: transitions.every(({ alert }) => alert.account === first.alert.account) ? first.alert.account : null,
     rule: transitions.every(({ alert }) => alert.rule === first.alert.rule) ? first.alert.rule : null,
     kind: group === foundGroup ? 'found' : (kindsByWeight.find((kind) => kinds.has(kind)) ?? first.kind),
-    severity: severities[worst] ?? first.alert.severity,
+    severity: worstOf(transitions.map(({ alert }) => alert.severity)),
     at: now,
     transitions,
     incident: null,
   };
+}
+
+/** The worst of severities; info of none. */
+export function worstOf(some: readonly Severity[]): Severity {
+  const worst = some.reduce((rank, one) => Math.min(rank, severities.indexOf(one)), severities.length - 1);
+  return severities[worst] ?? 'info';
+}
+
+/** Whether one severity is worse than another. */
+export function severer(one: Severity, other: Severity): boolean {
+  return severities.indexOf(one) < severities.indexOf(other);
 }
 
 function byWeight(one: Transition, other: Transition): number {

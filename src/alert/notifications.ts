@@ -102,6 +102,7 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
   const groups = new Map<string, { known: Alert[]; late: Alert[]; due: boolean }>();
   for (const alert of facts.firing) {
     const group = groupOf(alert);
+    if (isOfIncident(alert, facts)) continue;
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
     const of = groups.get(group) ?? { known: [], late: [], due: false };
     const announcement = announced.get(alert.fingerprint);
@@ -121,12 +122,19 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
  * An alert about several accounts may come to concern one more, with channels of its own: it is new to them, and does not wait
  * for the group, which is about those who know it.
  */
-function lateFor({ firing, announced, muted, joined, unnotified, timing }: NotificationFacts): readonly Transition[] {
+function lateFor(facts: NotificationFacts): readonly Transition[] {
+  const { firing, announced, muted, joined, unnotified, timing } = facts;
   const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
   return firing
     .filter((alert) => accountsOf(alert).length > 1 && announced.has(alert.fingerprint))
+    .filter((alert) => !isOfIncident(alert, facts))
     .filter((alert) => !waiting.has(alert.fingerprint) && !muted(alert) && joined(alert))
     .map((alert) => ({ kind: 'firing', at: timing.now, alert }));
+}
+
+/** What goes on in an incident is said again with it, and only when it gets worse or ends. */
+function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
+  return timing.incidents.of({ kind: 'reminder', at: timing.now, alert }) !== null;
 }
 
 function isDue({ at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {

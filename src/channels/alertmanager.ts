@@ -69,7 +69,10 @@ export function alertmanagerChannel(settings: AlertmanagerSettings, clock: Clock
     name: settings.name,
     type: 'alertmanager',
     minGapMs: 0,
-    render: (message) => ({ payload: JSON.stringify(message.transitions.map(frozen)), title: messageTitle(message) }),
+    render: ({ transitions, ...message }) =>
+      transitions.length > 0
+        ? { payload: JSON.stringify(transitions.map(frozen)), title: messageTitle({ ...message, transitions }) }
+        : null,
     renderNotice: (notice) =>
       notice.name === 'test' ? { payload: JSON.stringify([testAlert(notice)]), title: notice.title } : null,
     send: async ({ payload }, signal) => {

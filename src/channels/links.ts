@@ -22,8 +22,9 @@ export interface MessageLink {
 const maxUrl = 600;
 const silenceFor = '4h';
 
-/** The links of a message: of its only alert, or of what its alerts have in common. */
+/** The links of a message: of its incident, of its only alert, or of what its alerts have in common. */
 export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
+  if (message.incident) return linkToPage(message.incident.pageUrl);
   const [only, ...others] = message.transitions;
   if (only && others.length === 0) return linksOfOne(only, page);
   const { rule, account } = message;

@@ -9,13 +9,14 @@ export const briefLead = 'Began and resolved';
 const rulesNamed = 4;
 
 /**
- * `Critical: a@b.example: warm-up paused`, `Resolved: ...`; for several `Critical: acme: DNS failing (12, 3 of them
+ * `Critical: a@b.example: warm-up paused`, `Resolved: ...`; of an incident its title; for several `Critical: acme: DNS failing (12, 3 of them
  * resolved)`; for several rules `Critical: DNS failing (2), stale statistics (30)`.
  */
 export function messageTitle(message: GroupMessage): string {
   const { transitions, kind, rule, account } = message;
   const first = transitions[0];
   const lead = leadOf(message);
+  if (message.incident) return `${lead}: ${message.incident.title}`;
   if (transitions.length === 1 && first) return `${lead}: ${first.alert.facts.title}`;
   const whose = account === null || account === '' ? '' : `${account}: `;
   if (rule === null) {
@@ -37,9 +38,9 @@ export function countsText({ transitions }: GroupMessage): string {
   return parts.join(' · ');
 }
 
-function leadOf({ kind, severity, transitions }: GroupMessage): string {
+function leadOf({ kind, severity, transitions, incident }: GroupMessage): string {
   const word = severity.charAt(0).toUpperCase() + severity.slice(1);
-  if (kind === 'resolved') return transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
+  if (kind === 'resolved') return !incident && transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
   if (kind === 'reminder') return `Still ${severity}`;
   return kind === 'worsened' ? `Worse, ${severity}` : word;
 }

@@ -12,6 +12,7 @@ import type {
 } from '@slack/types';
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert, Transition } from '../model/alert.ts';
+import type { MessageIncident } from '../model/incident.ts';
 import { momentText, spanText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
@@ -84,7 +85,8 @@ function rendered(title: string, color: string, blocks: KnownBlock[]): Rendered 
 }
 
 function blocksOf(message: GroupMessage, settings: SlackSettings): KnownBlock[] {
-  const { transitions } = message;
+  const { transitions, incident } = message;
+  if (incident) return incidentBlocks(incident, message, settings);
   const zone = settings.timeZone();
   const [only] = transitions;
   const alone = transitions.length === 1 && only !== undefined;
@@ -98,6 +100,22 @@ function blocksOf(message: GroupMessage, settings: SlackSettings): KnownBlock[] 
   const foot = [message.account, message.rule, momentText(message.at, zone)].filter(Boolean).join(' · ');
   const counts = message.rule === null ? [context(countsText(message))] : [];
   return [...counts, ...shown, ...rest, ...actions(linksOf(message, settings)), context(foot)];
+}
+
+/** What happened and what to do, the worst few, and what else was seen as counts: one message, not one text an alert. */
+function incidentBlocks(incident: MessageIncident, message: GroupMessage, settings: SlackSettings): KnownBlock[] {
+  const { id, sentences, worst, memberCount } = incident;
+  const more = memberCount - worst.length;
+  const lines = [...worst.map(({ line }) => line), ...(more > 0 ? [`and ${more} more: see the page.`] : [])];
+  const counts = message.transitions.length > 0 ? [context(`In this message: ${countsText(message)}`)] : [];
+  const foot = [id, momentText(message.at, settings.timeZone())].join(' · ');
+  return [
+    section(slackSentences(sentences, '\n', maxSection)),
+    section(slackText(lines.join('\n'), maxSection)),
+    ...counts,
+    ...actions(linksOf(message, settings)),
+    context(foot),
+  ];
 }
 
 function noticeBlocks({ sections, at }: Notice, { pageUrl, timeZone }: SlackSettings): KnownBlock[] {

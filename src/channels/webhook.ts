@@ -3,6 +3,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { accountsOf, type Transition } from '../model/alert.ts';
+import type { MessageIncident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
 import type { Channel, Notice, SendResult } from './channel.ts';
@@ -38,7 +39,11 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
     name,
     type: 'webhook',
     minGapMs: 0,
-    render: (message) => ({ payload: JSON.stringify(bodyOf(message)), title: messageTitle(message) }),
+    render: (message) =>
+      // Alertmanager's body has alerts and nothing else.
+      standard || message.transitions.length > 0
+        ? { payload: JSON.stringify(bodyOf(message)), title: messageTitle(message) }
+        : null,
     renderNotice: (notice) => {
       const body = noticeOf(notice);
       return body && { payload: JSON.stringify(body), title: notice.title };
@@ -78,6 +83,7 @@ function standardBody(message: GroupMessage) {
       account: message.account,
       rule: message.rule,
       severity: message.severity,
+      incident: message.incident && incidentBody(message.incident),
       total: message.transitions.length,
       alerts: message.transitions.slice(0, maxWebhookAlerts).map(alertBody),
     },
@@ -86,6 +92,30 @@ function standardBody(message: GroupMessage) {
 
 function standardNotice({ name, title, at, sections }: Notice) {
   return { type: name, timestamp: new Date(at).toISOString(), data: { title, sections } };
+}
+
+function incidentBody(incident: MessageIncident) {
+  const { id, step, title, sentences, cause, kind, severity, beganAt, endedAt } = incident;
+  return {
+    id,
+    step,
+    title,
+    sentences,
+    cause,
+    bounce_kind: kind,
+    severity,
+    began_at: new Date(beganAt).toISOString(),
+    ended_at: isoOrNull(endedAt),
+    mailboxes: incident.memberCount,
+    domains: incident.domainCount,
+    worst: incident.worst.map(({ account, mailboxId, email, line }) => ({
+      account,
+      mailbox: email,
+      mailbox_id: mailboxId,
+      text: line,
+    })),
+    page_url: incident.pageUrl,
+  };
 }
 
 function alertBody({ kind, alert }: Transition) {

@@ -31,7 +31,8 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const { publicUrl } = live.config.server;
   const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl, publicUrl, timeZone });
   const channels = alerts.channels.map(channelOf);
-  const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl });
+  const apiOf = (account: string) => live.account(account)?.baseUrl ?? null;
+  const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl, apiOf });
   notifier.start();
   teardowns.add('notifier', () => notifier.stop());
   const turns = new Turns(world.clock);

@@ -3,6 +3,7 @@ import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
+import type { Incident } from '../model/incident.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
@@ -27,6 +28,9 @@ export interface ChannelState {
 /** How many finished actions the picture keeps for the page; the store has them all. */
 const recentActionsKept = 100;
 
+/** How many ended incidents the picture keeps for the page; the store has them all. */
+const endedIncidentsKept = 50;
+
 const widths = ['everything', 'account', 'mailbox'];
 
 /** A stop that was to last for a while ends by itself. */
@@ -49,6 +53,7 @@ export class Fleet {
   /** By account. */
   readonly #sweeps = new Map<string, SweepProgress>();
   #recentActions: readonly Action[] = [];
+  #incidents: readonly Incident[] = [];
   #storeFailure: StoreFailure | null = null;
   #guarding: readonly Guarding[] = [];
   #revision = 0;
@@ -144,6 +149,17 @@ export class Fleet {
     this.#revision += 1;
     const others = this.#recentActions.filter((other) => other.id !== action.id);
     this.#recentActions = [action, ...others].sort((a, b) => b.plannedAt - a.plannedAt).slice(0, recentActionsKept);
+  }
+
+  /** Those that go on, the newest first, then those that ended last. */
+  incidents(): readonly Incident[] {
+    return this.#incidents;
+  }
+  putIncident(incident: Incident): void {
+    const all = [incident, ...this.#incidents.filter(({ id }) => id !== incident.id)];
+    const open = all.filter(({ endedAt }) => endedAt === null).sort((a, b) => b.beganAt - a.beganAt);
+    const ended = all.filter(({ endedAt }) => endedAt !== null).sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+    this.#incidents = [...open, ...ended.slice(0, endedIncidentsKept)];
   }
 
   /** By base_url. */

@@ -2,6 +2,7 @@
 import type { Action } from './action.ts';
 import type { Announcement } from './alert.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
+import type { Incident } from './incident.ts';
 import type { EpochMs } from './time.ts';
 
 /** What is remembered over a restart of what people were notified of. */
@@ -27,6 +28,8 @@ export interface DeliveryRecord {
   readonly deliveries: readonly NewDelivery[];
   /** Absent for a message that is about no alert. */
   readonly notificationLog?: NotificationLogChanges;
+  /** Incidents as they are from now on; absent when none changed. */
+  readonly incidents?: readonly Incident[];
   readonly now: EpochMs;
 }
 

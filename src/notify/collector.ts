@@ -14,7 +14,15 @@ import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.t
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
+import {
+  type IncidentNews,
+  type IncidentReaders,
+  type IncidentsOfLook,
+  lookAtIncidents,
+  newsOfIncident,
+} from './incidents.ts';
 import type { RecordingParts } from './parts.ts';
 
 /** How messages are grouped and where they go. */
@@ -25,12 +33,22 @@ export interface NotifySettings {
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   /** Without any: every channel gets warning and critical. */
   readonly routes: readonly AlertRoute[];
+  readonly rules: Pick<RuleSettings, 'timeZone'>;
 }
 
 export interface CollectorParts extends RecordingParts {
   readonly settings: () => NotifySettings;
+  /** The base_url of an account; null when it is not configured. */
+  readonly apiOf: (account: string) => string | null;
   /** Base of the links to the page; null when there is no page. */
   readonly pageUrl: string | null;
+}
+
+/** What one look led to. */
+interface Outcome {
+  readonly notifications: readonly Notification[];
+  readonly incidents: IncidentsOfLook;
+  readonly firing: readonly Alert[];
 }
 
 /** Transitions that one look takes. */
@@ -110,7 +128,8 @@ export class Collector {
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
-    const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom };
+    const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
+    const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
     const muted = this.#mutes(firing, now);
     const { notifications, nextDueAt } = notificationsOf({
       unnotified,
@@ -121,7 +140,7 @@ export class Collector {
       repeatIntervalMs,
       timing,
     });
-    if (notifications.length > 0) await this.#record(notifications, announced, now);
+    await this.#record({ notifications, incidents, firing }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
@@ -161,11 +180,7 @@ export class Collector {
       silences.some(({ match }) => matches(alert, match));
   }
 
-  async #record(
-    notifications: readonly Notification[],
-    announced: Map<string, Announcement>,
-    now: EpochMs,
-  ): Promise<void> {
+  async #record({ notifications, incidents, firing }: Outcome, announced: Map<string, Announcement>, now: EpochMs) {
     const routed = notifications.map(({ group, news }) => ({
       group,
       news: news.map((one) => this.#route(one, announced)),
@@ -173,13 +188,26 @@ export class Collector {
     const late = notifications
       .flatMap((one) => one.late)
       .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
+    const readers = this.#readers(firing, announced, now);
+    const ofIncidents = incidents.all.flatMap((incident) => {
+      const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
+      return newsOfIncident(incident, news, readers) ?? [];
+    });
+    const isOfIncident = new Set(incidents.all.map(({ id }) => id));
+    const plain = routed.filter(({ group }) => !isOfIncident.has(group));
     const deliveries = [
-      ...this.#deliveriesOf(routed, now),
+      ...ofIncidents.flatMap(({ messages }) => messages.flatMap((one) => this.#deliveryTo(one) ?? [])),
+      ...this.#deliveriesOf(plain, now),
       ...this.#deliveriesOf(
         late.map((one) => ({ group: groupOf(one.transition.alert), news: [one] })),
         now,
       ),
     ];
+    const told = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
+    const changed = incidents.all
+      .filter((one) => told.has(one.id) || incidents.changed.includes(one))
+      .map((one) => told.get(one.id) ?? one);
+    if (notifications.length === 0 && changed.length === 0) return;
     const all = routed.flatMap(({ news }) => news);
     const notificationLog = {
       announced: [
@@ -190,14 +218,30 @@ export class Collector {
         ),
       ],
       ended: all.flatMap(({ transition: { kind, alert } }) => (kind === 'resolved' ? [alert.fingerprint] : [])),
-      groups: routed.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
+      groups: plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),
     };
     const transitionIds = notifications.flatMap(({ ids }) => ids);
-    await this.#parts.store.outbox.recordDeliveries({ transitionIds, deliveries, notificationLog, now });
+    const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
+    await this.#parts.store.outbox.recordDeliveries(record);
     for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
     for (const fingerprint of notificationLog.ended) announced.delete(fingerprint);
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
+    for (const one of changed) this.#parts.fleet.putIncident(one);
     if (deliveries.length > 0) this.#parts.recorded();
+  }
+
+  #readers(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs): IncidentReaders {
+    const { channels, settings, pageUrl, fleet, apiOf, world } = this.#parts;
+    const { routes, rules } = settings();
+    const names = channels().map(({ name }) => name);
+    const isKnown = (fingerprint: string) => announced.has(fingerprint);
+    const words = { zone: rules.timeZone, pageUrl, command: world.command };
+    return { now, fleet, apiOf, channels: names, routes, firing, isKnown, ...words };
+  }
+
+  #deliveryTo({ channel: name, message }: IncidentNews['messages'][number]): NewDelivery | null {
+    const channel = this.#parts.channels().find((one) => one.name === name);
+    return channel ? this.#deliveryOf(channel, message) : null;
   }
 
   /** An end is told to those who were told of it, whatever the routes say today. */
@@ -234,11 +278,13 @@ export class Collector {
   #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
     const rendered = this.#render(channel, message);
     if (!rendered) return null;
-    const { group, transitions, at } = message;
+    const { group, transitions, at, incident } = message;
     const { payload, title } = rendered;
     const steps = transitions.map(({ kind, at: of, alert }) => `${kind} ${of} ${alert.fingerprint}`).join();
     const id = deliveryId([channel.name, group, String(at), steps, payload]);
-    const alerts = transitions.map(({ alert }) => alert.fingerprint);
+    const fingerprints = transitions.map(({ alert }) => alert.fingerprint);
+    // What is said of an incident keeps its order, whatever else is said with it.
+    const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
     return { id, channel: channel.name, group, payload, title, alerts };
   }
 

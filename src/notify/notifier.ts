@@ -28,6 +28,8 @@ export interface NotifierParts extends NotifyParts {
   readonly settings: NotifierSettings;
   /** Base of the links in messages; null when there is no page. */
   readonly pageUrl: string | null;
+  /** The base_url of an account; null when it is not configured. */
+  readonly apiOf: (account: string) => string | null;
 }
 
 export interface Notifier {

@@ -197,6 +197,7 @@ export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]
   // Those that the configuration no longer has are withdrawn: see Duties.withdrawUnguarded.
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
   for (const silence of picture.silences) fleet.putSilence(silence);
+  for (const incident of picture.incidents) fleet.putIncident(incident);
   for (const off of picture.writesOff) fleet.putWritesOff(off);
   showAccounts(fleet, picture, accounts);
   return fleet;

@@ -15,6 +15,7 @@ import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../m
 import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
+import { writeIncidents } from './incidents.ts';
 import { loadNotificationLog, writeNotificationLog } from './notification-log.ts';
 import { inPieces, rowsAPiece } from './pieces.ts';
 import { setMeta } from './schema/migrations.ts';
@@ -66,6 +67,7 @@ export class StoredOutbox {
         trx.updateTable('transitions').set({ notified: 1 }).where('id', 'in', ids).execute(),
       );
       if (record.notificationLog) await writeNotificationLog(trx, record.notificationLog, record.now);
+      if (record.incidents) await writeIncidents(trx, record.incidents);
       for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
     });
   }

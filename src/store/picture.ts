@@ -2,8 +2,10 @@
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
+import type { Incident } from '../model/incident.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/write-scope.ts';
+import { loadIncidents } from './incidents.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import type { BreakerRecord } from './records.ts';
 import { parsed } from './schema/parsed.ts';
@@ -19,6 +21,8 @@ export interface StoredPicture {
   readonly alerts: readonly Alert[];
   readonly actions: readonly Action[];
   readonly breakers: readonly BreakerRecord[];
+  /** Those that go on, and the ones that ended last. */
+  readonly incidents: readonly Incident[];
   readonly writesOff: readonly WritesOff[];
   /** Also those that have expired meanwhile. */
   readonly silences: readonly Silence[];
@@ -28,10 +32,11 @@ const recentActions = 100;
 
 /** All of it; of the mailboxes only those of some accounts, when they are named. */
 export async function loadPicture(db: Db, accounts: readonly string[] | null = null): Promise<StoredPicture> {
-  const [mailboxes, alerts, breakers, writesOff, silences, actions] = [
+  const [mailboxes, alerts, breakers, incidents, writesOff, silences, actions] = [
     await loadMailboxes(db, accounts),
     await db.selectFrom('alerts').select(['fingerprint', 'alert']).execute(),
     await db.selectFrom('breakers').selectAll().execute(),
+    await loadIncidents(db),
     await db.selectFrom('writes_off').selectAll().execute(),
     await loadSilences(db, 0),
     await db
@@ -46,6 +51,7 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     alerts: alerts.map(({ fingerprint, alert }) => parsed(alert, 'alerts', { fingerprint })),
     actions: actions.map(storedAction),
     silences,
+    incidents,
     writesOff: writesOff.map(storedWritesOff),
     breakers: breakers.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) })),
   };

@@ -13,6 +13,7 @@ const timing: GroupTiming = {
   lastNotified: () => undefined,
   full: false,
   keptFrom: () => null,
+  incidents: { of: () => null, isDue: () => false },
 };
 
 function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {

@@ -39,6 +39,7 @@ function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fl
     store,
     fleet,
     tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },
+    apiOf: () => null,
     channels: [
       alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock),
       webhookChannel(

@@ -5,6 +5,7 @@ import type { Channel } from '../../src/channels/channel.ts';
 import { messageTitle } from '../../src/channels/message-title.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { type Alert, type AlertMatch, fingerprintOf, type Transition } from '../../src/model/alert.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import type { SweepProgress } from '../../src/model/sweep.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { Collector, type NotifySettings } from '../../src/notify/collector.ts';
@@ -44,10 +45,11 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
     groupIntervalMs: 5 * minuteMs,
     repeatIntervalMs: { critical: 4 * hourMs, warning: dayMs, info: null },
     routes: [],
+    rules: defaultRuleSettings,
     ...change,
   };
   const world = worldOn(clock, { level: 'silent', format: 'json' });
-  const configured = { channels: () => channels, settings: () => settings, pageUrl: 'http://page' };
+  const configured = { channels: () => channels, settings: () => settings, pageUrl: 'http://page', apiOf: () => null };
   const parts = { world, store, fleet, ...configured, recorded: () => {} };
   let collector = new Collector(parts);
   const commit = (...transitions: readonly Transition[]) => {
@@ -202,14 +204,14 @@ test('old data that outlives the outage by half an hour is told', async () => {
 
 test('2,000 mailboxes fail at once, with several rules and accounts: one message, and its counts are right', async () => {
   const at = rig();
-  const rules = ['mailbox_disconnected', 'stale_data', 'inbox_rate_low', 'health_score_drop', 'blacklisted'] as const;
+  const rules = ['mailbox_disconnected', 'stale_data', 'contested', 'guard_blind', 'blacklisted'] as const;
   const all = Array.from({ length: 2_000 }, (_, number) =>
     sampleAlert(number, { rule: rules[number % 5] ?? 'stale_data', account: `client${number % 40}` }),
   );
   at.fire(...all);
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'firing', rule: null, total: 2_000 }]);
   expect(at.titles).toEqual([
-    'Warning: mailbox disconnected (400), blacklisted (400), stale statistics (400), few emails reach the inbox (400) and 1 more',
+    'Warning: changes reversed (400), bounces cannot be judged (400), mailbox disconnected (400), blacklisted (400) and 1 more',
   ]);
   at.end(...all);
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', total: 2_000 }]);

@@ -315,7 +315,7 @@ test('what could not be read of the outbox is read as soon as it can be', async 
 test('what no channel wants is marked told without a message', async () => {
   await using receiver = await startReceiver(() => 0);
   await using rig = rigWith(hookTo(receiver.url));
-  rig.commit(firing(sampleAlert(1, { severity: 'info', rule: 'bounce_near_limit' })));
+  rig.commit(firing(sampleAlert(1, { severity: 'info', rule: 'budget_too_small' })));
   await rig.clock.advance(minuteMs);
   expect([rig.store.unnotified(), rig.store.deliveries().length]).toEqual([0, 0]);
 });

@@ -36,6 +36,7 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
       routes: [],
     },
     pageUrl: null,
+    apiOf: () => null,
   });
 }
 

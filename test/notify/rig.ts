@@ -64,6 +64,7 @@ export function rigWith(
     channels: channels(clock, world),
     settings: inForce,
     pageUrl: null,
+    apiOf: () => null,
   });
   const reconfigure = (others: readonly Channel[]) => notifier.reconfigure(others, inForce);
   notifier.start();

@@ -51,6 +51,7 @@ export async function sendAll(path: string, settings: ChannelSettings, reached: 
       routes: [{ match: {}, channels: [channel.name] }],
     },
     pageUrl: null,
+    apiOf: () => null,
   });
   notifier.start();
   const settled = async () => {

@@ -56,6 +56,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         alerts: [],
         actions: [],
         breakers: [],
+        incidents: [],
         writesOff: [],
         silences: [],
       });
@@ -107,7 +108,15 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         breaker: null,
       };
       await expect(opened.store.recordTick(record)).rejects.toThrow();
-      const nothing = { mailboxes: [before], alerts: [], actions: [], breakers: [], writesOff: [], silences: [] };
+      const nothing = {
+        mailboxes: [before],
+        alerts: [],
+        actions: [],
+        breakers: [],
+        incidents: [],
+        writesOff: [],
+        silences: [],
+      };
       expect(await opened.store.loadPicture()).toEqual(nothing);
       expect(await opened.store.decisionsOf('acme', 'm1', 10)).toEqual([]);
       const store = await opened.reopen();

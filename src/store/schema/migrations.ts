@@ -5,6 +5,7 @@ import { decisionSpans } from './decision-spans.ts';
 import { departedByAddress } from './departed-by-address.ts';
 import { growingLists } from './growing-lists.ts';
 import { heldByApi } from './held-by-api.ts';
+import { incidents } from './incidents.ts';
 import { runSizes } from './run-sizes.ts';
 import { sessionsTable } from './sessions-table.ts';
 import { storedWritesOff } from './stored.ts';
@@ -29,6 +30,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   growingLists,
   departedByAddress,
   sessionsTable,
+  incidents,
 ];
 
 /** The schema that this version writes. */

@@ -70,6 +70,8 @@ export interface Tables {
   alerts: { fingerprint: string; account: string; mailbox_id: string | null; status: string; alert: string };
   announcements: { fingerprint: string; announcement: string };
   notified_groups: { group_name: string; notified_at: number };
+  /** `ended_at` is null while it goes on. */
+  incidents: { id: string; began_at: number; ended_at: number | null; incident: string };
   silences: { id: string; until: number; silence: string };
   /** Browsers that signed in, by the SHA-256 of their cookie. */
   sessions: { id: string; token: string; started_at: number; used_at: number };

@@ -137,6 +137,20 @@ export function expiredSilences(now: EpochMs): Walk {
   };
 }
 
+/** Those that ended before that moment. */
+export function oldIncidents(before: EpochMs): Walk {
+  return {
+    what: 'old incidents',
+    first: [],
+    step: async (trx) => {
+      const ended = trx.selectFrom('incidents').select('id').where('ended_at', '<', before).limit(rowsAStep);
+      const ids = (await ended.execute()).map(({ id }) => id);
+      if (ids.length > 0) await trx.deleteFrom('incidents').where('id', 'in', ids).execute();
+      return next(ids.length === rowsAStep, [0]);
+    },
+  };
+}
+
 function next(goesOn: boolean, cursor: readonly (string | number | undefined)[]) {
   return goesOn ? cursor.map((part) => part ?? 0) : null;
 }

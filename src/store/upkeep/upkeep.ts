@@ -10,6 +10,7 @@ import {
   expiredSilences,
   oldChanges,
   oldDecisions,
+  oldIncidents,
   oldTransitions,
   sentDeliveries,
   undeliverableDeliveries,
@@ -52,6 +53,7 @@ export class StoredUpkeep {
       oldDeparted(now - retention.departedMs),
       oldActions(auditBefore),
       oldCommands(auditBefore),
+      oldIncidents(auditBefore),
     ];
     return [
       { what: 'decisions of an earlier version', step: () => this.#gate.write(foldSome) },

@@ -1,0 +1,130 @@
+// The mailboxes whose bounces the guard or an alert noticed lately, as they stand in the picture. Pure.
+import type { Action } from '../model/action.ts';
+import type { Alert, AlertRule, Severity, Transition } from '../model/alert.ts';
+import { type BreakerState, heldEntries } from '../model/breaker.ts';
+import { type IncidentMailbox, type MemberState, memberStates, type SharedAttribute } from '../model/incident.ts';
+import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { dayMs, type EpochMs, hourMs } from '../model/time.ts';
+import { worstOf } from './grouping.ts';
+import type { Affected } from './shared-cause.ts';
+
+/** What happened longer ago begins nothing any more. */
+const noticedForMs = dayMs;
+/** What is found when a mailbox is first seen need not have begun then. */
+const firstSeenForMs = hourMs;
+
+/** The alerts about a mailbox's own bounces that make it one of an incident. */
+const ownRules: readonly AlertRule[] = ['bounce_over_limit', 'bounce_burst'];
+
+export interface AffectedFacts {
+  readonly now: EpochMs;
+  readonly mailboxes: Iterable<MailboxState>;
+  readonly firing: readonly Alert[];
+  readonly breakers: Iterable<readonly [api: string, state: BreakerState]>;
+  /** What people were not notified of yet: it says how severe an action is. */
+  readonly unnotified: readonly Transition[];
+  /** The base_url of an account; null when it is not configured. */
+  readonly apiOf: (account: string) => string | null;
+}
+
+/** Who is affected, by key. */
+export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Affected> {
+  const { now, firing, breakers, unnotified, apiOf } = facts;
+  const alerts = byMailbox(firing.filter(isOwn));
+  const held = heldSince(breakers);
+  const acted = byMailbox(unnotified.map(({ alert }) => alert).filter(({ rule }) => rule === 'guard_acted'));
+  const found = new Map<string, Affected>();
+  for (const mailbox of facts.mailboxes) {
+    const key = mailboxKey(mailbox.account, mailbox.id);
+    const steps = [
+      ...(alerts.get(key) ?? []).map(stepOfAlert),
+      ...stepOfHold(held.get(key)),
+      ...stepOfAction(mailbox.action, acted.get(key) ?? []),
+    ];
+    const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
+    const worst = recent.sort((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
+    if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) continue;
+    const verdict = mailbox.verdict?.answer;
+    const { account, id: mailboxId, email } = mailbox;
+    const counts = { sent: verdict?.sent ?? 0, bounced: verdict?.bounced ?? 0 };
+    const severity = worstOf(recent.map((one) => one.severity));
+    const goesOn = recent.some((one) => one.goesOn);
+    const { state, since } = worst;
+    const one: IncidentMailbox = { account, mailboxId, email, state, since, ...counts, severity, goesOn };
+    found.set(key, { key, mailbox: one, kinds: mainKinds(mailbox), traits: traitsOf(mailbox, apiOf(account)) });
+  }
+  return found;
+}
+
+interface Step {
+  readonly state: MemberState;
+  readonly since: EpochMs;
+  readonly severity: Severity;
+  readonly goesOn: boolean;
+}
+
+/** Too few bounces to act on are no part of an incident: every large fleet has such mailboxes on most days. */
+function isOwn({ rule, severity }: Alert): boolean {
+  return ownRules.includes(rule) && severity !== 'info';
+}
+
+function stepOfAlert({ rule, severity, firingAt, since }: Alert): Step {
+  return { state: rule === 'bounce_burst' ? 'burst' : 'not_acted', since: firingAt ?? since, severity, goesOn: true };
+}
+
+function stepOfHold(since: EpochMs | undefined): readonly Step[] {
+  return since === undefined ? [] : [{ state: 'held', since, severity: 'critical', goesOn: true }];
+}
+
+function stepOfAction(action: Action | null, events: readonly Alert[]): readonly Step[] {
+  if (!action || action.by !== null || (action.kind !== 'recovery' && action.kind !== 'pause')) return [];
+  if (action.state === 'planned' || action.state === 'dropped') return [];
+  const usual = action.kind === 'pause' ? 'critical' : 'warning';
+  const severity = worstOf([usual, ...events.map((one) => one.severity)]);
+  const failed = action.state === 'refused' || action.state === 'unconfirmed';
+  const state = failed ? 'failed' : action.kind === 'pause' ? 'paused' : 'recovery';
+  return [{ state, since: action.openedAt, severity, goesOn: action.state === 'open' || action.nextTryAt !== null }];
+}
+
+/** By key, since when the breaker holds a mailbox. What it holds at first sight was found, and need not have begun. */
+function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
+  const held = new Map<string, EpochMs>();
+  for (const [, state] of breakers) {
+    for (const { key, at, firstSight } of heldEntries(state)) if (!firstSight) held.set(key, state.openSince ?? at);
+  }
+  return held;
+}
+
+function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert[]> {
+  const found = new Map<string, Alert[]>();
+  for (const alert of alerts) {
+    if (alert.mailboxId === null) continue;
+    const key = mailboxKey(alert.account, alert.mailboxId);
+    found.set(key, [...(found.get(key) ?? []), alert]);
+  }
+  return found;
+}
+
+/** `block (policy_block)`: those that most of its recent bounces are of. */
+function mainKinds({ warmup }: MailboxState): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { type, category } of warmup?.answer.recentBounces ?? []) {
+    if (type === null && category === null) continue;
+    const kind = (category === null ? `${type}` : `${type ?? 'bounce'} (${category})`).toLowerCase();
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const most = Math.max(...counts.values());
+  return [...counts].filter(([, count]) => count === most).map(([kind]) => kind);
+}
+
+/** What a mailbox may share with others. */
+export function traitsOf(mailbox: MailboxState, api: string | null): Affected['traits'] {
+  const traits: Record<SharedAttribute, string | null> = {
+    domain: domainOf(mailbox.email),
+    ip: mailbox.blacklist?.answer.ip ?? null,
+    provider: mailbox.entry.answer.provider?.toLowerCase() ?? null,
+    account: mailbox.account,
+    base_url: api,
+  };
+  return traits;
+}

@@ -1,0 +1,269 @@
+// Incidents over time: begin with what mailboxes share, take in who joins, widen, and end when nothing goes on. Pure.
+import type { Alert, AlertRule, Transition } from '../model/alert.ts';
+import {
+  type Incident,
+  type IncidentAnnouncement,
+  type IncidentMailbox,
+  type SharedAttribute,
+  sharedAttributes,
+} from '../model/incident.ts';
+import { domainOf, mailboxKey } from '../model/mailbox.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/time.ts';
+import { severer, worstOf } from './grouping.ts';
+import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
+
+/** What shares more than a domain begins within an hour... */
+const togetherMs = hourMs;
+/** ...and the mailboxes of one domain within a day: that three of them bounce by chance is far less likely. */
+const togetherOnDomainMs = dayMs;
+/** So long after the last one joined another may: a night lies between two days of sending. */
+const joinsWithinMs = 18 * hourMs;
+/** So long after it began more mailboxes may show that its cause is wider. */
+const widensWithinMs = 6 * hourMs;
+/** Without anything new for so long, and with nothing that goes on, an incident is over. */
+const quietMs = dayMs;
+/** The mailboxes that one incident keeps; more than that are told outside of it. */
+const maxMembers = 5_000;
+
+export interface IncidentFacts {
+  readonly now: EpochMs;
+  /** Those that go on. */
+  readonly open: readonly Incident[];
+  readonly affected: ReadonlyMap<string, Affected>;
+  /** A new identity for the one of that kind and cause that begins. */
+  readonly idOf: (one: Omit<Incident, 'id'>) => string;
+}
+
+/** Those that go on or have ended just now, in the order of `open`, then those that begin. Unchanged ones are the same objects. */
+export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
+  const { now, affected } = facts;
+  const refreshed = facts.open.map((incident) => refreshedBy(incident, affected, now));
+  const taken = new Set(refreshed.flatMap(({ members }) => members.map(keyOf)));
+  const free = [...affected.values()].filter(({ key }) => !taken.has(key));
+  const { open, rest } = joined(refreshed, free, now);
+  const recent = rest.filter(({ mailbox }) => mailbox.since > now - togetherMs);
+  const widened = widenedBy(open, recent, facts);
+  const left = widened.rest.filter((one) => !isIn(widened.begun, one));
+  const ofDomain = [...rest.filter((one) => !recent.includes(one)), ...left].filter(
+    ({ mailbox }) => mailbox.since > now - togetherOnDomainMs,
+  );
+  const begun = [...widened.begun, ...sharedCauses(ofDomain, ['domain'])];
+  return [...widened.open.map((one) => endedIfQuiet(one, now)), ...begun.map((one) => begunWith(one, facts))];
+}
+
+function isIn(shared: readonly Shared[], one: Affected): boolean {
+  return shared.some(({ members }) => members.includes(one));
+}
+
+/** Its mailboxes as they are now. One that is affected no more stays as it was, and nothing of it goes on. */
+function refreshedBy(incident: Incident, affected: IncidentFacts['affected'], now: EpochMs): Incident {
+  let moved = false;
+  const members = incident.members.map((member) => {
+    const current = affected.get(keyOf(member))?.mailbox;
+    const next = current ?? (member.goesOn ? { ...member, goesOn: false } : member);
+    if (next.state === member.state && next.goesOn === member.goesOn && next.since === member.since) return member;
+    moved = true;
+    return { ...next, severity: worstOf([next.severity, member.severity]) };
+  });
+  return moved ? { ...incident, members, movedAt: now } : incident;
+}
+
+/** Who has the kind of bounce of an incident and what its mailboxes share joins it; of two incidents the narrower one. */
+function joined(incidents: readonly Incident[], free: readonly Affected[], now: EpochMs) {
+  const joining = new Map<string, Affected[]>();
+  const rest: Affected[] = [];
+  const narrowestFirst = [...incidents].sort((a, b) => breadth(a.cause.attribute) - breadth(b.cause.attribute));
+  for (const one of free) {
+    const into = narrowestFirst.find((incident) => mayJoin(one, incident, now));
+    if (into) joining.set(into.id, [...(joining.get(into.id) ?? []), one]);
+    else rest.push(one);
+  }
+  const open = incidents.map((incident) => withMembers(incident, joining.get(incident.id) ?? [], now));
+  return { open, rest };
+}
+
+function mayJoin({ mailbox, kinds, traits }: Affected, incident: Incident, now: EpochMs): boolean {
+  const { cause, kind, members, joinedAt } = incident;
+  const sameKind = kind === null ? kinds.length === 0 : kinds.includes(kind);
+  const within = cause.attribute === 'domain' ? quietMs : joinsWithinMs;
+  const isNews = mailbox.since > now - togetherOnDomainMs;
+  return (
+    sameKind &&
+    isNews &&
+    traits[cause.attribute] === cause.value &&
+    now - joinedAt <= within &&
+    members.length < maxMembers
+  );
+}
+
+function withMembers(incident: Incident, joining: readonly Affected[], now: EpochMs): Incident {
+  if (joining.length === 0) return incident;
+  const members = [...incident.members, ...joining.map(({ mailbox }) => mailbox)];
+  return { ...incident, members, joinedAt: now, movedAt: now };
+}
+
+/**
+ * What is new together with the mailboxes of a young incident may have a wider cause in common: then that incident
+ * widens. Where it would swallow a second one, or tear one apart, what is new is looked at alone.
+ */
+function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], facts: IncidentFacts) {
+  const young = incidents.filter((one) => mayWiden(one, facts.now));
+  const owner = new Map(young.flatMap((one) => one.members.map((member) => [keyOf(member), one.id])));
+  const known = [...owner.keys()].flatMap((key) => facts.affected.get(key) ?? []);
+  const open = new Map(incidents.map((one) => [one.id, one]));
+  const begun: Shared[] = [];
+  let rest = recent;
+  if (recent.length > 0) {
+    for (const shared of sharedCauses([...known, ...recent])) {
+      const fresh = shared.members.filter(({ key }) => !owner.has(key));
+      const [id, ...others] = [...new Set(shared.members.flatMap(({ key }) => owner.get(key) ?? []))];
+      if (id === undefined) begun.push(shared);
+      const incident = id === undefined ? undefined : open.get(id);
+      if (!incident || others.length > 0 || fresh.length === 0) continue;
+      const isWider = breadth(shared.cause.attribute) > breadth(incident.cause.attribute);
+      const isWhole = incident.members.every((member) => shared.members.some(({ key }) => key === keyOf(member)));
+      if (!isWider || !isWhole || shared.kind !== incident.kind) continue;
+      open.set(incident.id, { ...withMembers(incident, fresh, facts.now), cause: shared.cause });
+      rest = rest.filter((one) => !fresh.includes(one));
+    }
+  }
+  const alone = rest.filter((one) => !isIn(begun, one));
+  return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone)] };
+}
+
+/** People can still be told that it is wider. */
+function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
+  return now - beganAt <= widensWithinMs && !announced?.updated;
+}
+
+function begunWith({ cause, kind, members }: Shared, { now, idOf }: IncidentFacts): Incident {
+  const mailboxes = members.map(({ mailbox }) => mailbox).sort((a, b) => a.since - b.since);
+  const beganAt = Math.min(now, ...mailboxes.map(({ since }) => since));
+  const incident = {
+    cause,
+    kind,
+    beganAt,
+    openedAt: now,
+    members: mailboxes,
+    alerts: [],
+    severity: worstOf(mailboxes.map(({ severity }) => severity)),
+    joinedAt: now,
+    movedAt: now,
+    announced: null,
+    endedAt: null,
+  };
+  return { ...incident, id: idOf(incident) };
+}
+
+function endedIfQuiet(incident: Incident, now: EpochMs): Incident {
+  const goesOn = incident.members.some((member) => member.goesOn) || now - incident.movedAt < quietMs;
+  return goesOn ? incident : { ...incident, endedAt: now };
+}
+
+/** What shows that a mailbox bounces, or follows from it: never a message of its own while its mailbox is in an incident. */
+const memberRules: readonly AlertRule[] = [
+  'guard_acted',
+  'bounce_over_limit',
+  'bounce_burst',
+  'bounce_near_limit',
+  'health_score_drop',
+  'inbox_rate_low',
+];
+
+/** Whom a transition is looked up with. */
+export interface Belonging {
+  readonly open: readonly Incident[];
+  /** Under which mailboxes a breaker holds something, by API. */
+  readonly heldKeys: (api: string) => readonly string[];
+}
+
+/** The incident that a transition belongs to; null for none, and where two could be meant. */
+export function incidentOf({ alert, found }: Transition, { open, heldKeys }: Belonging): Incident | null {
+  const known = open.find(({ alerts }) => alerts.includes(alert.fingerprint));
+  if (known) return known;
+  const candidates = found ? [] : open.filter((incident) => concerns(incident, alert, heldKeys));
+  const [incident, ...others] = candidates;
+  return incident && others.length === 0 && !isGraver(alert, incident.announced) ? incident : null;
+}
+
+/** After its one update an incident is silent until its end; what is graver than all that was told is told by itself. */
+function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean {
+  return announced?.updated === true && severer(alert.severity, announced.severity);
+}
+
+function concerns(incident: Incident, alert: Alert, heldKeys: Belonging['heldKeys']): boolean {
+  const { rule, account, mailboxId, object } = alert;
+  const { members, cause, announced } = incident;
+  if (mailboxId !== null && memberRules.includes(rule)) {
+    return members.some((member) => member.account === account && member.mailboxId === mailboxId);
+  }
+  // Nobody would be told of it before the end.
+  if (announced?.updated) return false;
+  switch (rule) {
+    case 'guard_held': {
+      const held = heldKeys(object ?? '');
+      const keys = new Set(members.map(keyOf));
+      return held.length > 0 && held.every((key) => keys.has(key));
+    }
+    case 'dns_failing':
+    case 'blacklisted':
+      return cause.value === object && (cause.attribute === 'domain' || cause.attribute === 'ip');
+    case 'domain_over_limit':
+      return members.some((member) => member.account === account && domainOf(member.email) === object);
+    case 'account_shift':
+      return members.filter((member) => member.account === account).length >= 3;
+    default:
+      return false;
+  }
+}
+
+/** Alerts that are about no single mailbox and belong to an incident from now on. */
+export function adopted(incident: Incident, alerts: readonly Alert[], belonging: Belonging): Incident {
+  const own = alerts.filter(
+    ({ mailboxId, fingerprint }) => mailboxId === null && !incident.alerts.includes(fingerprint),
+  );
+  const fresh = own.filter((alert) => incidentOf({ kind: 'firing', at: 0, alert }, belonging)?.id === incident.id);
+  if (fresh.length === 0) return incident;
+  return { ...incident, alerts: [...incident.alerts, ...fresh.map(({ fingerprint }) => fingerprint)] };
+}
+
+/** So long a beginning waits for mailboxes that join one after the other, and no longer than that. */
+const arrivalMs = minuteMs;
+const longestArrivalMs = 5 * minuteMs;
+/** So long people read the first message before they get another, unless that is graver... */
+const settleMs = 30 * minuteMs;
+/** ...and so long nobody may have joined: one update tells of a whole wave... */
+const waveMs = 15 * minuteMs;
+/** ...that goes on for no longer than this. */
+const longestWaveMs = 2 * hourMs;
+
+/** Which message is due; null for none. */
+export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
+  const { announced, endedAt, members, joinedAt, openedAt, cause, alerts } = incident;
+  if (!announced) {
+    const hasArrived = now - joinedAt >= arrivalMs || now - openedAt >= longestArrivalMs;
+    return endedAt === null && hasArrived ? 'began' : null;
+  }
+  if (endedAt !== null) return 'ended';
+  if (announced.updated) return null;
+  if (severer(incident.severity, announced.severity) || alerts.length > announced.alerts) return 'grew';
+  const isWider = announced.cause.attribute !== cause.attribute;
+  const isLarger = members.length >= announced.members + Math.max(3, announced.members / 2);
+  const isSettled = now - joinedAt >= waveMs || now - announced.at >= longestWaveMs;
+  return (isWider || isLarger) && isSettled && now - announced.at >= settleMs ? 'grew' : null;
+}
+
+/** As severe as the worst of its mailboxes and of the alerts that it was told with; never less than before. */
+export function withSeverity(incident: Incident, alerts: readonly Alert[]): Incident {
+  const severities = [...incident.members, ...alerts].map(({ severity }) => severity);
+  const severity = worstOf([incident.severity, ...severities]);
+  return severity === incident.severity ? incident : { ...incident, severity };
+}
+
+function keyOf({ account, mailboxId }: Pick<IncidentMailbox, 'account' | 'mailboxId'>): string {
+  return mailboxKey(account, mailboxId);
+}
+
+function breadth(attribute: SharedAttribute): number {
+  return sharedAttributes.indexOf(attribute);
+}
