@@ -47,7 +47,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
   ),
-  channels: only(['model', 'alert', 'wording', 'world', 'recipe-api'], ['undici', 'standardwebhooks', '@slack/types']),
+  channels: only(
+    ['model', 'alert', 'wording', 'world', 'recipe-api'],
+    ['undici', 'standardwebhooks', '@slack/types', 'nodemailer', 'node:crypto'],
+  ),
   notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'schedule', 'channels'], ['node:crypto']),
   metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),
   recipes: only(

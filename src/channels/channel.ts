@@ -25,18 +25,27 @@ export interface Notice {
 /**
  * What came of an attempt; `detail` is a sentence without the address and without secrets.
  * sent: the receiver took it. accepted: it took it and works on it; `receipt` is what to ask for the end with.
- * failed: to be tried again, unless `final`. refused: the receiver blames the request (4xx); a few in a row end it.
+ * failed: to be tried again, unless `final`. With `setup`, the receiver refuses the channel as it is configured (a password,
+ * a key, an address), whatever the message: people are notified at once. refused: the receiver blames the request (4xx); a few in a row end it.
  * gone: the receiver wants nothing any more, of this message and of all others. `retryAfterMs` is what it asked for.
  */
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly detail?: string }
   | { readonly kind: 'accepted'; readonly receipt: string; readonly detail: string; readonly againInMs: number }
-  | { readonly kind: 'failed'; readonly detail: string; readonly retryAfterMs: number | null; readonly final: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly detail: string;
+      readonly retryAfterMs: number | null;
+      readonly final: boolean;
+      readonly setup?: true;
+    }
   | { readonly kind: 'refused'; readonly detail: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'gone'; readonly detail: string };
 
-/** `answer`: what came back over HTTP, for a person who tries the channel out. */
-export type SendResult = SendOutcome & { readonly answer?: { readonly status: number; readonly text: string } };
+/** `answer`: what came back, for a person who tries the channel out; over HTTP where it does not say otherwise. */
+export type SendResult = SendOutcome & {
+  readonly answer?: { readonly protocol?: 'SMTP'; readonly status: number; readonly text: string };
+};
 
 export interface Channel {
   readonly name: string;
@@ -45,6 +54,8 @@ export interface Channel {
   readonly minGapMs: number;
   /** Sending twice does harm, and the receiver can't tell: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
+  /** A pause of Warmwarden is open there until it is over: its end is a message, too. */
+  readonly followsPauses?: true;
   /** Pure: the same message gives the same bytes. null: the receiver has no use for it. */
   render(message: GroupMessage): Rendered | null;
   /** The same for what is no alert. */

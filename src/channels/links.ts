@@ -1,5 +1,6 @@
 // The links of a message: to what it is about, to its runbook, and to the page with a command prepared. Pure.
 import type { GroupMessage } from '../alert/grouping.ts';
+import { isPause } from '../alert/pauses.ts';
 import { type Alert, noAccount, type Transition } from '../model/alert.ts';
 import { resumePath, silencePath } from '../model/page-links.ts';
 
@@ -24,7 +25,7 @@ const silenceFor = '4h';
 
 /** The links of a message: of its incident, of its only alert, or of what its alerts have in common. */
 export function linksOf(message: GroupMessage, page: PageAddresses): readonly MessageLink[] {
-  if (message.incident) return linkToPage(message.incident.pageUrl);
+  if (message.incident) return linkToPage(message.incident.pageUrl ?? page.pageUrl);
   const [only, ...others] = message.transitions;
   if (only && others.length === 0) return linksOfOne(only, page);
   const { rule, account } = message;
@@ -41,9 +42,7 @@ function linksOfOne(transition: Transition, page: PageAddresses): readonly Messa
   const { page_url: open, runbook_url: runbook } = alert.facts.numbers;
   const { account, mailboxId: id } = alert;
   const resume =
-    isStandingPause(transition) && id !== null
-      ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page)
-      : [];
+    isPause(transition) && id !== null ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page) : [];
   const silence = canBeSilenced(kind)
     ? preparedLink('silence_url', 'Silence 4 h', silencePath(matchOf(alert), silenceFor), page)
     : [];
@@ -64,16 +63,6 @@ export function linkToPage(pageUrl: string | null): readonly MessageLink[] {
 export function placeOf({ facts }: Alert): string | null {
   const open = facts.numbers['page_url'];
   return typeof open === 'string' && isLink(open) ? open : null;
-}
-
-/** Whether it reports that Warmwarden paused a warm-up. */
-function isStandingPause({ kind, alert: { rule, facts } }: Transition): boolean {
-  return (
-    kind === 'event' &&
-    rule === 'guard_acted' &&
-    facts.numbers['action'] === 'pause' &&
-    facts.numbers['outcome'] === 'confirmed'
-  );
 }
 
 function canBeSilenced(kind: Transition['kind']): boolean {

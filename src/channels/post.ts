@@ -1,7 +1,7 @@
 // One request to a receiver, returned as a value: what it answered, or why it did not. No redirects, no address in any text.
 import { request } from 'undici';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type EpochMs, minuteMs } from '../model/time.ts';
 import { maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
 /** An answer that is read no further than this, bytes: acknowledgements are short. */
@@ -90,4 +90,50 @@ export function failureOf(
 ): SendOutcome {
   const blamed = status >= 400 && status < 500 && !laterStatuses.includes(status);
   return blamed ? { kind: 'refused', detail, retryAfterMs } : { kind: 'failed', detail, retryAfterMs, final: false };
+}
+
+/** A wrong password or key is not tried every few seconds: services lock out who does that. */
+const setupRetryMs = 5 * minuteMs;
+
+/** The receiver refuses the channel as it is configured. `detail` says what to change. */
+export function setupRefused(detail: string): SendOutcome {
+  return { kind: 'failed', detail, retryAfterMs: setupRetryMs, final: false, setup: true };
+}
+
+/** Statuses by which a webhook says that its address is wrong, or its key. */
+const setupStatuses = [401, 403, 404];
+const goneStatus = 410;
+
+/** `said`: what it names as the reason. `remedy`: what to do about its address, also where `blamesSetup`. */
+interface HookWords {
+  readonly who: string;
+  readonly said: string;
+  readonly remedy: string;
+  readonly blamesSetup?: boolean;
+}
+
+/** What an answer of a service's webhook means. */
+export function hookResultOf(answer: Answer, { who, said, remedy, blamesSetup = false }: HookWords): SendResult {
+  const result = goneOr(resultOf(answer, who));
+  if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;
+  const detail = `${who} answered ${answer.status}${said}`;
+  if (blamesSetup || setupStatuses.includes(answer.status)) return { ...setupRefused(`${detail}: ${remedy}`), answer };
+  return { ...failureOf(answer, detail), answer };
+}
+
+/** 410 ends the endpoint, as Standard Webhooks has it. */
+export function goneOr(result: SendResult): SendResult {
+  const { answer } = result;
+  if (answer?.status !== goneStatus) return result;
+  return { kind: 'gone', detail: 'the receiver answered 410: it accepts no more messages', answer };
+}
+
+/** The fields of a JSON answer; none when it is something else. */
+export function fieldsIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? { ...body } : {};
+  } catch {
+    return {};
+  }
 }

@@ -11,22 +11,21 @@ import type {
   SectionBlock,
 } from '@slack/types';
 import type { GroupMessage } from '../alert/grouping.ts';
-import type { Alert, Transition } from '../model/alert.ts';
+import type { Transition } from '../model/alert.ts';
 import type { MessageIncident } from '../model/incident.ts';
-import { momentText, spanText } from '../wording/phrases.ts';
+import { momentText } from '../wording/phrases.ts';
 import type { Clock } from '../world.ts';
 import type { Channel, Notice, Rendered, SendResult } from './channel.ts';
-import { linksOf, linkToPage, type MessageLink, type PageAddresses, placeOf } from './links.ts';
-import { briefLead, countsText, messageTitle } from './message-title.ts';
+import { linksOf, linkToPage, type MessageLink, placeOf } from './links.ts';
+import { type ForPeople, leadOf, timesText } from './message-text.ts';
+import { countsText, messageTitle } from './message-title.ts';
 import { type Answer, failureOf, postJson } from './post.ts';
 import { slackLink, slackSentences, slackText } from './slack-text.ts';
 
-export interface SlackSettings extends PageAddresses {
+export interface SlackSettings extends ForPeople {
   readonly name: string;
   /** The incoming webhook's address: a secret. */
   readonly url: string;
-  /** The zone in which people read times: asked each time, because a reload may change it. */
-  readonly timeZone: () => string;
 }
 
 /** Slack allows one message a second and channel; more earns 429. */
@@ -141,28 +140,9 @@ function memberText(transition: Transition, max: number, zone: string): string {
   const link = page === null ? '' : slackLink(page, 'Open');
   const times = slackText(timesText(transition, zone), 100);
   const tail = [transition.alert.rule, times, link].filter((text) => text !== '').join(' · ');
-  const head = slackText(`${transition.brief ? `${briefLead}: ` : leads[transition.kind]}${title}`, maxHeader);
+  const head = slackText(`${leadOf(transition)}${title}`, maxHeader);
   const room = max + link.length - tail.length - head.length - 2;
   return `${head}\n${slackSentences(sentences, ' ', room)}\n${tail}`;
-}
-
-/** How an alert's line begins where a message tells of several. */
-const leads: Readonly<Record<Transition['kind'], string>> = {
-  firing: '',
-  event: '',
-  worsened: 'Worse: ',
-  reminder: 'Still: ',
-  resolved: 'Resolved: ',
-};
-
-function timesText({ kind, alert }: Transition, zone: string): string {
-  if (kind === 'event') return momentText(alert.since, zone);
-  return kind === 'resolved' ? endedText(alert, zone) : `Since ${momentText(alert.since, zone)}`;
-}
-
-function endedText({ since, resolvedAt }: Alert, zone: string): string {
-  const until = resolvedAt ?? since;
-  return `From ${momentText(since, zone)} to ${momentText(until, zone)}, ${spanText(until - since)}`;
 }
 
 /** Buttons that are links: they need no app behind them. */

@@ -6,9 +6,9 @@ import { accountsOf, type Transition } from '../model/alert.ts';
 import type { MessageIncident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type Clock, systemClock } from '../world.ts';
-import type { Channel, Notice, SendResult } from './channel.ts';
+import type { Channel, Notice } from './channel.ts';
 import { messageTitle } from './message-title.ts';
-import { postJson, resultOf } from './post.ts';
+import { goneOr, postJson, resultOf } from './post.ts';
 import { alertmanagerBody, alertmanagerNotice } from './webhook-alertmanager.ts';
 
 export interface WebhookSettings {
@@ -58,18 +58,9 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
         ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
       };
-      return orGone(resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() })));
+      return goneOr(resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() })));
     },
   };
-}
-
-const goneStatus = 410;
-
-/** Standard Webhooks: 410 ends the endpoint. */
-function orGone(result: SendResult): SendResult {
-  const { answer } = result;
-  if (answer?.status !== goneStatus) return result;
-  return { kind: 'gone', detail: 'the receiver answered 410: it accepts no more messages', answer };
 }
 
 /** The documented body; docs/alerts.md describes every field. Times are ISO 8601. */

@@ -95,7 +95,8 @@ function testOf(channel: Channel, { clock }: World): Promise<SendResult> {
 }
 
 function saidOf(name: string, result: SendResult, took: string): readonly string[] {
-  const status = result.answer ? `: HTTP ${result.answer.status}` : '';
+  const { answer } = result;
+  const status = answer ? `: ${answer.protocol ?? 'HTTP'} ${answer.status}` : '';
   const outcome = result.kind === 'sent' ? 'succeeded' : 'failed';
   return [
     `The test of ${name} ${outcome} after ${took}${status}.`,

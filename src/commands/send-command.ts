@@ -1,6 +1,6 @@
 // How a command finds the daemon that the configuration or the URL names, and how it prints an outcome.
 import type { Command } from 'commander';
-import { isLoopback } from '../config/secrets.ts';
+import { isLoopback } from '../model/loopback.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import { CommandError } from './command-error.ts';
 import type { DaemonAddress } from './daemon-client.ts';
@@ -55,6 +55,6 @@ export function operatorsAddressOf(options: Pick<DaemonOptions, 'config' | 'url'
 function wrongWith(url: string): string | null {
   if (!URL.canParse(url)) return `--url ${url} is not an address: write it as https://warmwarden.example.com`;
   const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/g, '')))) return null;
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return null;
   return `--url ${url} would send the token in the clear: use https.`;
 }

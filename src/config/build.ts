@@ -8,6 +8,9 @@ import type { CheckedFile } from './schema.ts';
 /** Requests a minute, as the mailbox API's document says. */
 const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
 
+/** Of the service region US. */
+const pagerDutyUrl = 'https://events.pagerduty.com/v2/enqueue';
+
 /** `folder`: the configuration file's own, where relative paths begin. */
 export function buildConfig(file: CheckedFile, folder: string): Config {
   const { poll, alerts, api, server, log, metrics } = file;
@@ -104,9 +107,18 @@ export function buildChannel(channel: CheckedFile['alerts']['channels'][number])
     return { name, type: 'recipe', baseUrl, apiKey, recipe, apply };
   }
   const { url = '' } = channel;
-  if (channel.type !== 'webhook') return { name, type: channel.type, url };
-  const secrets = [channel.secret ?? []].flat();
-  return { name, type: 'webhook', url, secrets, format: channel.format };
+  switch (channel.type) {
+    case 'webhook':
+      return { name, type: 'webhook', url, secrets: [channel.secret ?? []].flat(), format: channel.format };
+    case 'email': {
+      const { from, to, allow_plain: allowPlain, ca = null } = channel;
+      return { name, type: 'email', url, from, to, allowPlain, ca };
+    }
+    case 'pagerduty':
+      return { name, type: 'pagerduty', url: url || pagerDutyUrl, routingKey: channel.routing_key ?? '' };
+    default:
+      return { name, type: channel.type, url };
+  }
 }
 
 function buildRoutes(

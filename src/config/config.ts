@@ -88,9 +88,21 @@ export interface AlertsConfig {
   readonly rules: RuleSettings;
 }
 
-/** `url`, `secrets` and `apiKey` are secrets. */
+/** `url`, `secrets`, `routingKey` and `apiKey` are secrets. */
 export type ChannelConfig =
-  | { readonly name: string; readonly type: 'slack' | 'alertmanager'; readonly url: string }
+  | { readonly name: string; readonly type: 'slack' | 'teams' | 'discord' | 'alertmanager'; readonly url: string }
+  | {
+      readonly name: string;
+      readonly type: 'email';
+      readonly url: string;
+      readonly from: string;
+      /** At least one. */
+      readonly to: readonly string[];
+      readonly allowPlain: boolean;
+      /** PEM; null: the authorities that the system knows. */
+      readonly ca: string | null;
+    }
+  | { readonly name: string; readonly type: 'pagerduty'; readonly url: string; readonly routingKey: string }
   | {
       readonly name: string;
       readonly type: 'webhook';

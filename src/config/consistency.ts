@@ -2,14 +2,16 @@
 import { createSecureContext } from 'node:tls';
 import { alertRules } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
+import { isLoopback } from '../model/loopback.ts';
 import { defaultPolicy, literalProfile } from '../model/policy.ts';
+import { channelTypes } from './channel-schema.ts';
 import type { GuardSettings } from './config.ts';
 import { guardSchema } from './guard-schema.ts';
 import { mergeGuard } from './mailbox-rules.ts';
 import { didYouMean } from './nearest.ts';
 import { type Finding, formatPath, type Path } from './problem.ts';
 import { configSchema } from './schema.ts';
-import { isLoopback, isPlainHttpBeyondLoopback, secretHint } from './secrets.ts';
+import { isPlainHttpBeyondLoopback, secretHint } from './secrets.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -65,8 +67,7 @@ function linksForThisMachine(server: Mapping, channels: readonly Mapping[]): Fin
   const host = typeof listen === 'string' ? listen.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') : '127.0.0.1';
   if (publicUrl !== undefined || !isLoopback(host)) return [];
   const leaves = ({ type, url }: Mapping) =>
-    type !== 'recipe' &&
-    !(typeof url === 'string' && URL.canParse(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, '')));
+    type !== 'recipe' && !(typeof url === 'string' && URL.canParse(url) && isLoopback(new URL(url).hostname));
   if (!channels.some(leaves)) return [];
   const message = `is missing: links in messages lead to ${host}, which opens only on this machine`;
   return [finding(['server', 'public_url'], message)];
@@ -97,7 +98,8 @@ function ofChannel(channel: Mapping, path: Path): Finding[] {
 function neededBy({ type, format }: Mapping): readonly string[] {
   if (type === 'webhook') return format === 'alertmanager' ? ['url'] : ['url', 'secret'];
   if (type === 'recipe') return ['api_key'];
-  return type === 'slack' || type === 'alertmanager' ? ['url'] : [];
+  if (type === 'pagerduty') return ['routing_key'];
+  return channelTypes.some((known) => known === type) ? ['url'] : [];
 }
 
 function missing(holder: Mapping, key: string, path: Path): Finding[] {
@@ -123,12 +125,20 @@ function ofDigest(digest: Mapping, channels: readonly Mapping[]): Finding[] {
     const path = ['alerts', 'digest', 'channels', index];
     const channel = channels.find((one) => one['name'] === name);
     if (!channel) return [finding(path, unknownChannel(name, namesOf(channels)))];
-    const takes =
-      channel['type'] === 'slack' || (channel['type'] === 'webhook' && channel['format'] !== 'alertmanager');
+    const takes = channel['type'] === 'webhook' ? channel['format'] !== 'alertmanager' : isForPeople(channel['type']);
     return takes
       ? []
-      : [finding(path, `${name} can't receive the digest: only slack, and webhook with format standard, can`)];
+      : [
+          finding(
+            path,
+            `${name} can't receive the digest: only slack, email, teams, discord, and webhook with format standard, can`,
+          ),
+        ];
   });
+}
+
+function isForPeople(type: unknown): boolean {
+  return ['slack', 'email', 'teams', 'discord'].some((one) => one === type);
 }
 
 function ofHeartbeat(heartbeat: unknown): Finding[] {

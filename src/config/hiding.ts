@@ -7,7 +7,8 @@ export const hiddenMark = '[hidden]';
 /** Shorter values are no secrets, and would blot out ordinary words. */
 const minSecretLetters = 6;
 /** What looks like a secret wherever it stands. */
-const shapes = /\b(?:sk_live_|whsec_)[A-Za-z0-9+/=_-]{4,}|\bhooks\.slack\.com\/[^\s"',]+/g;
+const shapes =
+  /\b(?:sk_live_|whsec_)[A-Za-z0-9+/=_-]{4,}|\b(?:hooks\.slack\.com|discord(?:app)?\.com\/api)\/[^\s"',]+|\bsmtps?:\/\/[^\s"',@]+@|\bsig=[\w%-]{8,}/g;
 
 /** The values of every key that holds a secret, anywhere in the tree, longest first. */
 export function secretsIn(tree: unknown): readonly string[] {

@@ -135,6 +135,28 @@ export function label() {
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores');
 }
 
+const maxAddress = 254;
+const addressShape = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\]]+\.[^\s@<>(),;:"\\[\].]+$/;
+
+/** `a@b.example`. */
+export function mailAddress() {
+  return z.string().superRefine((value, context) => {
+    if (value.length > maxAddress || !addressShape.test(value)) refuse(context, `"${value}" is not an email address`);
+  });
+}
+
+/** `a@b.example`, or `Name <a@b.example>`. */
+export function sender() {
+  return z.string().superRefine((value, context) => {
+    const address = /^[^<>@"\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
+    if (address.length > maxAddress || !addressShape.test(address))
+      refuse(
+        context,
+        `"${value}" is not an email address: write alerts@example.com, or Warmwarden <alerts@example.com>`,
+      );
+  });
+}
+
 /** A glob or an id. */
 export function pattern() {
   return z.string().min(1, 'is empty').max(320).meta({ title: 'glob or id' });

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { severities } from '../model/alert.ts';
 import { dayMs } from '../model/time.ts';
+import { channel } from './channel-schema.ts';
 import { guardSchema } from './guard-schema.ts';
 import { rulesSchema } from './rules-schema.ts';
 import {
@@ -17,15 +18,11 @@ import {
   publicUrl,
   shareOrAuto,
   timeZone,
-  truth,
   whole,
 } from './scalars.ts';
-import { apiKey, baseUrl, channelUrl, recipeBaseUrl, recipeKey, secretHint, webhookSecret } from './secrets.ts';
-import { keyed, notOneOf, oneOf, optional, section } from './section.ts';
+import { apiKey, baseUrl, channelUrl } from './secrets.ts';
+import { keyed, oneOf, optional, plainHttp, secretFile, section, wordOrWords } from './section.ts';
 import { tokenDigest } from './token-digest.ts';
-
-const plainHttp = () => keyed(truth(), false, 'Accept plain http to another machine.');
-const secretFile = (key: string) => optional(z.string(), undefined, `A file that holds ${key} instead.`);
 
 const tags = () => z.array(label()).max(20, 'has more than 20 tags');
 
@@ -79,60 +76,6 @@ const poll = section({
   ),
 });
 
-const channelKeys = {
-  name: label().describe('Its name in routes.'),
-  url: optional(channelUrl(), undefined, 'Where Warmwarden sends messages. Treated as a secret.'),
-  url_file: secretFile('url'),
-  allow_http: plainHttp(),
-};
-const slack = section({ ...channelKeys, type: z.literal('slack').describe('A Slack incoming webhook.') });
-const webhook = section({
-  ...channelKeys,
-  type: z.literal('webhook').describe('A POST of JSON.'),
-  secret: optional(
-    z.union(
-      [
-        webhookSecret(),
-        z.array(webhookSecret()).min(1).max(2, 'has more than two secrets; use the new one and the old one'),
-      ],
-      {
-        error: (issue) =>
-          issue.code === 'invalid_union' ? `must be a secret, or a list of two; ${secretHint}` : undefined,
-      },
-    ),
-    undefined,
-    'The key that signs the messages: whsec_ and base64. A list of two while you rotate it: [NEW, OLD].',
-  ),
-  secret_file: secretFile('secret'),
-  format: keyed(
-    oneOf(['standard', 'alertmanager']),
-    'standard',
-    "The shape of the message: Standard Webhooks, or Alertmanager's webhook (secret may be left out then).",
-  ),
-});
-const alertmanager = section({
-  ...channelKeys,
-  type: z.literal('alertmanager').describe('A Prometheus Alertmanager. Warmwarden adds /api/v2/alerts to url.'),
-});
-const recipe = section({
-  name: channelKeys.name,
-  type: z.literal('recipe').describe('Starts a recipe at a recipe service. Without a route it gets no alerts.'),
-  base_url: recipeBaseUrl().describe('The address of the recipe service; ends with /v1.'),
-  api_key: optional(recipeKey(), undefined, 'The key of the recipe service.'),
-  api_key_file: secretFile('api_key'),
-  recipe: z.string().min(1).describe("The recipe's id."),
-  apply: keyed(truth(), false, "true: carry out the recipe's actions. Otherwise the run is a dry run."),
-  allow_http: plainHttp(),
-});
-const channelTypes = ['slack', 'webhook', 'alertmanager', 'recipe'] as const;
-const channel = z.discriminatedUnion('type', [slack, webhook, alertmanager, recipe], {
-  error: (issue) => {
-    if (issue.code !== 'invalid_union') return undefined;
-    const type = (issue.input as { type?: unknown }).type;
-    return type === undefined ? 'is missing' : notOneOf(type, channelTypes, []);
-  },
-});
-
 const digest = section({
   at: keyed(cron(), '0 8 * * *', 'When, as cron in the time zone.'),
   time_zone: keyed(
@@ -140,7 +83,10 @@ const digest = section({
     'UTC',
     'For the cron expression and the times in the digest: an IANA name, such as Europe/Berlin.',
   ),
-  channels: z.array(z.string()).min(1).describe('Names of channels: slack, and webhook with format standard.'),
+  channels: z
+    .array(z.string())
+    .min(1)
+    .describe('Names of channels: slack, email, teams, discord, and webhook with format standard.'),
 });
 const heartbeat = section({
   url: optional(
@@ -153,8 +99,6 @@ const heartbeat = section({
   allow_http: plainHttp(),
 });
 
-const wordOrWords = <Word extends z.ZodType<string>>(word: Word) =>
-  z.union([word.transform((one): z.output<Word>[] => [one]), z.array(word).min(1)]);
 const route = section({
   match: keyed(
     section({

@@ -1,8 +1,11 @@
 // Values that are secrets, and addresses: checked without ever being quoted.
 import { z } from 'zod';
+import { isLoopback } from '../model/loopback.ts';
 import { refuse } from './scalars.ts';
 
 const keyPrefix = 'sk_live_';
+const smtpHint =
+  'it begins with smtp:// or smtps:// and ends with the host, or its port; write / ? # and @ in a password as %2F %3F %23 and %40';
 export const secretHint =
   'a Standard Webhooks secret is whsec_ and the base64 of 24 to 64 random bytes: make one with `echo whsec_$(openssl rand -base64 32)`';
 
@@ -64,6 +67,61 @@ export function channelUrl() {
   });
 }
 
+/** A workflow's address. The connectors that came before it were switched off by Microsoft. */
+export function teamsUrl() {
+  return channelUrl().superRefine((value, context) => {
+    const host = URL.canParse(value) ? new URL(value).hostname : '';
+    if (host === 'outlook.office.com' || host === 'outlook.office365.com' || host.endsWith('.webhook.office.com'))
+      refuse(
+        context,
+        'is the address of an Office 365 connector, which Microsoft has retired: in Teams, add the workflow "Post to a channel when a webhook request is received" and write its address',
+      );
+  });
+}
+
+/** The address of a mail server, with user name and password. */
+export function smtpUrl() {
+  return z.string().superRefine((value, context) => {
+    const wrong = 'is not the address of a mail server';
+    if (!/^smtps?:\/\/[^/]/i.test(value) || !URL.canParse(value) || !endsWithHost(new URL(value)))
+      return refuse(context, `${wrong}: ${smtpHint}`);
+    const { username, password } = new URL(value);
+    if (!isEscaped(username) || !isEscaped(password))
+      return refuse(context, 'has a % in its user name or password that must be written as %25');
+    if ((username === '') !== (password === ''))
+      return refuse(context, 'must have both a user name and a password, or neither');
+  });
+}
+
+function endsWithHost({ pathname, search, hash }: URL): boolean {
+  return (pathname === '' || pathname === '/') && search === '' && hash === '';
+}
+
+function isEscaped(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The integration key of PagerDuty's Events API v2. */
+export function routingKey() {
+  return z
+    .string()
+    .regex(/^[A-Za-z0-9]{32}$/, 'is not an integration key of the Events API v2: those have 32 letters and digits');
+}
+
+/** Certificates as PEM. */
+export function certificates() {
+  return z
+    .string()
+    .regex(
+      /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/,
+      'must be a certificate in PEM: -----BEGIN CERTIFICATE-----',
+    );
+}
+
 function urlComplaint(value: string): string | null {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return 'is not an address: it must begin with https://';
   if (/\s/.test(value)) return 'must have no spaces or line breaks';
@@ -75,10 +133,5 @@ function urlComplaint(value: string): string | null {
 export function isPlainHttpBeyondLoopback(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);
-  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
-}
-
-/** Whether the host is this machine, by name or by number. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+  return protocol === 'http:' && !isLoopback(hostname);
 }

@@ -1,6 +1,7 @@
 // The building blocks of the schema: a mapping that refuses unknown keys, and keys with a default and a description.
 import { z } from 'zod';
 import { didYouMean } from './nearest.ts';
+import { truth } from './scalars.ts';
 
 /**
  * A mapping with exactly these keys. `later` names keys that a later version brings.
@@ -46,4 +47,20 @@ export function notOneOf(value: unknown, words: readonly string[], later: readon
   if (typeof value !== 'string') return wanted;
   if (later.includes(value)) return `${value} is not in this version yet: ${wanted}`;
   return `"${value}" ${wanted}${didYouMean(value, words)}`;
+}
+
+/** One word, or a list of at most `max`. Output: the list. */
+export function wordOrWords<Word extends z.ZodType<string>>(word: Word, max = Number.MAX_SAFE_INTEGER) {
+  return z.union([word.transform((one): z.output<Word>[] => [one]), z.array(word).min(1).max(max)], {
+    error: (issue) => (issue.input === undefined ? 'is missing' : undefined),
+  });
+}
+
+export function plainHttp() {
+  return keyed(truth(), false, 'Accept plain http to another machine.');
+}
+
+/** The `_file` form of a key. */
+export function secretFile(key: string) {
+  return optional(z.string(), undefined, `A file that holds ${key} instead.`);
 }

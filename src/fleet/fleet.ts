@@ -23,6 +23,8 @@ export interface ChannelState {
   /** Since when no send succeeds; null while they do, or nothing is tried. */
   readonly failingSince: EpochMs | null;
   readonly lastFailure: string | null;
+  /** Whether that failure is about the channel's configuration: no wait mends it. */
+  readonly refusesSetup: boolean;
 }
 
 /** How many finished actions the picture keeps for the page; the store has them all. */

@@ -17,7 +17,10 @@ export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
   const states = channels().flatMap(({ name }) => fleet.channel(name) ?? []);
   const { rules } = settings();
   const context = { command: world.command, zone: rules.timeZone };
-  const conditions = tune(channelsFailing(states, fleet.alerts(), context), rules);
+  // A wrong password or key is no outage that may pass: nobody waits for it.
+  const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
+  const tuned = tune(channelsFailing(states, fleet.alerts(), context), rules);
+  const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   if (changes.changed.length + changes.dropped.length === 0) return everyMs;
   await store.recordAlerts(changes);

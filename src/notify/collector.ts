@@ -10,6 +10,7 @@ import {
   type Routed,
   withRunbook,
 } from '../alert/notifications.ts';
+import { isPause, pauseAnnouncement, pauseEnd, pauseFingerprint } from '../alert/pauses.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
@@ -140,7 +141,8 @@ export class Collector {
       repeatIntervalMs,
       timing,
     });
-    await this.#record({ notifications, incidents, firing }, announced, now);
+    const all = [...notifications, ...this.#pauseEnds(announced, now)];
+    await this.#record({ notifications: all, incidents, firing }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
@@ -180,6 +182,26 @@ export class Collector {
       silences.some(({ match }) => matches(alert, match));
   }
 
+  /** The ends of pauses that a channel follows. */
+  #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
+    const { fleet } = this.#parts;
+    const silences = fleet.silences(now);
+    const facts = {
+      now,
+      mailbox: (account: string, id: string) => fleet.mailbox(account, id),
+      silenced: (alert: Alert) => silences.some(({ match }) => matches(alert, match)),
+    };
+    const ends = [...announced.values()].flatMap((one) => pauseEnd(one, facts) ?? []);
+    return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));
+  }
+
+  /** That the channels which follow pauses were notified of one; null for anything else. */
+  #followed({ transition, to }: Routed, at: EpochMs): Announcement | null {
+    const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
+    const channels = followers.map(({ name }) => name).filter((name) => to.includes(name));
+    return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;
+  }
+
   async #record({ notifications, incidents, firing }: Outcome, announced: Map<string, Announcement>, now: EpochMs) {
     const routed = notifications.map(({ group, news }) => ({
       group,
@@ -212,6 +234,7 @@ export class Collector {
     const notificationLog = {
       announced: [
         ...all.flatMap((one) => announcementOf(one, announced, now) ?? []),
+        ...plain.flatMap(({ news }) => news).flatMap((one) => this.#followed(one, now) ?? []),
         // The next reminder comes when it is due for those who knew it first.
         ...late.flatMap(
           (one) => announcementOf(one, announced, announced.get(one.transition.alert.fingerprint)?.at ?? now) ?? [],
@@ -282,7 +305,11 @@ export class Collector {
     const { payload, title } = rendered;
     const steps = transitions.map(({ kind, at: of, alert }) => `${kind} ${of} ${alert.fingerprint}`).join();
     const id = deliveryId([channel.name, group, String(at), steps, payload]);
-    const fingerprints = transitions.map(({ alert }) => alert.fingerprint);
+    // The end of a pause waits behind the pause.
+    const fingerprints = transitions.flatMap((one) => [
+      one.alert.fingerprint,
+      ...(isPause(one) ? [pauseFingerprint(one.alert)] : []),
+    ]);
     // What is said of an incident keeps its order, whatever else is said with it.
     const alerts = incident ? [`incident|${incident.id}`, ...fingerprints] : fingerprints;
     return { id, channel: channel.name, group, payload, title, alerts };

@@ -154,7 +154,7 @@ async function showForeign({ world, store, fleet }: NotifierParts, channels: rea
   for (const { channel: name, pending, oldestPendingAt } of counts) {
     if (channels.some((channel) => channel.name === name)) continue;
     if (pending === 0) continue;
-    const nothing = { undelivered: 0, lastSuccessAt: null, failingSince: null, lastFailure: null };
+    const nothing = { undelivered: 0, lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
     fleet.putChannel({ name, type: 'removed', pending, oldestPendingAt, ...nothing });
     world.log.warn({ channel: name, pending }, 'Messages wait for a channel that is no longer configured.');
   }

@@ -52,7 +52,7 @@ export class Sender {
   #gone: string | null = null;
   #upkeepAt = Number.NEGATIVE_INFINITY;
   #lastSuccessAt: EpochMs | null = null;
-  #failing: { readonly since: EpochMs; readonly detail: string } | null = null;
+  #failing: { readonly since: EpochMs; readonly detail: string; readonly refusesSetup: boolean } | null = null;
 
   constructor(channel: Channel, parts: SenderParts) {
     this.#channel = channel;
@@ -175,7 +175,7 @@ export class Sender {
     const asked = outcome.kind === 'gone' ? 0 : (outcome.retryAfterMs ?? 0);
     this.#askedUntil = clock.monotonic() + asked;
     this.#restsUntil = clock.monotonic() + (rests ? backOffMs(this.#failures, random) : 0);
-    this.#failed(clock.now(), outcome.detail);
+    this.#failed(clock.now(), outcome);
   }
 
   #succeeded(now: EpochMs): void {
@@ -189,11 +189,12 @@ export class Sender {
     this.#failing = null;
   }
 
-  #failed(now: EpochMs, detail: string): void {
+  #failed(now: EpochMs, { detail, ...outcome }: Exclude<SendOutcome, { readonly kind: 'sent' }>): void {
     if (!this.#failing) {
       this.#parts.world.log.warn({ channel: this.#channel.name, detail }, 'The channel does not accept messages.');
     }
-    this.#failing = { since: this.#failing?.since ?? now, detail };
+    const refusesSetup = outcome.kind === 'failed' && outcome.setup === true;
+    this.#failing = { since: this.#failing?.since ?? now, detail, refusesSetup };
   }
 
   #gaveUp(delivery: Delivery, detail: string | null): void {
@@ -216,6 +217,7 @@ export class Sender {
       lastSuccessAt: this.#lastSuccessAt,
       failingSince: this.#failing?.since ?? null,
       lastFailure: this.#failing?.detail ?? null,
+      refusesSetup: this.#failing?.refusesSetup ?? false,
     };
     this.#parts.fleet.putChannel(state);
   }

@@ -219,7 +219,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   channel_failing: {
     means:
-      'A channel has accepted no message for 15 minutes while there was something to send. The other channels get this alert.',
+      'A channel has accepted no message for 15 minutes while there was something to send, or its receiver refuses the password, key or address in the configuration. The other channels get this alert.',
     done: 'Its messages wait in the outbox, in order. Warmwarden retries them at growing intervals for a day.',
     todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME`.',
   },

@@ -76,6 +76,10 @@ const isOverride = (path: string) => path.startsWith('accounts[].overrides[].gua
 const environment = {
   ACME_API_KEY: 'sk_live_1234',
   SLACK_URL: 'https://hooks.slack.com/services/a',
+  SMTP_PASSWORD: 'secret',
+  PAGERDUTY_KEY: 'R0123456789abcdef0123456789abcde',
+  TEAMS_URL: 'https://prod-1.westeurope.logic.azure.com/workflows/a',
+  DISCORD_URL: 'https://discord.com/api/webhooks/1/a',
   HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   RECIPE_KEY: 'sk_live_5678',
 };
@@ -126,12 +130,14 @@ describe('config.example.yaml', () => {
     expect(checked(text, {}).problems).toEqual(['the environment variable ACME_API_KEY is not set']);
   });
 
-  test('is valid with its channels, which need three variables more', () => {
+  test('is valid with its channels, which need seven variables more', () => {
     const { problems, warnings } = checked(withChannels, environment);
     const local = 'is missing: links in messages lead to 127.0.0.1, which opens only on this machine';
     expect([problems, [...warnings].sort()]).toEqual([[], [local, 'no route leads to fix: it gets no alerts']]);
     expect(checked(withChannels, { ACME_API_KEY: 'sk_live_1234' }).problems).toEqual([
-      'the environment variable SLACK_URL is not set',
+      ...['SLACK_URL', 'SMTP_PASSWORD', 'PAGERDUTY_KEY', 'TEAMS_URL', 'DISCORD_URL'].map(
+        (name) => `the environment variable ${name} is not set`,
+      ),
       'the environment variable HOOK_SECRET is not set',
       'the environment variable RECIPE_KEY is not set',
     ]);

@@ -269,6 +269,7 @@ export function exampleFleet(): Fleet {
     undelivered: 0,
     failingSince: null,
     lastFailure: null,
+    refusesSetup: false,
   });
   return fleet;
 }

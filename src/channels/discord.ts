@@ -1,0 +1,110 @@
+// The Discord channel: a webhook with one embed, within Discord's limits, and without a mention of anybody.
+// Source: docs.discord.com, "Webhook Resource: Execute Webhook", "Embed Limits" and "Rate Limits": content 2,000 characters,
+// embed description 4,096, footer 2,048, 6,000 in all embeds of a message, 30 messages a minute and channel.
+import type { Clock } from '../world.ts';
+import type { Channel, Rendered, SendResult } from './channel.ts';
+import { fittedSentences, fittedText } from './fitted-text.ts';
+import type { MessageLink } from './links.ts';
+import {
+  type ForPeople,
+  fitting,
+  type MessageItem,
+  type MessageText,
+  messageText,
+  moreText,
+  noticeText,
+} from './message-text.ts';
+import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
+
+export interface DiscordSettings extends ForPeople {
+  readonly name: string;
+  /** The webhook's address: a secret. */
+  readonly url: string;
+}
+
+/** 30 messages a minute. */
+const discordGapMs = 2_000;
+const maxContent = 2_000;
+const maxDescription = 4_096;
+const maxFooter = 500;
+const maxHead = 256;
+/** An item takes no more than this of the description, so that several fit. */
+const maxItem = 1_000;
+const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
+
+export function discordChannel(settings: DiscordSettings, clock: Clock): Channel {
+  const address = new URL(settings.url);
+  // Without it Discord answers before it knows whether the message was taken.
+  address.searchParams.set('wait', 'true');
+  const url = address.href;
+  return {
+    name: settings.name,
+    type: 'discord',
+    minGapMs: discordGapMs,
+    render: (message) => rendered(messageText(message, settings)),
+    renderNotice: (notice) => rendered(noticeText(notice, settings)),
+    send: async ({ payload: body }, signal) =>
+      resultOf(await postJson({ url, body, headers: {}, signal, now: clock.now() })),
+  };
+}
+
+function rendered(text: MessageText): Rendered {
+  const embed = {
+    description: description(text),
+    color: colours[text.tone],
+    footer: { text: fittedText(text.foot, maxFooter, (piece) => piece) },
+  };
+  const content = fittedText(harmless(text.headline), maxContent, escaped);
+  // No name in a message may ring anybody's phone.
+  const payload = { content, embeds: [embed], allowed_mentions: { parse: [] } };
+  return { payload: JSON.stringify(payload), title: text.headline };
+}
+
+function description(text: MessageText): string {
+  const links = text.links.map(linkText).join(' · ');
+  const gap = '\n\n';
+  const tail = [moreText(text.items.length + text.more) ?? '', links].reduce(
+    (sum, one) => sum + one.length + gap.length,
+    0,
+  );
+  const lead = fittedSentences(text.lead.map(harmless), {
+    separator: '\n',
+    max: maxDescription - tail,
+    write: escaped,
+  });
+  const written = text.items.map(itemText);
+  const room = maxDescription - tail - lead.length;
+  const { items, left } = fitting({ items: written, more: text.more }, room, (item) => item.length + gap.length);
+  return [lead, ...items, moreText(left) ?? '', links].filter((part) => part !== '').join(gap);
+}
+
+function itemText({ head, sentences, foot, url }: MessageItem): string {
+  const top = head === '' ? '' : `**${fittedText(harmless(head), maxHead, escaped)}**`;
+  const link = url === null ? '' : linkText({ label: 'Open', url });
+  const bottom = [fittedText(foot, maxHead, escaped), link].filter((part) => part !== '').join(' · ');
+  const max = maxItem - top.length - bottom.length - 2;
+  const middle = fittedSentences(sentences.map(harmless), { separator: '\n', max, write: escaped });
+  return [top, middle, bottom].filter((part) => part !== '').join('\n');
+}
+
+function linkText({ label, url }: Pick<MessageLink, 'label' | 'url'>): string {
+  return `[${label}](<${url}>)`;
+}
+
+/** What Discord would read as formatting, a mention or a link. A command stands as code, in which nothing is read. */
+function escaped(piece: string): string {
+  return piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&');
+}
+
+/** An address in somebody's words is no link. */
+function harmless(text: string): string {
+  return text.replaceAll('://', ':\u200b//');
+}
+
+/** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */
+function resultOf(answer: Answer): SendResult {
+  const { code } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
+  const said = typeof code === 'number' ? ` (code ${code})` : '';
+  const remedy = "create a webhook in the settings of Discord's channel, and write its url";
+  return hookResultOf(answer, { who: 'Discord', said, remedy });
+}

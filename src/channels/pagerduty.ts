@@ -1,0 +1,211 @@
+// The PagerDuty channel: Events API v2. An incident, or an alert outside of one, is triggered and resolved under one key. Events
+// page nobody, except a pause of Warmwarden, which is resolved when the mailbox runs again.
+// Source: developer.pagerduty.com, "Events API v2 Overview" (512 KB an event; 202, 400, 429 and 5xx) and "Send an Alert Event"
+// (summary 1,024 characters, dedup_key 255).
+import { createHash } from 'node:crypto';
+import type { GroupMessage } from '../alert/grouping.ts';
+import { isPause, pauseFingerprint } from '../alert/pauses.ts';
+import { noAccount, type Severity, type Transition } from '../model/alert.ts';
+import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
+import { visibleText } from '../wording/visible-text.ts';
+import type { Clock } from '../world.ts';
+import type { Channel, SendOutcome, SendResult } from './channel.ts';
+import { linksOf, type PageAddresses } from './links.ts';
+import { cutText, moreText } from './message-text.ts';
+import { messageTitle } from './message-title.ts';
+import { type Answer, failureOf, fieldsIn, goneOr, postJson, resultOf, setupRefused } from './post.ts';
+
+export interface PagerDutySettings extends PageAddresses {
+  readonly name: string;
+  /** Where events go: https://events.pagerduty.com/v2/enqueue, or that of the EU. */
+  readonly url: string;
+  /** The integration key: a secret. It stands in no stored message. */
+  readonly routingKey: string;
+}
+
+const maxSummary = 1_024;
+const maxKey = 255;
+const maxDetails = 20_000;
+/** A message calls for at most so many alerts in PagerDuty: the worst. All of it says how many there are besides. */
+const maxTriggers = 20;
+/** "Preferably with a backoff of a few minutes", where it does not say how long. */
+const throttledMs = 2 * minuteMs;
+const continueMs = secondMs;
+
+interface Event {
+  readonly event_action: 'trigger' | 'resolve';
+  readonly dedup_key: string;
+  readonly payload?: object;
+  readonly links?: readonly object[];
+  readonly client?: string;
+  readonly client_url?: string;
+}
+
+export function pagerdutyChannel(settings: PagerDutySettings, clock: Clock): Channel {
+  const { name, url, routingKey } = settings;
+  const post = async (event: Event, signal: AbortSignal): Promise<SendResult> => {
+    const body = JSON.stringify({ routing_key: routingKey, ...event });
+    return meaningOf(await postJson({ url, body, headers: {}, signal, now: clock.now() }), routingKey);
+  };
+  return {
+    name,
+    type: 'pagerduty',
+    minGapMs: 0,
+    followsPauses: true,
+    render: (message) => {
+      const events = eventsOf(message, settings);
+      return events.length === 0 ? null : { payload: JSON.stringify(events), title: messageTitle(message) };
+    },
+    renderNotice: () => null,
+    send: async ({ payload, receipt }, signal) => {
+      const events: readonly Event[] = JSON.parse(payload);
+      const from = receipt === null ? 0 : Number(receipt);
+      for (const [index, event] of events.entries()) {
+        if (index < from) continue;
+        const result = await post(event, signal);
+        if (result.kind === 'sent') continue;
+        return index === from ? result : acceptedUntil(index, events.length, result);
+      }
+      return { kind: 'sent' };
+    },
+    // Nobody is paged by the end of an alert that does not exist.
+    check: async (signal) => {
+      const result = await post({ event_action: 'resolve', dedup_key: 'warmwarden-test' }, signal);
+      const detail =
+        'PagerDuty accepts the routing key. The test did not page anyone: it resolved an alert that does not exist';
+      return result.kind === 'sent' ? { ...result, detail } : result;
+    },
+  };
+}
+
+/** Some of the events were taken: the next attempt goes on behind them. */
+function acceptedUntil(index: number, all: number, { detail, ...result }: SendResult): SendOutcome {
+  const asked = 'retryAfterMs' in result ? result.retryAfterMs : null;
+  const said = detail === undefined ? '' : `: ${detail}`;
+  return {
+    kind: 'accepted',
+    receipt: String(index),
+    detail: `PagerDuty took ${index} of ${all} events${said}`,
+    againInMs: asked ?? continueMs,
+  };
+}
+
+function eventsOf(message: GroupMessage, page: PageAddresses): readonly Event[] {
+  const { incident } = message;
+  if (incident) return [incidentEvent(message, incident, page)];
+  const triggers = message.transitions.filter(isTrigger);
+  const told = triggers.slice(0, maxTriggers);
+  const others = moreText(triggers.length - told.length);
+  const resolved = message.transitions.filter(({ kind }) => kind === 'resolved');
+  return [
+    ...told.map((transition) => triggerOf(message, transition, { page, others })),
+    ...resolved.map(({ alert }) => resolveOf(alert.fingerprint)),
+  ];
+}
+
+/** What goes on pages; of what happened once only a pause does. */
+function isTrigger(transition: Transition): boolean {
+  return transition.kind === 'event' ? isPause(transition) : transition.kind !== 'resolved';
+}
+
+function incidentEvent(
+  message: GroupMessage,
+  incident: NonNullable<GroupMessage['incident']>,
+  page: PageAddresses,
+): Event {
+  if (incident.step === 'ended') return resolveOf(incident.id);
+  const { sentences, worst, memberCount, cause, kind, beganAt, severity } = incident;
+  const listed = worst.map(({ email, line }) => `${email}: ${line}`);
+  const more = moreText(memberCount - worst.length);
+  return trigger(message, page, {
+    key: incident.id,
+    severity,
+    source: cause.value,
+    class: kind ?? 'incident',
+    at: beganAt,
+    details: {
+      what: [...sentences, ...listed, ...(more === null ? [] : [more])],
+      since: new Date(beganAt).toISOString(),
+    },
+  });
+}
+
+interface TriggerContext {
+  readonly page: PageAddresses;
+  /** What stands besides what is told; null when that is all. */
+  readonly others: string | null;
+}
+
+function triggerOf(message: GroupMessage, transition: Transition, { page, others }: TriggerContext): Event {
+  const { kind, at, alert } = transition;
+  const { rule, account, email, object, severity, since, facts } = alert;
+  const alone: GroupMessage = { ...message, kind, severity, transitions: [transition] };
+  return trigger(alone, page, {
+    key: kind === 'event' ? pauseFingerprint(alert) : alert.fingerprint,
+    severity,
+    source: email ?? object ?? (account === noAccount ? 'Warmwarden' : account),
+    class: rule,
+    at,
+    details: {
+      what: facts.sentences,
+      since: new Date(since).toISOString(),
+      ...(account === noAccount ? {} : { account }),
+      ...(others === null ? {} : { others }),
+    },
+  });
+}
+
+interface Trigger {
+  readonly key: string;
+  readonly severity: Severity;
+  readonly source: string;
+  readonly class: string;
+  readonly at: EpochMs;
+  readonly details: { readonly what: readonly string[] } & Readonly<Record<string, string | readonly string[]>>;
+}
+
+function trigger(message: GroupMessage, page: PageAddresses, event: Trigger): Event {
+  const { what, ...others } = event.details;
+  return {
+    event_action: 'trigger',
+    dedup_key: keyOf(event.key),
+    payload: {
+      summary: cutText(visibleText(messageTitle(message)), maxSummary),
+      source: visibleText(event.source),
+      severity: event.severity,
+      timestamp: new Date(event.at).toISOString(),
+      class: event.class,
+      custom_details: { what: cutText(what.map(visibleText).join('\n'), maxDetails), ...others },
+    },
+    links: linksOf(message, page).map(({ label, url }) => ({ href: url, text: label })),
+    client: 'Warmwarden',
+    ...(page.pageUrl === null ? {} : { client_url: page.pageUrl }),
+  };
+}
+
+function resolveOf(key: string): Event {
+  return { event_action: 'resolve', dedup_key: keyOf(key) };
+}
+
+/** The same for the same alert. A long identity goes by its hash. */
+function keyOf(identity: string): string {
+  return identity.length <= maxKey ? identity : createHash('sha256').update(identity).digest('hex');
+}
+
+/** PagerDuty answers 202, or JSON with a `message` and `errors`, which may quote the key. */
+function meaningOf(answer: Answer, routingKey: string): SendResult {
+  const result = goneOr(resultOf(answer, 'PagerDuty'));
+  if (answer.kind === 'failed' || result.kind === 'sent' || result.kind === 'gone') return result;
+  const { message, errors } = fieldsIn(answer.text);
+  const words = [message, errors].flat().filter((word) => typeof word === 'string');
+  const said = visibleText(words.join('; ')).replaceAll(routingKey, '[hidden]');
+  const detail = `PagerDuty answered ${answer.status}${said === '' ? '' : ` (${cutText(said, 200)})`}`;
+  const blamesKey = [401, 403, 404].includes(answer.status) || /routing.?key|integration.?key/i.test(said);
+  if (answer.status < 500 && blamesKey) {
+    const remedy = 'write the integration key of an Events API v2 integration as routing_key';
+    return { ...setupRefused(`${detail}: ${remedy}`), answer };
+  }
+  const outcome = failureOf(answer, detail);
+  const throttled = answer.status === 429 && outcome.kind === 'failed' && outcome.retryAfterMs === null;
+  return { ...outcome, ...(throttled ? { retryAfterMs: throttledMs } : {}), answer };
+}

@@ -1,0 +1,115 @@
+// The Teams channel: a workflow's webhook (Power Automate) with one Adaptive Card.
+// Source: learn.microsoft.com, "Post a workflow when a webhook request is received in Microsoft Teams" (28 KB a message, four
+// requests a second) and adaptivecards.io (TextRun: text that is shown as it is).
+import type { Clock } from '../world.ts';
+import type { Channel, Rendered, SendResult } from './channel.ts';
+import { fittedSentences, fittedText } from './fitted-text.ts';
+import {
+  cutText,
+  type ForPeople,
+  fitting,
+  type MessageItem,
+  type MessageText,
+  messageText,
+  moreText,
+  noticeText,
+} from './message-text.ts';
+import { type Answer, fieldsIn, hookResultOf, postJson } from './post.ts';
+
+export interface TeamsSettings extends ForPeople {
+  readonly name: string;
+  /** The workflow's address: a secret. */
+  readonly url: string;
+}
+
+const teamsGapMs = 1_000;
+/** Of 28 KB a little is left free: Teams adds what it needs. Bytes. */
+const maxCardBytes = 27_000;
+const maxHeadline = 1_000;
+/** A paragraph in an item. */
+const maxParagraph = 600;
+/** What stands before the list, in characters of up to four bytes and in paragraphs. */
+const maxLead = 4_000;
+const maxLeadParagraphs = 40;
+const colours = { critical: 'attention', warning: 'warning', info: 'accent', resolved: 'good' } as const;
+
+export function teamsChannel(settings: TeamsSettings, clock: Clock): Channel {
+  return {
+    name: settings.name,
+    type: 'teams',
+    minGapMs: teamsGapMs,
+    render: (message) => rendered(messageText(message, settings)),
+    renderNotice: (notice) => rendered(noticeText(notice, settings)),
+    send: async ({ payload: body }, signal) =>
+      resultOf(await postJson({ url: settings.url, body, headers: {}, signal, now: clock.now() })),
+  };
+}
+
+function rendered(text: MessageText): Rendered {
+  const whole = payloadOf(text, [], text.items.length + text.more);
+  const room = maxCardBytes - bytesOf(whole);
+  const blocks = text.items.map(itemBlocks);
+  const { items, left } = fitting({ items: blocks, more: text.more }, room, bytesOf);
+  return { payload: JSON.stringify(payloadOf(text, items.flat(), left)), title: text.headline };
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+function payloadOf(text: MessageText, list: readonly object[], left: number) {
+  const more = moreText(left);
+  const headline = cutText(text.headline, maxHeadline);
+  const lead = fittedSentences(text.lead, { separator: '\n', max: maxLead, write: (piece) => piece });
+  const paragraphs = lead.split('\n').filter((paragraph) => paragraph !== '');
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    fallbackText: headline,
+    msteams: { width: 'Full' },
+    body: [
+      runs([{ text: headline, weight: 'bolder', size: 'large', color: colours[text.tone] }]),
+      ...paragraphs.slice(0, maxLeadParagraphs).map(words),
+      ...list,
+      ...(more === null ? [] : [runs([{ text: more, isSubtle: true }])]),
+      runs([{ text: text.foot, isSubtle: true, size: 'small' }]),
+    ],
+    actions: text.links.map(({ label, url }) => ({ type: 'Action.OpenUrl', title: label, url })),
+  };
+  const card = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content };
+  return { type: 'message', attachments: [card] };
+}
+
+function itemBlocks({ head, sentences, foot, url }: MessageItem): readonly object[] {
+  const open = url === null ? {} : { selectAction: { type: 'Action.OpenUrl', title: 'Open', url } };
+  return [
+    ...(head === '' ? [] : [runs([{ text: cutText(head, maxParagraph), weight: 'bolder', ...open }], 'medium')]),
+    ...sentences.map((sentence) => words(fittedText(sentence, maxParagraph, (piece) => piece))),
+    ...(foot === '' ? [] : [runs([{ text: foot, isSubtle: true, size: 'small' }])]),
+  ];
+}
+
+/** A sentence, its commands in a fixed font. In a run nothing is read as formatting, a mention or a link. */
+function words(sentence: string): object {
+  const parts = sentence.split(/(`[^`\n]*`)/).filter((part) => part !== '');
+  return runs(
+    parts.map((text) =>
+      text.length > 2 && text.startsWith('`') ? { text: text.slice(1, -1), fontType: 'monospace' } : { text },
+    ),
+  );
+}
+
+function runs(inlines: readonly object[], spacing: 'small' | 'medium' = 'small'): object {
+  return { type: 'RichTextBlock', spacing, inlines: inlines.map((inline) => ({ type: 'TextRun', ...inline })) };
+}
+
+/** A workflow answers 202, or JSON with an `error` that has a `code`, such as WorkflowTriggerIsNotEnabled. */
+function resultOf(answer: Answer): SendResult {
+  const { error } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  const known = typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : null;
+  const said = known === null ? '' : ` (${known})`;
+  const remedy = 'look at the workflow in Teams (Workflows), switch it on or create it again, and write its url';
+  return hookResultOf(answer, { who: 'Teams', said, remedy, blamesSetup: known === 'WorkflowTriggerIsNotEnabled' });
+}
