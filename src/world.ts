@@ -183,7 +183,7 @@ export function createPacer(sliceMs: number): Pacer {
 }
 
 /** Rows that are worked through in one turn of the event loop. */
-const rowsATurn = 1_000;
+const rowsATurn = 250;
 
 /** Resolves in the event loop's next turn when the work before it was on a long list; at once for a short one. */
 export async function turnAfter(rows: readonly unknown[]): Promise<void> {
@@ -194,9 +194,9 @@ export async function turnAfter(rows: readonly unknown[]): Promise<void> {
 export async function inTurns<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => void,
-  signal: AbortSignal,
+  signal: AbortSignal | null = null,
 ): Promise<void> {
-  for (let from = 0; from < rows.length && !signal.aborted; from += rowsATurn) {
+  for (let from = 0; from < rows.length && !signal?.aborted; from += rowsATurn) {
     if (from > 0) await turn();
     work(rows.slice(from, from + rowsATurn));
   }

@@ -41,6 +41,7 @@ function isOff(off: WritesOff | undefined, now: EpochMs): boolean {
 }
 
 const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
+const noAlerts: ReadonlyMap<string, Alert> = new Map();
 
 /** Everything that readers may ask without touching the store. Values are immutable; putting one replaces it. */
 export class Fleet {
@@ -48,6 +49,8 @@ export class Fleet {
   /** By account, then by id. */
   readonly #mailboxes = new Map<string, Map<string, MailboxState>>();
   readonly #alerts = new Map<string, Alert>();
+  /** By account, then by fingerprint: in a storm nobody walks the alerts of others. */
+  readonly #alertsOf = new Map<string, Map<string, Alert>>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
@@ -80,7 +83,8 @@ export class Fleet {
     this.#revision += 1;
     this.#accounts.delete(name);
     this.#mailboxes.delete(name);
-    for (const alert of this.#alerts.values()) if (alert.account === name) this.#alerts.delete(alert.fingerprint);
+    for (const { fingerprint } of this.alertsOf(name)) this.#alerts.delete(fingerprint);
+    this.#alertsOf.delete(name);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
     this.#sweeps.delete(name);
     this.#guarding = this.#guarding.filter(({ account }) => account !== name);
@@ -128,19 +132,31 @@ export class Fleet {
   alerts(): IterableIterator<Alert> {
     return this.#alerts.values();
   }
+  /** Those of one account. */
+  alertsOf(account: string): IterableIterator<Alert> {
+    return (this.#alertsOf.get(account) ?? noAlerts).values();
+  }
   alert(fingerprint: string): Alert | undefined {
     return this.#alerts.get(fingerprint);
   }
   /** Keeps a pending or firing alert; forgets a resolved one. */
   putAlert(alert: Alert): void {
     this.#revision += 1;
-    if (alert.status === 'resolved') this.#alerts.delete(alert.fingerprint);
-    else this.#alerts.set(alert.fingerprint, alert);
+    const { account, fingerprint, status } = alert;
+    if (status === 'resolved') {
+      this.removeAlert(fingerprint);
+      return;
+    }
+    this.#alerts.set(fingerprint, alert);
+    const ofAccount = this.#alertsOf.get(account) ?? new Map<string, Alert>();
+    this.#alertsOf.set(account, ofAccount.set(fingerprint, alert));
   }
   /** Forgets a pending alert whose condition ended before it fired. */
   removeAlert(fingerprint: string): void {
     this.#revision += 1;
+    const known = this.#alerts.get(fingerprint);
     this.#alerts.delete(fingerprint);
+    if (known) this.#alertsOf.get(known.account)?.delete(fingerprint);
   }
 
   /** The newest first. */

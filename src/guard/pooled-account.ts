@@ -82,9 +82,12 @@ export class PooledAccount {
   #moveIn(name: string | undefined, id: string, moved: Moved): void {
     if (name === undefined) return;
     const pool = this.#domains.get(name) ?? new Pool();
-    const bounced = pool.counts.bouncing.newest();
-    pool.move(id, moved.before, moved.after, moved.days);
-    this.#bouncingDomains.move(bounced, pool.counts.bouncing.newest());
+    if (moved.days.before === null && moved.days.after === null) pool.move(id, moved.before, moved.after, moved.days);
+    else {
+      const bounced = pool.counts.bouncing.newest();
+      pool.move(id, moved.before, moved.after, moved.days);
+      this.#bouncingDomains.move(bounced, pool.counts.bouncing.newest());
+    }
     if (pool.ids.size === 0) this.#domains.delete(name);
     else this.#domains.set(name, pool);
   }

@@ -2,6 +2,7 @@
 
 /** Whether the whole `text` fits `glob`. Takes at most glob x text steps, whatever the stars. */
 export function fitsGlob(glob: string, text: string): boolean {
+  if (glob === '*') return true;
   const pattern = glob.toLowerCase();
   const subject = text.toLowerCase();
   let p = 0;

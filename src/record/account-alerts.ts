@@ -18,6 +18,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { MeasuredRoute } from '../model/measurement.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
+import { inTurns } from '../world.ts';
 import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
@@ -99,30 +100,39 @@ export class AccountAlerts {
     return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy) }, context);
   }
 
-  /** After a mailbox list. `breaker`: as it is without those who left, when that moved it. */
-  listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): AlertChanges {
+  /** After a mailbox list, in turns of the event loop. `breaker`: as it is without those who left, when that moved it. */
+  async listed(changes: RosterChanges, breaker: BreakerState | null, now: EpochMs): Promise<AlertChanges> {
+    await this.#pooled.prepare(now);
     const { arrived, changed, left, missed, shortage } = changes;
     const { account, selects, expects, policyFor } = this.#options;
     const own = this.#own();
     const { back, forgotten } = missedMailboxes(own, { arrived, selects, expected: expects(), now });
     const [anyone] = left;
-    const conditions = [
-      ...changed.flatMap((mailbox) =>
+    const parts: AlertChanges[] = [];
+    await inTurns(changed, (piece) => {
+      const conditions = piece.flatMap((mailbox) =>
         conditionsAfter('mailboxes', mailbox, this.#context(mailbox, policyFor(mailbox), now)),
-      ),
+      );
+      parts.push(this.#step(conditions, now));
+    });
+    const conditions = [
       mailboxListShort(account, shortage),
       ...missed.map((mailbox) => mailboxMissing(mailbox, true)),
       ...back.map((mailbox) => mailboxMissing(mailbox, false)),
       ...this.#unlisted(changes, own),
       ...(breaker && anyone ? [this.#held(breaker, policyFor(anyone), now)] : []),
     ];
-    const ends = [
+    parts.push(
+      this.#step(conditions, now),
       leave(this.#without(left), now),
       leave(forgotten, now, noLongerMissed),
       leave(noLongerNamed(own, expects()), now, notNamed),
-    ];
-    const all = ends.reduce(bothChanges, this.#step(conditions, now));
-    return { ...all, transitions: all.transitions.map((one) => this.#asListed(one)) };
+    );
+    return {
+      changed: parts.flatMap((part) => part.changed),
+      dropped: parts.flatMap((part) => part.dropped),
+      transitions: parts.flatMap((part) => part.transitions).map((one) => this.#asListed(one)),
+    };
   }
 
   /** Of each name that the configuration has. A mailbox that was listed before is reported under its id. */
@@ -189,8 +199,8 @@ export class AccountAlerts {
   /** The account's alerts, and the one of its API: any account under it may drive that one. */
   #own(): readonly Alert[] {
     const { account, api } = this.#options;
-    const held = fingerprintOf(heldSubject(api));
-    return [...this.#fleet.alerts()].filter((alert) => alert.account === account || alert.fingerprint === held);
+    const held = this.#fleet.alert(fingerprintOf(heldSubject(api)));
+    return [...this.#fleet.alertsOf(account), ...(held ? [held] : [])];
   }
 
   /** The alerts that end with those who left: their own, and those of a domain or an ip that nobody has any more. */

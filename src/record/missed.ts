@@ -26,13 +26,15 @@ export function missedMailboxes(
   alerts: readonly Alert[],
   { arrived, selects, expected, now }: MailboxList,
 ): { readonly back: readonly Named[]; readonly forgotten: readonly Alert[] } {
+  const reported = alerts.filter(({ rule, status }) => rule === 'mailbox_missing' && status === 'firing');
+  if (reported.length === 0) return { back: [], forgotten: [] };
   const named = new Set(expected.flatMap((name) => [name, name.toLowerCase()]));
   const here = new Set(arrived.flatMap(({ id, email }) => [id, email.toLowerCase()]));
   const back: Named[] = [];
   const forgotten: Alert[] = [];
-  for (const alert of alerts) {
+  for (const alert of reported) {
     const { account, mailboxId: id, email } = alert;
-    if (alert.rule !== 'mailbox_missing' || alert.status !== 'firing' || id === null || email === null) continue;
+    if (id === null || email === null) continue;
     if (here.has(id) || here.has(email.toLowerCase())) back.push({ account, id, email });
     else if (!selects({ account, id, email })) forgotten.push(alert);
     else if (now - alert.since > missedForMs && !named.has(id) && !named.has(email.toLowerCase()))

@@ -13,6 +13,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Subject } from '../model/alert.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { inTurns } from '../world.ts';
 import type { RecorderOptions } from './guarded-account.ts';
 import { type PooledLook, PooledMailboxes } from './pooled-mailboxes.ts';
 
@@ -29,6 +30,17 @@ export class PooledAlerts {
   constructor(fleet: Fleet, options: PooledOptions) {
     this.#fleet = fleet;
     this.#options = options;
+  }
+
+  /** Takes in what the picture has, in turns of the event loop, so that the first answer need not do it in one. */
+  async prepare(now: EpochMs): Promise<void> {
+    if (this.#counts) return;
+    const { account } = this.#options;
+    const counts = new PooledMailboxes(account);
+    await inTurns([...this.#fleet.mailboxesOf(account)], (piece) => {
+      for (const mailbox of piece) counts.put(mailbox, this.#look(mailbox, now), false);
+    });
+    this.#counts = counts;
   }
 
   /** Returns what puts the mailbox back as it is counted now. */
@@ -60,8 +72,8 @@ export class PooledAlerts {
     const { account, pageUrl } = this.#options;
     const conditions: Condition[] = [];
     const gone: Alert[] = [];
-    for (const alert of this.#fleet.alerts()) {
-      if (alert.account !== account || alert.status !== 'firing') continue;
+    for (const alert of this.#fleet.alertsOf(account)) {
+      if (alert.status !== 'firing') continue;
       if (alert.rule === 'account_shift') conditions.push(accountShiftAlert(counts.shift(now), { now, pageUrl }));
       if (alert.rule !== 'domain_over_limit') continue;
       const domain = counts.domain(alert.object ?? '', now);
@@ -90,8 +102,8 @@ export class PooledAlerts {
   #known(now: EpochMs): PooledMailboxes {
     if (this.#counts) return this.#counts;
     const { account } = this.#options;
-    const known = [...this.#fleet.mailboxesOf(account)].map((mailbox) => [mailbox, this.#look(mailbox, now)] as const);
-    this.#counts = new PooledMailboxes(account, known);
+    this.#counts = new PooledMailboxes(account);
+    for (const mailbox of this.#fleet.mailboxesOf(account)) this.#counts.put(mailbox, this.#look(mailbox, now), false);
     return this.#counts;
   }
 

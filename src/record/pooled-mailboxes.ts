@@ -39,13 +39,14 @@ export class PooledMailboxes {
   readonly #account = new PooledAccount();
   readonly #members = new Map<string, Member>();
 
-  /** `known`: the mailboxes that an earlier process or loop left; none of them counts before it is judged. */
-  constructor(name: string, known: Iterable<readonly [MailboxState, PooledLook]>) {
+  constructor(name: string) {
     this.#name = name;
-    for (const [mailbox, look] of known) this.put(mailbox, look, false);
   }
 
-  /** Takes in a mailbox as it is now. `judged`: by this process, just now; once it was, it stays so. */
+  /**
+   * Takes in a mailbox as it is now. `judged`: by this process, just now; once it was, it stays so. What an earlier process
+   * or loop left counts for nothing before.
+   */
   put(mailbox: MailboxState, look: PooledLook, judged: boolean): void {
     const before = this.kept(mailbox.id);
     const after = memberOf(mailbox, look, { before, judged: judged || before?.judged === true });

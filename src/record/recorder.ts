@@ -12,7 +12,7 @@ import type { EpochMs } from '../model/time.ts';
 import { mailboxRoutes } from '../poll/poll.ts';
 import type { TickRecord } from '../store/records.ts';
 import type { Others } from '../wording/causes.ts';
-import { turnAfter } from '../world.ts';
+import { inTurns, turnAfter } from '../world.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
@@ -86,8 +86,9 @@ export class Recorder {
    */
   judgedAgain(mailboxId: string): Promise<void> {
     return this.#inTurn(undefined, async () => {
+      const { group } = this.#rooms;
       // What comes of it is shown at once, so nothing that it rests on may wait.
-      await this.#rooms.group.commit();
+      if (group.has({ account: this.#options.account, id: mailboxId })) await group.commit();
       const before = this.#mailbox(mailboxId);
       const known = this.hasRead(mailboxId, 'warmup') && this.hasRead(mailboxId, 'stats');
       if (!before?.warmup || !known || before.action?.state === 'open') return;
@@ -266,7 +267,7 @@ export class Recorder {
       const arrived = await this.#remembering(changes);
       await turnAfter(arrived);
       const breaker = this.#withoutLeft(left);
-      const alerts = this.#alerts.listed(changes, breaker, list.at);
+      const alerts = await this.#alerts.listed(changes, breaker, list.at);
       const moves = alerts.changed.length + alerts.dropped.length;
       if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
         const present = [...arrived, ...changed];
@@ -278,16 +279,22 @@ export class Recorder {
       }
       for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
       for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
-      for (const mailbox of [...arrived, ...changed, ...absent]) this.#put(mailbox);
-      for (const { id } of left) {
-        fleet.removeMailbox(account, id);
-        this.#alerts.left(id);
-        this.#order.forget(id, mailboxRoutes);
-        this.#unwritten.forget(id);
-      }
+      await inTurns([...arrived, ...changed, ...absent], (piece) => {
+        for (const mailbox of piece) this.#put(mailbox);
+      });
+      await inTurns(left, (piece) => {
+        for (const { id } of piece) this.#left(id);
+      });
       this.#showAlerts(alerts);
       return { ...changes, arrived };
     });
+  }
+
+  #left(id: string): void {
+    this.#rooms.fleet.removeMailbox(this.#options.account, id);
+    this.#alerts.left(id);
+    this.#order.forget(id, mailboxRoutes);
+    this.#unwritten.forget(id);
   }
 
   /** The arrived mailboxes; those that come back with what they were remembered by. */

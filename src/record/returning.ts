@@ -7,6 +7,7 @@ import type { MailboxState } from '../model/mailbox.ts';
  * lacks. Where two of them bear one address, nobody can say whose history it is, and none is taken over.
  */
 export function withHistory(arrived: readonly MailboxState[], gone: readonly MailboxState[]): readonly MailboxState[] {
+  if (gone.length === 0) return arrived;
   const byId = new Map(gone.map((mailbox) => [mailbox.id, mailbox]));
   const byAddress = Map.groupBy(gone, ({ email }) => email.toLowerCase());
   return arrived.map((mailbox) => {

@@ -35,8 +35,16 @@ export interface RosterChanges {
   readonly stirred: readonly { readonly id: string; readonly routes: readonly ('stats' | 'mailbox')[] }[];
 }
 
+/** Of one id. */
 function sameEntry(a: MailboxEntry, b: MailboxEntry): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return (
+    a.email === b.email &&
+    a.provider === b.provider &&
+    a.status === b.status &&
+    a.healthScore === b.healthScore &&
+    a.dailyLimit === b.dailyLimit &&
+    a.warmupDay === b.warmupDay
+  );
 }
 
 /**
@@ -67,14 +75,15 @@ export interface Roster {
  */
 export function compareRoster({ account, known, list, selects, expects, absentSince }: Roster): RosterChanges {
   const at = list.at;
-  const ours = known.filter(selects);
-  const excluded = known.filter((mailbox) => !selects(mailbox));
-  const unseen = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
+  const [ours, excluded]: [MailboxState[], MailboxState[]] = [[], []];
+  for (const mailbox of known) (selects(mailbox) ? ours : excluded).push(mailbox);
+  const unseen = new Map<string, MailboxState>();
+  for (const mailbox of ours) unseen.set(mailbox.id, mailbox);
   const [arrived, changed]: [MailboxState[], MailboxState[]] = [[], []];
   const stirred: RosterChanges['stirred'][number][] = [];
   for (const entry of list.answer.mailboxes) {
-    if (!selects(entry)) continue;
     const before = unseen.get(entry.id);
+    if (before?.email !== entry.email && !selects(entry)) continue;
     unseen.delete(entry.id);
     if (!before) {
       arrived.push(newMailbox(account, { at, answer: entry }));
@@ -96,7 +105,7 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   }
   const missing = [...unseen.values()].map((mailbox) => ({ ...mailbox, missingLists: mailbox.missingLists + 1 }));
   const since = (mailbox: MailboxState) => absentSince.get(mailbox.id) ?? at;
-  const listedOnes = [...arrived, ...ours.filter(({ id }) => !unseen.has(id))];
+  const listedOnes = missing.length === 0 ? [] : [...arrived, ...ours.filter(({ id }) => !unseen.has(id))];
   const replaced = replacedOf(missing, listedOnes, since);
   const lost = missing.length - replaced.size;
   const all = lost > 0 && lost === ours.length;
@@ -108,6 +117,6 @@ export function compareRoster({ account, known, list, selects, expects, absentSi
   const missed = gone.filter(({ id }) => !replaced.has(id));
   const lacking = absent.filter(({ id }) => !replaced.has(id));
   const shortage = doubtful && lacking.length > 0 ? { listed, missing: lacking, truncated: false } : null;
-  const unlisted = unlistedNames(expects, [...list.answer.mailboxes, ...absent]);
+  const unlisted = unlistedNames(expects, expects.length === 0 ? [] : [...list.answer.mailboxes, ...absent]);
   return { arrived, changed, absent, left: [...excluded, ...gone], gone, missed, unlisted, shortage, stirred };
 }

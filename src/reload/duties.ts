@@ -104,7 +104,7 @@ export class Duties {
   async forget(name: string): Promise<void> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
-      const theirs = [...fleet.alerts()].filter(({ account }) => account === name);
+      const theirs = [...fleet.alertsOf(name)];
       const alerts = leave(theirs, world.clock.now(), notGuarded);
       try {
         if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** So many rows or ids go into one statement; SQLite takes 32,766 parameters, and a row has up to ten. */
-export const rowsAPiece = 500;
+export const rowsAPiece = 100;
 
 /** Works through rows piece by piece; nothing for none. */
 export async function inPieces<Row>(

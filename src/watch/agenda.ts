@@ -70,7 +70,7 @@ export class Agenda {
     this.#weigh(mailbox);
     const again = world.clock.monotonic() + secondLookAfterMs;
     if (this.#heldBreaches.isFirst(mailbox)) queue.add({ route: 'stats', mailboxId }, again);
-    if (!wantsSecondLook(mailbox, route, fleet.alerts())) return;
+    if (!wantsSecondLook(mailbox, route, fleet.alertsOf(mailbox.account))) return;
     // Before a fresh measurement may be asked for, another look would show the one that is known.
     const poll = { route, mailboxId };
     queue.add(poll, Math.max(again, fresh.mayAskFrom(poll)), 'soon');

@@ -8,7 +8,7 @@ import { type MailboxRoute, mailboxRoutes, type Poll } from '../poll/poll.ts';
 import { partOf } from '../poll/sweep.ts';
 import { isUnsettled } from '../record/first-findings.ts';
 import { sweepText } from '../wording/sweep.ts';
-import type { World } from '../world.ts';
+import { inTurns, type World } from '../world.ts';
 import { SweepPace } from './sweep-pace.ts';
 import { Unread } from './unread.ts';
 
@@ -20,6 +20,8 @@ const progressEveryMs = minuteMs;
 const secondLooksMs = minuteMs;
 /** Connection, DNS and blacklists take turns with what the cadence has made due. */
 const detailsShare = 0.5;
+const judgingRoutes = mailboxRoutes.filter((route) => partOf(route) === 'judging');
+const detailRoutes = mailboxRoutes.filter((route) => partOf(route) === 'details');
 
 export interface SweepParts {
   readonly account: string;
@@ -55,27 +57,32 @@ export class FirstSweep {
   }
 
   /** The mailboxes of the first list: those of them that were never judged are looked at for the first time. */
-  begin(mailboxes: readonly MailboxState[]): void {
+  async begin(mailboxes: readonly MailboxState[]): Promise<void> {
     const { clock } = this.#parts.world;
     this.#keptFrom = clock.now();
     this.#pace = new SweepPace(clock.monotonic());
-    this.#add(mailboxes);
+    await this.#add(mailboxes);
     if ((this.#leftMs('judging') ?? 0) > progressEveryMs) this.#say();
   }
 
   /** Mailboxes that arrive while it goes on are looked at with the rest. */
-  join(arrived: readonly MailboxState[]): void {
-    if (this.#newcomers.size > 0) this.#add(arrived);
+  async join(arrived: readonly MailboxState[]): Promise<void> {
+    if (this.#newcomers.size > 0) await this.#add(arrived);
   }
 
-  #add(mailboxes: readonly MailboxState[]): void {
-    for (const mailbox of mailboxes.filter(isUnjudged)) {
-      this.#newcomers.add(mailbox.id);
-      for (const route of mailboxRoutes) {
-        const part = partOf(route);
-        if (part === 'judging' || readAt(mailbox, route) === null) this.#unread[part].add(mailbox.id, route);
+  async #add(mailboxes: readonly MailboxState[]): Promise<void> {
+    const { judging, details } = this.#unread;
+    await inTurns(mailboxes, (piece) => {
+      for (const mailbox of piece) {
+        if (!isUnjudged(mailbox)) continue;
+        this.#newcomers.add(mailbox.id);
+        judging.add(mailbox.id, judgingRoutes);
+        details.add(
+          mailbox.id,
+          detailRoutes.filter((route) => readAt(mailbox, route) === null),
+        );
       }
-    }
+    });
     this.show();
   }
 
@@ -83,7 +90,7 @@ export class FirstSweep {
   asked({ route, mailboxId }: Poll): void {
     if (this.#newcomers.size === 0 || mailboxId === null) return;
     const part = partOf(route as MailboxRoute);
-    const counts = this.#unread[part].delete(mailboxId, route);
+    const counts = this.#unread[part].delete(mailboxId, route as MailboxRoute);
     if (counts && part === this.#part) this.#pace.done(this.#parts.world.clock.monotonic());
     if (counts) this.show();
   }
@@ -145,8 +152,8 @@ export class FirstSweep {
   /** Something waits for its second look, or is being done. */
   #isUnsettled(): boolean {
     const { fleet, account } = this.#parts;
-    for (const alert of fleet.alerts()) {
-      if (alert.account === account && alert.status === 'pending' && alert.firesAt === null) return true;
+    for (const alert of fleet.alertsOf(account)) {
+      if (alert.status === 'pending' && alert.firesAt === null) return true;
     }
     return [...this.#newcomers].some((id) => {
       const known = fleet.mailbox(account, id);

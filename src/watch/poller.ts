@@ -83,7 +83,7 @@ export class Poller {
 
   /** Makes the request and takes the answer in; the failure if there was one. */
   async #ask(poll: Poll): Promise<Failure | null> {
-    const { api } = this.#rooms;
+    const { api, world } = this.#rooms;
     const { health, recorder } = this.#parts;
     const id = poll.mailboxId ?? '';
     const asked = { id, at: recorder.asking() };
@@ -96,7 +96,7 @@ export class Poller {
       }
       case 'mailboxes': {
         const list = await api.mailboxes();
-        if (list.ok) await this.#takeList(list.value);
+        if (list.ok) await world.clock.busy(() => this.#takeList(list.value));
         return list.ok ? null : list.failure;
       }
       case 'stats':
@@ -148,8 +148,8 @@ export class Poller {
     const mailboxes = [...fleet.mailboxesOf(account)];
     await turnAfter(mailboxes);
     // Before they are asked about: their answers are first looks.
-    if (first) firstSweep.begin(mailboxes);
-    else firstSweep.join(arrived);
+    if (first) await firstSweep.begin(mailboxes);
+    else await firstSweep.join(arrived);
     await agenda.join(first ? mailboxes : arrived, signal);
     agenda.stir(stirred);
     agenda.leave(left);

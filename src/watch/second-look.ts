@@ -10,13 +10,13 @@ const rulesSeenTwice: Partial<Record<Route, readonly AlertRule[]>> = {
   blacklist: ['blacklisted', 'measurement_stale'],
 };
 
-/** Whether one of the alerts waits for another answer of that route about the mailbox, its domain or its ip. */
+/** Whether one of the account's alerts waits for another answer of that route about the mailbox, its domain or its ip. */
 export function wantsSecondLook(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
   const waits = ({ status, firesAt }: Alert) => status === 'pending' && firesAt === null;
   return isConcerned(mailbox, route, alerts, waits);
 }
 
-/** Whether the next answer of that route may fire or resolve one of the alerts: it should be a measurement of now. */
+/** Whether the next answer of that route may fire or resolve one of the account's alerts: it should be a measurement of now. */
 export function mayDecide(mailbox: MailboxState, route: Route, alerts: Iterable<Alert>): boolean {
   return isConcerned(mailbox, route, alerts, ({ status }) => status !== 'resolved');
 }
@@ -31,7 +31,7 @@ function isConcerned(
   if (!rules) return false;
   const objects = [mailbox.dns?.answer.domain, domainOf(mailbox.email), mailbox.blacklist?.answer.ip];
   for (const alert of alerts) {
-    if (!rules.includes(alert.rule) || !counts(alert) || alert.account !== mailbox.account) continue;
+    if (!rules.includes(alert.rule) || !counts(alert)) continue;
     const ofRoute = alert.object === null || alert.object === route;
     if (alert.mailboxId === null ? objects.includes(alert.object) : alert.mailboxId === mailbox.id && ofRoute)
       return true;

@@ -1,7 +1,9 @@
 // Which answers of which mailboxes are still to come: a part of a first sweep, counted.
+import { type MailboxRoute, mailboxRoutes } from '../poll/poll.ts';
 
 export class Unread {
-  readonly #routes = new Map<string, Set<string>>();
+  /** By mailbox: a bit for each route. A fleet of newcomers has few of anything else. */
+  readonly #routes = new Map<string, number>();
   #polls = 0;
 
   /** Mailboxes of which something is still to come. */
@@ -13,23 +15,31 @@ export class Unread {
     return this.#polls;
   }
 
-  add(mailboxId: string, route: string): void {
-    const routes = this.#routes.get(mailboxId) ?? new Set();
-    if (!routes.has(route)) this.#polls += 1;
-    this.#routes.set(mailboxId, routes.add(route));
+  add(mailboxId: string, routes: readonly MailboxRoute[]): void {
+    let waited = this.#routes.get(mailboxId) ?? 0;
+    for (const route of routes) {
+      if ((waited & bitOf(route)) === 0) this.#polls += 1;
+      waited |= bitOf(route);
+    }
+    if (waited !== 0) this.#routes.set(mailboxId, waited);
   }
 
   /** It came, or failed. False when it was not waited for. */
-  delete(mailboxId: string, route: string): boolean {
-    const routes = this.#routes.get(mailboxId);
-    if (!routes?.delete(route)) return false;
+  delete(mailboxId: string, route: MailboxRoute): boolean {
+    const routes = this.#routes.get(mailboxId) ?? 0;
+    const left = routes & ~bitOf(route);
+    if (left === routes) return false;
     this.#polls -= 1;
-    if (routes.size === 0) this.#routes.delete(mailboxId);
+    if (left === 0) this.#routes.delete(mailboxId);
+    else this.#routes.set(mailboxId, left);
     return true;
   }
 
   leave(mailboxId: string): void {
-    this.#polls -= this.#routes.get(mailboxId)?.size ?? 0;
+    const routes = this.#routes.get(mailboxId) ?? 0;
+    for (const route of mailboxRoutes) if ((routes & bitOf(route)) !== 0) this.#polls -= 1;
     this.#routes.delete(mailboxId);
   }
 }
+
+const bitOf = (route: MailboxRoute) => 1 << mailboxRoutes.indexOf(route);

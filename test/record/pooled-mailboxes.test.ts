@@ -105,7 +105,7 @@ class History {
   readonly known = new Map<string, Known>();
   readonly gone = new Map<string, Known>();
   now = start;
-  counts = new PooledMailboxes('acme', []);
+  counts = new PooledMailboxes('acme');
 
   live(step: Happening): void {
     if (step.kind === 'time') this.now += step.ms;
@@ -185,7 +185,8 @@ class History {
   #reload(): void {
     for (const [key, known] of this.known) this.known.set(key, { ...known, judged: false, takenAt: this.now });
     const looks = [...this.known.values()].map(({ mailbox, policy }) => [mailbox, lookAt(this.now, policy)] as const);
-    this.counts = new PooledMailboxes('acme', looks);
+    this.counts = new PooledMailboxes('acme');
+    for (const [mailbox, look] of looks) this.counts.put(mailbox, look, false);
   }
 
   /** Time passes over all of them, as the time tick has it. */
@@ -312,7 +313,7 @@ test('running counts equal a full recount, through departure, return, rename, re
 });
 
 test('a mailbox whose answer changes nothing keeps its part, and the worst of a domain are named', () => {
-  const counts = new PooledMailboxes('acme', []);
+  const counts = new PooledMailboxes('acme');
   const policy = defaultPolicy;
   const mailboxes = [3, 1, 5, 0, 2].map((bounced, number) => {
     const stats = { at: start, answer: { rows: [{ ...sampleRow(utcDate(start)), sent: 40, bounced }] } };

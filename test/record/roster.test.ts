@@ -47,6 +47,19 @@ test('an unchanged list changes nothing', () => {
   });
 });
 
+test('an entry that says anything else is a change', () => {
+  const [known] = fleetOf(1);
+  const entry = known?.entry.answer ?? expect.fail();
+  const others: Omit<MailboxEntry, 'id'> = {
+    ...{ email: 'other@one.example', provider: 'other', status: 'paused' },
+    ...{ healthScore: 1, dailyLimit: 2, warmupDay: 3 },
+  };
+  for (const [field, value] of Object.entries(others)) {
+    expect([field, entry[field as keyof MailboxEntry]]).not.toEqual([field, value]);
+    expect([field, ids(roster(fleetOf(1))(now, [{ ...entry, [field]: value }]).changed)]).toEqual([field, ['m0']]);
+  }
+});
+
 test('who is new arrives, unless the configuration leaves it out', () => {
   const fleet = fleetOf(1);
   const [added, other] = [arrivedMailbox('new'), arrivedMailbox('not ours')];

@@ -47,7 +47,7 @@ test('20,000 mailboxes that arrive at once are taken in, in turns of the event l
   }
   over.abort();
   expect([duty.fleet().mailboxCount() > arriving, (account()?.queueLength ?? 0) > arriving]).toEqual([true, true]);
-  // Pieces of 1,000 and fewer, however fast the machine is.
-  expect(turns.taking).toBeGreaterThan(40);
-  expect(turns.joining).toBeGreaterThan(10);
+  // Pieces of 250 and fewer, however fast the machine is.
+  expect(turns.taking).toBeGreaterThan(160);
+  expect(turns.joining).toBeGreaterThan(40);
 });

@@ -19,7 +19,7 @@ interface Line {
 }
 
 /** A first sweep of as many mailboxes, with a budget of 30 requests a minute for them. */
-function sweepOf(count: number) {
+async function sweepOf(count: number) {
   const lines: Line[] = [];
   const sink = new Writable({
     write: (line, _encoding, done) => {
@@ -39,7 +39,7 @@ function sweepOf(count: number) {
     sampleMailbox({ id: `m${number}`, account: 'acme', memory: null, detail: null, dns: null, blacklist: null }),
   );
   for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
-  sweep.begin(mailboxes);
+  await sweep.begin(mailboxes);
   /** Answers of a kind come in for these mailboxes, one every two seconds. */
   const read = async (
     routes: readonly ('warmup' | 'stats' | 'mailbox' | 'dns' | 'blacklist')[],
@@ -62,7 +62,7 @@ function sweepOf(count: number) {
 }
 
 test('a long first sweep says each minute how many mailboxes are read, and when it will be done', async () => {
-  const at = sweepOf(100);
+  const at = await sweepOf(100);
   expect(at.text()).toBe('First sweep of acme: 0 of 100 mailboxes read, done in about 7 min (10:08 UTC)');
   await at.read(['warmup', 'stats'], 0, 50);
   expect(at.text()).toBe('First sweep of acme: 50 of 100 mailboxes read, done in about 3 min (10:08 UTC)');
@@ -75,7 +75,7 @@ test('a long first sweep says each minute how many mailboxes are read, and when 
 });
 
 test('the findings of the judged are told when these were read; connection, DNS and blacklists are a part of its own', async () => {
-  const at = sweepOf(100);
+  const at = await sweepOf(100);
   await at.read(['warmup', 'stats'], 0, 99);
   expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judging']);
   await at.read(['warmup', 'stats'], 99);
@@ -90,7 +90,7 @@ test('the findings of the judged are told when these were read; connection, DNS 
 });
 
 test('what remains is waited for when it will be read soon, so that a small fleet has one message', async () => {
-  const at = sweepOf(10);
+  const at = await sweepOf(10);
   expect(at.lines).toEqual([]);
   await at.read(['warmup', 'stats']);
   expect([at.overs(), at.fleet.sweep('acme')?.part]).toEqual([0, 'judging']);
@@ -99,7 +99,7 @@ test('what remains is waited for when it will be read soon, so that a small flee
 });
 
 test('what is never asked, and never settled, holds the end up for five minutes at most', async () => {
-  const at = sweepOf(10);
+  const at = await sweepOf(10);
   await at.read(['warmup', 'stats']);
   await at.read(['mailbox', 'dns', 'blacklist'], 0, 9);
   await at.clock.advance(6 * minuteMs);
@@ -108,7 +108,7 @@ test('what is never asked, and never settled, holds the end up for five minutes 
 });
 
 test('without answers there is no end to foresee', async () => {
-  const at = sweepOf(10);
+  const at = await sweepOf(10);
   await at.read(['warmup', 'stats'], 0, 5);
   await at.clock.advance(3 * minuteMs);
   at.sweep.show();
@@ -116,14 +116,14 @@ test('without answers there is no end to foresee', async () => {
 });
 
 test('who arrives meanwhile is read with the rest, who leaves is not waited for, and who was judged before is known', async () => {
-  const at = sweepOf(2);
+  const at = await sweepOf(2);
   const [first, second] = at.mailboxes;
   if (!first || !second) throw new Error('no mailboxes');
   const memory = { ...firstSight(defaultPolicy, { mode: 'balanced', run: 'running', rows: [], now: start }) };
   const known = sampleMailbox({ id: 'known', account: 'acme', memory });
   const late = { ...second, id: 'late' };
   for (const mailbox of [late, known]) at.fleet.putMailbox(mailbox);
-  at.sweep.join([late, known]);
+  await at.sweep.join([late, known]);
   expect(at.sweep.isFirstLook('known', 'stats')).toBe(false);
   expect(at.sweep.isFirstLook('late', 'stats')).toBe(true);
   at.sweep.leave(first);
@@ -132,7 +132,7 @@ test('who arrives meanwhile is read with the rest, who leaves is not waited for,
   expect(at.fleet.sweep('acme')).toMatchObject({ mailboxes: 3, read: 1 });
 });
 
-test('when all were read, it says that second looks are waited for', () => {
+test('when all were read, it says that second looks are waited for', async () => {
   const progress = {
     account: 'acme',
     since: start,
