@@ -27,6 +27,12 @@ export class LiveConfig {
     return account ? resolvePolicy(account, mailbox) : policyOf({});
   }
 
+  /** All that are in use, in the order of the alphabet. */
+  get tags(): readonly string[] {
+    const of = ({ tags, overrides }: AccountConfig) => [...tags, ...overrides.flatMap((override) => override.tags)];
+    return [...new Set(this.#config.accounts.flatMap(of))].sort();
+  }
+
   /** Of a mailbox; none for one whose account is not configured. */
   tagsOf(mailbox: Pick<MailboxState, 'account' | 'email' | 'id'>): readonly string[] {
     const account = this.account(mailbox.account);

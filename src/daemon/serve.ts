@@ -1,6 +1,7 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { FleetTrend } from '../serve/fleet-trend.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import type { AnswerParts } from '../serve/routes.ts';
@@ -56,6 +57,8 @@ export async function serve(
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,
+    trend: new FleetTrend({ fleet, world, actedDays: (since) => store.audit.actedDays(since) }),
+    tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     deliveries: (limit) => store.outbox.recentDeliveries(limit),
     reload: (request) => startup.reload(request),

@@ -11,10 +11,11 @@ import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
 import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
 import { fleetTable, selectionPath } from './fleet-table.ts';
-import { gravestOf, type Page, type Selection, type StateCounts } from './fleet-view.ts';
+import { type Facets, gravestOf, type Page, type Selection, type StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
 import { Regions, type View } from './regions.ts';
 import { silencesPanel } from './silences-panel.ts';
+import { type TrendDay, trendPanel } from './trend-panel.ts';
 
 export interface FleetPageParts {
   readonly fleet: Fleet;
@@ -23,6 +24,8 @@ export interface FleetPageParts {
   readonly firing: readonly Alert[];
   readonly page: Page;
   readonly selection: Selection;
+  readonly facets: Facets;
+  readonly trend: readonly TrendDay[];
   /** null when they could not be read. */
   readonly deliveries: readonly Delivery[] | null;
   readonly explain: (verdict: Verdict) => string;
@@ -49,6 +52,7 @@ ${regions.piece('silences', silences.length === 0 ? '' : silencesPanel(silences,
 ${regions.piece('actions', actionsPanel(parts))}
 </div>
 <div>
+${regions.piece('trend', trendPanel(parts.trend))}
 ${regions.piece('accounts', accountsPanel(fleet, now))}
 ${regions.piece('messages', channelsPanel(fleet, deliveries, now, command))}
 </div>
@@ -88,7 +92,7 @@ ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><
 }
 
 /** The mailboxes that a circuit breaker holds. */
-const heldPath = selectionPath({ text: '', state: 'held' }, 1);
+const heldPath = selectionPath({ state: 'held' });
 
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
   const items = gravestOf(firing, alertsOnPage).map(

@@ -5,7 +5,15 @@ import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, stateWords, text } from './elements.ts';
-import type { MailboxRow, Page, Selection, StateCounts } from './fleet-view.ts';
+import {
+  type Facets,
+  type MailboxRow,
+  type Page,
+  type Selection,
+  type Sorting,
+  type StateCounts,
+  wholeFleet,
+} from './fleet-view.ts';
 import type { Regions } from './regions.ts';
 import { share } from './words.ts';
 
@@ -13,64 +21,111 @@ export interface FleetTableParts {
   readonly page: Page;
   readonly selection: Selection;
   readonly counts: StateCounts;
+  readonly facets: Facets;
   readonly now: EpochMs;
 }
 
-export function fleetTable({ page, selection, counts, now }: FleetTableParts, regions: Regions): Markup {
+export function fleetTable(parts: FleetTableParts, regions: Regions): Markup {
+  const { page, selection, counts, facets } = parts;
   const none = html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>`;
   return html`<section class="panel fleet" aria-labelledby="fleet">
-<div class="bar">${regions.piece('total', html`<h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>`)}${filterForm(selection)}</div>
+<div class="bar">${regions.piece('total', html`<h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>`)}${filterForm(selection, facets)}</div>
 ${regions.piece('states', stateLinks(selection, counts))}
-${table(page.rows, now, regions)}
+${table(parts, regions)}
 ${regions.piece('pages', page.rows.length === 0 ? none : pageLinks(page, selection))}
 </section>`;
 }
 
-function filterForm(selection: Selection): Markup {
+function filterForm(selection: Selection, facets: Facets): Markup {
+  const { accounts, providers, tags } = facets;
+  const hidden = [
+    ['state', selection.state],
+    ['domain', selection.domain],
+    ['sort', selection.sort === wholeFleet.sort ? null : selection.sort],
+  ] as const;
   return html`<form class="filter" role="search" action="/" method="get">
 <label for="q">Filter</label>
-<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off">
-${selection.state === null ? '' : html`<input type="hidden" name="state" value="${selection.state}">`}
+<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off" data-key="/">
+${choice('account', accounts.length > 1 ? accounts : [], selection.account)}
+${choice('provider', providers.length > 1 ? providers : [], selection.provider)}
+${choice('tag', tags, selection.tag)}
+${hidden.map(([name, value]) => (value === null ? '' : html`<input type="hidden" name="${name}" value="${value}">`))}
 <button type="submit">Show</button>
 </form>`;
 }
 
-/** The address of a page of the selection. */
-export function selectionPath(selection: Pick<Selection, 'text' | 'state'>, page: number): string {
+function choice(
+  name: 'account' | 'provider' | 'tag',
+  values: readonly string[],
+  chosen: string | null,
+): Markup | string {
+  const all = chosen === null || values.includes(chosen) ? values : [chosen, ...values];
+  if (all.length === 0) return '';
+  const option = (value: string) =>
+    html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text(value)}</option>`;
+  return html`<select name="${name}" aria-label="Only the ${name}"><option value="">every ${name}</option>${all.map(option)}</select>`;
+}
+
+/** The address of a page of a selection. What is not named is not restricted. */
+export function selectionPath(selection: Partial<Selection>, page = 1): string {
+  const { text: words, state, account, domain, provider, tag, sort } = { ...wholeFleet, ...selection };
+  const asked = { q: words, state, account, domain, provider, tag, sort: sort === wholeFleet.sort ? null : sort };
   const query = new URLSearchParams();
-  if (selection.text) query.set('q', selection.text);
-  if (selection.state) query.set('state', selection.state);
+  for (const [name, value] of Object.entries(asked)) if (value) query.set(name, value);
   if (page > 1) query.set('page', String(page));
   return query.size === 0 ? '/' : `/?${query}`;
 }
 
 function stateLinks(selection: Selection, counts: StateCounts): Markup {
   const link = (state: GuardState | null, word: string, total: number) =>
-    html`<li><a class="chip ${state ?? 'all'}" href="${selectionPath({ text: selection.text, state }, 1)}"${selection.state === state ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
+    html`<li><a class="chip ${state ?? 'all'}" href="${selectionPath({ ...selection, state })}"${selection.state === state ? html` aria-current="true"` : ''}>${word} <b>${numberText(total)}</b></a></li>`;
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const present = guardStates.filter((state) => counts[state] > 0 || selection.state === state);
-  return html`<nav aria-label="Filter by state"><ul class="chips">${link(null, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}</ul></nav>`;
+  const { domain } = selection;
+  const narrowed =
+    domain === null
+      ? ''
+      : html`<li><a class="chip" href="${selectionPath({ ...selection, domain: null })}" aria-label="Every domain, not only ${text(domain)}">${text(domain)} ×</a></li>`;
+  return html`<nav aria-label="Filter by state"><ul class="chips">${link(null, 'All', all)}${present.map((state) => link(state, stateWords[state], counts[state]))}${narrowed}</ul></nav>`;
 }
 
 // The roles are written out because the phone layout takes the table's own away.
-function table(rows: readonly MailboxRow[], now: EpochMs, regions: Regions): Markup {
-  const headings = [
-    'State',
-    'Mailbox',
-    'Mode',
-    'Bounce rate against the limit',
-    'Bounces left',
-    'Health',
-    'DNS',
-    'Blacklists',
-    'Stats age',
+function table({ page: { rows }, selection, now }: FleetTableParts, regions: Regions): Markup {
+  const headings: readonly (readonly [string, Sorting | null])[] = [
+    ['State', 'worst'],
+    ['Mailbox', 'address'],
+    ['Mode', null],
+    ['Bounce rate against the limit', 'rate'],
+    ['Bounces left', 'left'],
+    ['Health', 'health'],
+    ['DNS', null],
+    ['Blacklists', null],
+    ['Stats age', 'age'],
   ];
-  return html`<table role="table"><caption class="unseen">Mailboxes, the ones that need attention first</caption>
-<thead role="rowgroup"><tr role="row">${headings.map((heading) => html`<th role="columnheader" scope="col">${heading}</th>`)}</tr></thead>
+  return html`<table role="table"><caption class="unseen">Mailboxes</caption>
+<thead role="rowgroup"><tr role="row">${headings.map(([heading, sort]) => columnHeading(heading, sort, selection))}</tr></thead>
 <tbody role="rowgroup" id="rows">${regions.list(
     'rows',
     rows.map((row) => ({ id: rowId(row), markup: tableRow(row, now) })),
   )}</tbody></table>`;
+}
+
+/** Which way a column is sorted when it is. */
+const directions: Readonly<Record<Sorting, 'ascending' | 'descending'>> = {
+  worst: 'descending',
+  address: 'ascending',
+  account: 'ascending',
+  rate: 'descending',
+  left: 'ascending',
+  health: 'ascending',
+  age: 'descending',
+};
+
+function columnHeading(heading: string, sort: Sorting | null, selection: Selection): Markup {
+  if (sort === null) return html`<th role="columnheader" scope="col">${heading}</th>`;
+  const isSorted = selection.sort === sort;
+  const mark = isSorted ? html` <span aria-hidden="true">${directions[sort] === 'ascending' ? '↑' : '↓'}</span>` : '';
+  return html`<th role="columnheader" scope="col"${isSorted ? html` aria-sort="${directions[sort]}"` : ''}><a href="${selectionPath({ ...selection, sort })}">${heading}${mark}</a></th>`;
 }
 
 function rowId({ mailbox: { account, id } }: MailboxRow): string {
@@ -121,5 +176,5 @@ function pageLinks(page: Page, selection: Selection): Markup | string {
     target < 1 || target > page.pages
       ? html`<span class="muted">${word}</span>`
       : html`<a href="${selectionPath(selection, target)}">${word}</a>`;
-  return html`<nav class="pages" aria-label="Pages">${link(page.page - 1, '← Worse')} <span>Page ${page.page} of ${page.pages}</span> ${link(page.page + 1, 'Better →')}</nav>`;
+  return html`<nav class="pages" aria-label="Pages">${link(page.page - 1, '← Before')} <span>Page ${page.page} of ${page.pages}</span> ${link(page.page + 1, 'After →')}</nav>`;
 }

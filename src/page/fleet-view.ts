@@ -6,7 +6,7 @@ import { healthScoreOf } from '../fleet/newest-value.ts';
 import { guardStateOf } from '../guard/state.ts';
 import type { Alert, Severity } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
-import { type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
+import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import { ratePpm } from '../model/rate.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -105,6 +105,38 @@ function rateOf(verdict: Verdict): Ppm | null {
   return verdict.windowFrom ? ratePpm(verdict) : null;
 }
 
+export const sortings = ['worst', 'address', 'account', 'rate', 'left', 'health', 'age'] as const;
+/** worst: what needs a person first. The others by one column, what is worse or older first, names from A to Z. */
+export type Sorting = (typeof sortings)[number];
+
+type Order = (a: RankedMailbox, b: RankedMailbox) => number;
+
+/** By a number, the smallest first and unknown ones last; then as usual. */
+function byNumber(numberOf: (mailbox: MailboxState) => number | null): Order {
+  const known = ({ mailbox }: RankedMailbox) => numberOf(mailbox) ?? Number.MAX_SAFE_INTEGER;
+  return (a, b) => known(a) - known(b) || worstFirst(a, b);
+}
+
+function byWord(wordOf: (mailbox: MailboxState) => string): Order {
+  return (a, b) => {
+    const [one, other] = [wordOf(a.mailbox), wordOf(b.mailbox)];
+    return one === other ? worstFirst(a, b) : one < other ? -1 : 1;
+  };
+}
+
+const orders: Readonly<Record<Sorting, Order>> = {
+  worst: worstFirst,
+  address: byWord(({ email }) => email),
+  account: byWord(({ account }) => account),
+  rate: byNumber(({ verdict }) => {
+    const rate = verdict && rateOf(verdict.answer);
+    return rate === null ? null : -rate;
+  }),
+  left: byNumber(({ verdict }) => (verdict?.answer.windowFrom ? verdict.answer.bouncesUntilBreach : null)),
+  health: byNumber(healthScoreOf),
+  age: byNumber(({ stats }) => stats?.at ?? 0),
+};
+
 function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
   if (a.urgency !== b.urgency) return a.urgency - b.urgency;
   if (a.closeness !== b.closeness) return b.closeness - a.closeness;
@@ -194,9 +226,35 @@ export interface Selection {
   /** Part of an address, id, account, domain or mode. Empty: all. */
   readonly text: string;
   readonly state: GuardState | null;
+  /** Exactly this one; null: any. */
+  readonly account: string | null;
+  readonly domain: string | null;
+  readonly provider: string | null;
+  readonly tag: string | null;
+  readonly sort: Sorting;
   /** From 1. */
   readonly page: number;
 }
+
+/** Everything, worst first. */
+export const wholeFleet: Selection = {
+  text: '',
+  state: null,
+  account: null,
+  domain: null,
+  provider: null,
+  tag: null,
+  sort: 'worst',
+  page: 1,
+};
+
+/** The words that people gave mailboxes. */
+export interface Tags {
+  readonly all: () => readonly string[];
+  readonly of: (mailbox: MailboxState) => readonly string[];
+}
+
+export const noTags: Tags = { all: () => [], of: () => [] };
 
 export interface Page {
   readonly rows: readonly MailboxRow[];
@@ -208,24 +266,56 @@ export interface Page {
 
 /** The rows of one page of so many; a page beyond the last is the last. */
 export function selectPage(
-  fleet: Fleet,
-  ranked: readonly RankedMailbox[],
-  { text, state, page: asked }: Selection,
+  { fleet, ranked, tags }: { readonly fleet: Fleet; readonly ranked: readonly RankedMailbox[]; readonly tags: Tags },
+  selection: Selection,
   rowsAPage: number,
 ): Page {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const chosen = ranked.filter(
-    (one) => (state === null || one.state === state) && words.every((word) => matches(one, word)),
-  );
+  const { page: asked, sort } = selection;
+  const chosen = ranked.filter(choose(selection, tags));
   const pages = Math.max(1, Math.ceil(chosen.length / rowsAPage));
   const page = Math.min(asked, pages);
-  const shown = firstOf(chosen, page * rowsAPage, worstFirst).slice((page - 1) * rowsAPage);
+  const shown = firstOf(chosen, page * rowsAPage, orders[sort]).slice((page - 1) * rowsAPage);
   const labels = mailboxLabels(
     shown.map(({ mailbox }) => mailbox),
     fleet.mailboxes(),
   );
   const rows = shown.map((one) => makeRow(one, labels.get(one.mailbox) ?? one.mailbox.email));
   return { rows, total: chosen.length, page, pages };
+}
+
+/** What the fleet can be narrowed to. */
+export interface Facets {
+  readonly accounts: readonly string[];
+  readonly providers: readonly string[];
+  readonly tags: readonly string[];
+}
+
+export function facetsOf(fleet: Fleet, tags: Tags): Facets {
+  const providers = new Set<string>();
+  for (const { entry } of fleet.mailboxes()) if (entry.answer.provider !== null) providers.add(entry.answer.provider);
+  return {
+    accounts: [...fleet.accounts()].map(({ name }) => name).sort(),
+    // Whatever the API calls a provider: a hundred of them are no choice any more.
+    providers: [...providers].sort().slice(0, 100),
+    tags: tags.all(),
+  };
+}
+
+function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
+  const { text, state, account, domain, provider, tag } = selection;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const isWanted = (wanted: string | null, found: () => string | null) => wanted === null || wanted === found();
+  return (one) => {
+    const { mailbox } = one;
+    return (
+      isWanted(state, () => one.state) &&
+      isWanted(account, () => mailbox.account) &&
+      isWanted(domain, () => domainOf(mailbox.email)) &&
+      isWanted(provider, () => mailbox.entry.answer.provider) &&
+      (tag === null || tags.of(mailbox).includes(tag)) &&
+      words.every((word) => matches(one, word))
+    );
+  };
 }
 
 function matches({ mailbox, state }: RankedMailbox, word: string): boolean {

@@ -26,6 +26,7 @@ export interface LayoutParts {
 /** The views, in the order of the navigation. */
 const places = [
   ['/', 'Fleet'],
+  ['/groups', 'Groups'],
   ['/runbooks', 'Runbooks'],
 ] as const;
 

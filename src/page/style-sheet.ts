@@ -11,7 +11,7 @@ body{margin:0;background:var(--ground);color:var(--ink);font:15px/1.5 system-ui,
 font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 p{margin:.2rem 0}
 a{color:var(--link);text-decoration-thickness:1px;text-underline-offset:.18em}
-a:focus-visible,button:focus-visible,input:focus-visible,summary:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:4px}
+a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,summary:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:4px}
 h1{font-size:1.7rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;margin:.1rem 0 .4rem;text-wrap:balance}
 h2{font-size:.95rem;font-weight:650;margin:0 0 .7rem}
 h2 small{font-weight:400;color:var(--soft)}
@@ -68,8 +68,8 @@ summary{cursor:pointer;color:var(--link);font-size:.9rem}
 details[open]>summary{margin-bottom:.7rem}
 .bar{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem 1rem;margin-bottom:.6rem}
 .bar h2{margin:0}
-.filter{display:flex;align-items:center;gap:.5rem;font-size:.9rem}
-input,button{font:inherit;color:inherit;background:var(--ground);border:1px solid color-mix(in srgb,var(--soft) 60%,transparent);border-radius:8px;padding:.3rem .7rem}
+.filter{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem;font-size:.9rem}
+input,button,select{font:inherit;color:inherit;background:var(--ground);border:1px solid color-mix(in srgb,var(--soft) 60%,transparent);border-radius:8px;padding:.3rem .7rem}
 input{width:15rem;max-width:100%}
 button{cursor:pointer}
 .chips{display:flex;flex-wrap:wrap;gap:.4rem;margin-bottom:.7rem}
@@ -79,6 +79,9 @@ button{cursor:pointer}
 table{width:100%;border-collapse:collapse;font-size:.9rem}
 th,td{padding:.55rem .6rem;text-align:left;vertical-align:middle;border-top:1px solid var(--line);font-weight:400}
 thead th{border-top:0;color:var(--soft);font-size:.8rem;padding-top:.3rem;padding-bottom:.4rem;white-space:nowrap;overflow-wrap:normal}
+.fleet thead th{position:sticky;top:0;background:var(--card);z-index:1}
+thead th a{color:inherit;text-decoration-color:transparent}
+thead th a:hover,thead th[aria-sort] a{color:var(--ink);text-decoration-color:currentColor}
 .fleet tbody th{min-width:11rem}
 tbody th a{font-weight:600;color:var(--ink);text-decoration-color:color-mix(in srgb,var(--soft) 50%,transparent)}
 tbody th small{display:block}
@@ -101,6 +104,7 @@ tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
 .facts .wide{display:block}.facts .wide dd{text-align:left}
 .chart{margin:0}
 .chart svg{display:block;width:100%;height:auto}
+.chart svg+svg{margin-top:.7rem}
 .chart text{font-size:11px;fill:var(--soft)}
 .chart .end{text-anchor:end}
 .chart .axis{stroke:var(--line)}
@@ -116,6 +120,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-s
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--track);border-radius:4px;padding:.05em .3em}
 @media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}}
 @media (max-width:52rem){
+.places{order:3;flex:1 0 100%;flex-wrap:nowrap;overflow-x:auto;white-space:nowrap}
 .wrap{padding:0 .8rem}
 h1{font-size:1.35rem}
 .filter{width:100%}.filter input{flex:1;min-width:0}

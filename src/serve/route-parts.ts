@@ -4,9 +4,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
-import type { NearLimitPpmOf } from '../page/fleet-view.ts';
+import type { NearLimitPpmOf, Tags } from '../page/fleet-view.ts';
 import type { AccessParts } from './access.ts';
 import type { ExplainSource } from './explain-answer.ts';
+import type { FleetTrend } from './fleet-trend.ts';
 import type { HistorySource } from './history-answer.ts';
 import type { OperationsRouteParts } from './operations-route.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
@@ -31,6 +32,8 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
+  readonly tags: Tags;
+  readonly trend: FleetTrend;
   readonly recipes: RecipeRouteParts;
   /** Of this program. */
   readonly version: string;

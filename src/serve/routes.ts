@@ -4,7 +4,7 @@ import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
 import type { WrongTokens } from '../access/wrong-tokens.ts';
 import { addMetrics } from '../metrics/metrics-route.ts';
-import { rowOf, type Selection, selectPage } from '../page/fleet-view.ts';
+import { noTags, rowOf, type Selection, selectPage } from '../page/fleet-view.ts';
 import { addAccess } from './access.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { explainAnswer } from './explain-answer.ts';
@@ -70,7 +70,7 @@ export type FleetAnswer = ReturnType<typeof fleetJson>;
 /** The fleet as JSON, worst first: one page of the selection. */
 export function fleetAnswer(parts: PictureParts, selection: Selection): FleetAnswer {
   const picture = pictureOf(parts);
-  const page = selectPage(parts.fleet, picture.ranked, selection, rowsAnAnswer);
+  const page = selectPage({ fleet: parts.fleet, ranked: picture.ranked, tags: noTags }, selection, rowsAnAnswer);
   return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain, command: parts.world.command });
 }
 

@@ -1,12 +1,34 @@
 // The parameters of a query that select mailboxes.
 import { guardStates } from '../model/mailbox.ts';
-import type { Selection } from '../page/fleet-view.ts';
+import { type Selection, sortings, wholeFleet } from '../page/fleet-view.ts';
 import { oneOf, type Query, upTo, whole } from './query.ts';
 
 const maxFilterLength = 200;
 
+/** Of GET /api/fleet. */
 export const selectionParameters = { q: upTo(maxFilterLength), state: oneOf(...guardStates), page: whole(1) };
 
-export function selectionFrom({ q, state, page }: Query<typeof selectionParameters>): Selection {
-  return { text: (q ?? '').trim(), state: state ?? null, page: page ?? 1 };
+/** Of the page. */
+export const pageParameters = {
+  ...selectionParameters,
+  account: upTo(maxFilterLength),
+  domain: upTo(maxFilterLength),
+  provider: upTo(maxFilterLength),
+  tag: upTo(maxFilterLength),
+  sort: oneOf(...sortings),
+};
+
+export function selectionFrom(asked: Partial<Query<typeof pageParameters>>): Selection {
+  const { q, state, account, domain, provider, tag, sort, page } = asked;
+  return {
+    text: (q ?? '').trim(),
+    state: state ?? null,
+    // A select of the form sends an empty text for all.
+    account: account || null,
+    domain: domain || null,
+    provider: provider || null,
+    tag: tag || null,
+    sort: sort ?? wholeFleet.sort,
+    page: page ?? wholeFleet.page,
+  };
 }

@@ -1,16 +1,18 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
+import { groupings, groupsOf } from '../page/fleet-groups.ts';
 import { fleetPage } from '../page/fleet-page.ts';
-import { rowOf, selectPage } from '../page/fleet-view.ts';
+import { facetsOf, rowOf, selectPage } from '../page/fleet-view.ts';
+import { groupsPage } from '../page/groups-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
 import type { View } from '../page/regions.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import type { World } from '../world.ts';
 import { pictureOf } from './picture.ts';
-import { readQuery } from './query.ts';
+import { oneOf, readQuery } from './query.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
-import { selectionFrom, selectionParameters } from './selection.ts';
+import { pageParameters, selectionFrom } from './selection.ts';
 
 export type ViewParts = Omit<RouteParts, 'metrics' | 'host'>;
 
@@ -38,13 +40,23 @@ const rowsAPage = 50;
 const lenient = { ignoreUnknown: true };
 
 async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
-  const asked = readQuery(selectionParameters, query, lenient);
+  const asked = readQuery(pageParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const selection = selectionFrom(asked.read);
   const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
   const picture = pictureOf(parts);
-  const page = selectPage(parts.fleet, picture.ranked, selection, rowsAPage);
-  return fleetPage({ fleet: parts.fleet, ...picture, page, selection, deliveries, explain: parts.explain });
+  const { fleet, tags } = parts;
+  const page = selectPage({ fleet, tags, ranked: picture.ranked }, selection, rowsAPage);
+  const facets = facetsOf(fleet, tags);
+  const trend = await parts.trend.read();
+  return fleetPage({ fleet, ...picture, page, selection, facets, trend, deliveries, explain: parts.explain });
+}
+
+async function groupsView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
+  const asked = readQuery({ by: oneOf(...groupings) }, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const by = asked.read.by ?? 'account';
+  return groupsPage(by, groupsOf(pictureOf(parts).ranked, by, parts.tags));
 }
 
 async function mailboxView(parts: ViewParts, { names }: Asked): Promise<View | Refused> {
@@ -58,7 +70,8 @@ async function mailboxView(parts: ViewParts, { names }: Asked): Promise<View | R
 }
 
 export const places: readonly Place[] = [
-  { path: '/', parameters: Object.keys(selectionParameters), read: fleetView },
+  { path: '/', parameters: Object.keys(pageParameters), read: fleetView },
+  { path: '/groups', parameters: ['by'], read: groupsView },
   { path: '/mailboxes/:account/:id', parameters: [], read: mailboxView },
   { path: '/runbooks', parameters: [], read: async ({ world }) => runbooksPage(world.command) },
 ];

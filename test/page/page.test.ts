@@ -4,6 +4,8 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
+import type { Tags } from '../../src/page/fleet-view.ts';
+import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import {
   account,
   action,
@@ -16,7 +18,7 @@ import {
   today,
   verdict,
 } from '../serve/example-fleet.ts';
-import { ask, serve } from '../serve/running-server.ts';
+import { ask, serve, stillWorld } from '../serve/running-server.ts';
 
 const page = { accept: 'text/html' };
 
@@ -244,6 +246,55 @@ describe('the table', () => {
     const last = await read(fleet, '/?page=99');
     expect(rowsOf(last)).toBe(30);
     expect(last).toContain('Page 5 of 5');
+  });
+});
+
+describe('the fleet', () => {
+  const tags: Tags = { all: () => ['vip'], of: ({ id }) => (id === 'm7' || id === 'm1' ? ['vip'] : []) };
+  const rowsOf = (body: string) => [...body.matchAll(/<tr role="row" id="row-\w+\/(\w+)"/g)].map(([, id]) => id);
+
+  test('is narrowed to an account, a domain, a provider or a tag, and each keeps the others', async () => {
+    const rows = async (query: string) => rowsOf(await read(exampleFleet(), `/?${query}`, { tags }));
+    expect(await rows('account=northwind')).toEqual(['m4', 'm3']);
+    expect(await rows('domain=northwind.example&state=near_limit')).toEqual(['m3']);
+    expect(await rows('tag=vip')).toEqual(['m1', 'm7']);
+    expect(await rows('provider=google&tag=vip&q=box')).toEqual(['m7']);
+    const body = await read(exampleFleet(), '/?tag=vip&sort=rate&q=box', { tags });
+    expect(body).toContain('<option value="vip" selected>vip</option>');
+    expect(body).toContain('href="/?q=box&amp;state=ok&amp;tag=vip&amp;sort=rate"');
+  });
+
+  test('is sorted by a column, the same rate worst first, and says so', async () => {
+    const body = await read(exampleFleet(), '/?sort=rate');
+    expect(rowsOf(body).slice(0, 3)).toEqual(['m1', 'm3', 'm2']);
+    expect(body).toContain('aria-sort="descending"><a href="/?sort=rate">Bounce rate');
+    expect(rowsOf(await read(exampleFleet(), '/?sort=address'))[0]).toBe('m10');
+    await using server = await serve(exampleFleet());
+    expect((await ask(`${server.url}/?sort=colour`, page)).status).toBe(400);
+  });
+
+  test('has groups with their states and rates, the worst first', async () => {
+    const body = await read(exampleFleet(), '/groups?by=tag', { tags });
+    const groups = body.split('<tr role="row" id="tag-').slice(1);
+    expect(groups).toHaveLength(2);
+    expect(groups[0]).toContain('no tag');
+    expect(groups[1]).toContain('href="/?tag=vip"');
+    expect(groups[1]).toContain('10 of 380 = <b>2.63\u00a0%</b>');
+    const domains = await read(exampleFleet(), '/groups?by=domain');
+    expect(domains.indexOf('domain-northwind.example')).toBeLessThan(domains.indexOf('domain-acme.example'));
+  });
+
+  test('has what it sent and bounced a day, and when Warmwarden acted', async () => {
+    const fleet = calmFleet();
+    const trend = new FleetTrend({
+      fleet,
+      world: stillWorld(),
+      actedDays: async () => [{ day: (now / 864e5) | 0, count: 2 }],
+    });
+    const body = await read(fleet, '/', { trend });
+    const [, sent] = /<th scope="row">2026-03-12<\/th><td>(\d+)<\/td><td>0<\/td><td>2<\/td>/.exec(body) ?? [];
+    expect(Number(sent) % 3).toBe(0);
+    expect(Number(sent)).toBeGreaterThan(50);
   });
 });
 

@@ -5,6 +5,8 @@ import type { Fleet } from '../../src/fleet/fleet.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import { noTags } from '../../src/page/fleet-view.ts';
+import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -72,6 +74,8 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
+    tags: noTags,
+    trend: new FleetTrend({ fleet, world, actedDays: async () => [] }),
     reload: async () => ({ result: 'done', messages: [] }),
     commands: () => null,
     history: { commands: async () => [], guardActions: async () => [] },

@@ -1,6 +1,7 @@
 // What the store knows of the fleet while nobody guards.
 import { commandName } from '../../command-name.ts';
 import { defaultPolicy } from '../../model/policy.ts';
+import { wholeFleet } from '../../page/fleet-view.ts';
 import { fleetOf } from '../../reload/duties.ts';
 import { type FleetAnswer, fleetAnswer } from '../../serve/routes.ts';
 import { explainVerdict } from '../../wording/explain.ts';
@@ -30,7 +31,7 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
     const ready = () => ({ ready: false, reasons: [] });
     const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
     const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
-    const page = (number: number) => fleetAnswer(parts, { text: '', state: null, page: number });
+    const page = (number: number) => fleetAnswer(parts, { ...wholeFleet, page: number });
     return {
       ...(all ? await joined(page(1), page) : page(1)),
       ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),

@@ -1,0 +1,69 @@
+// What the whole fleet sent and bounced a day, and how often Warmwarden acted: summed now and then, for all who look.
+import type { Fleet } from '../fleet/fleet.ts';
+import { dailyRows } from '../model/daily-counts.ts';
+import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../model/time.ts';
+import type { TrendDay } from '../page/trend-panel.ts';
+import { createPacer, type World } from '../world.ts';
+
+const daysShown = 30;
+/** Days are not over in a minute: sums may be as old. */
+const freshMs = minuteMs;
+/** Ten thousand mailboxes are summed in slices of this. */
+const sliceMs = 4;
+
+export interface FleetTrendParts {
+  readonly fleet: Fleet;
+  readonly world: World;
+  readonly actedDays: (since: EpochMs) => Promise<readonly { readonly day: number; readonly count: number }[]>;
+}
+
+export class FleetTrend {
+  readonly #parts: FleetTrendParts;
+  #days: readonly TrendDay[] = [];
+  #summedAt: EpochMs | null = null;
+  #summing: Promise<void> | null = null;
+
+  constructor(parts: FleetTrendParts) {
+    this.#parts = parts;
+  }
+
+  /** The oldest day first; empty when nothing is known, or the store does not answer. */
+  async read(): Promise<readonly TrendDay[]> {
+    const now = this.#parts.world.clock.now();
+    const isFresh = this.#summedAt !== null && now - this.#summedAt < freshMs && now >= this.#summedAt;
+    if (isFresh) return this.#days;
+    this.#summing ??= this.#sum(now).finally(() => {
+      this.#summing = null;
+    });
+    await this.#summing;
+    return this.#days;
+  }
+
+  async #sum(now: EpochMs): Promise<void> {
+    const { fleet, actedDays, world } = this.#parts;
+    const first = addDays(utcDate(now), 1 - daysShown);
+    const sums = new Map<IsoDate, { sent: number; bounced: number }>();
+    const pacer = createPacer(sliceMs);
+    for (const { stats } of [...fleet.mailboxes()]) {
+      if (pacer.due()) await pacer.turn();
+      for (const { date, sent, bounced } of dailyRows(stats?.answer, now)) {
+        if (date < first) continue;
+        const sum = sums.get(date) ?? { sent: 0, bounced: 0 };
+        sum.sent += Math.max(0, sent ?? 0);
+        sum.bounced += Math.max(0, bounced ?? 0);
+        sums.set(date, sum);
+      }
+    }
+    const acted = new Map<IsoDate, number>();
+    try {
+      for (const { day, count } of await actedDays(Date.parse(first))) acted.set(utcDate(day * dayMs), count);
+    } catch (error) {
+      world.log.error({ err: error }, 'history could not be read for a page');
+    }
+    const dates = Array.from({ length: daysShown }, (_, back) => addDays(first, back));
+    const none = { sent: 0, bounced: 0 };
+    this.#days =
+      sums.size === 0 ? [] : dates.map((date) => ({ date, ...(sums.get(date) ?? none), acted: acted.get(date) ?? 0 }));
+    this.#summedAt = now;
+  }
+}
