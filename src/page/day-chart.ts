@@ -1,11 +1,13 @@
 // The chart of a mailbox: emails sent and bounced a day, and the bounce rate of the days before against the limit.
 import { html } from 'hono/html';
 import type { Action } from '../model/action.ts';
+import type { Alert } from '../model/alert.ts';
+import type { Change } from '../model/change.ts';
 import { type DailyRow, rowsBetween, sumOf } from '../model/daily-counts.ts';
 import type { Ppm } from '../model/policy.ts';
 import { addDays, type IsoDate, utcDate } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
-import type { Markup } from './elements.ts';
+import { type Markup, text } from './elements.ts';
 import { share } from './words.ts';
 
 export interface DayChartParts {
@@ -14,6 +16,10 @@ export interface DayChartParts {
   /** The limit in force at the end of a day (UTC); null where it is not known. */
   readonly limitOn: (date: IsoDate) => Ppm | null;
   readonly actions: readonly Action[];
+  /** What others changed. */
+  readonly changes: readonly Change[];
+  /** Those that fire: on the day since which they do. */
+  readonly alerts: readonly Alert[];
 }
 
 interface Day {
@@ -25,6 +31,8 @@ interface Day {
   readonly ratePpm: Ppm | null;
   readonly limitPpm: Ppm | null;
   readonly actions: readonly Action[];
+  readonly changes: readonly Change[];
+  readonly alerts: readonly Alert[];
 }
 
 const daysShown = 30;
@@ -33,7 +41,7 @@ const rateDays = 7;
 const chart = { width: 720, left: 60, sentTop: 14, sentHeight: 96, rateTop: 140, rateHeight: 72, bottom: 232 } as const;
 
 export function dayChart(parts: DayChartParts): Markup {
-  const { actions } = parts;
+  const { actions, changes, alerts } = parts;
   const days = daysOf(parts);
   if (days.length === 0) return html`<p class="muted">There are no daily statistics yet.</p>`;
   const maxSent = Math.max(1, ...days.map((day) => Math.max(day.sent ?? 0, day.bounced ?? 0)));
@@ -53,12 +61,12 @@ ${groups}
 ${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
 <text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
-<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''}</figcaption>
+<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''} ${changes.length > 0 ? html`<span class="key changed">others changed it</span>` : ''} ${alerts.length > 0 ? html`<span class="key fired">an alert began</span>` : ''}</figcaption>
 </figure>
 ${dayTable(days)}`;
 }
 
-function daysOf({ rows, actions, limitOn }: DayChartParts): readonly Day[] {
+function daysOf({ rows, actions, changes, alerts, limitOn }: DayChartParts): readonly Day[] {
   const newest = rows.at(-1)?.date;
   const oldest = rows[0]?.date;
   if (newest === undefined || oldest === undefined) return [];
@@ -77,6 +85,8 @@ function daysOf({ rows, actions, limitOn }: DayChartParts): readonly Day[] {
       ratePpm: sent === null || bounced === null || sent === 0 ? null : (bounced * 1e6) / sent,
       limitPpm: limitOn(date),
       actions: actions.filter((action) => utcDate(action.settledAt ?? action.plannedAt) === date),
+      changes: changes.filter(({ at }) => utcDate(at) === date),
+      alerts: alerts.filter(({ since }) => utcDate(since) === date),
     });
   }
   return days;
@@ -99,7 +109,8 @@ function dayGroup(day: Day, x: number, { step, maxSent, maxRate }: Scale): Marku
   const sentFloor = chart.sentTop + chart.sentHeight;
   return html`<g><title>${dayWords(day)}</title>
 <rect class="catch" x="${x.toFixed(1)}" y="0" width="${step.toFixed(1)}" height="${chart.rateTop + chart.rateHeight}"/>
-${day.actions.length > 0 ? html`<line class="act" x1="${(x + width / 2).toFixed(1)}" x2="${(x + width / 2).toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>` : ''}
+${day.actions.length > 0 ? markLine('act', x + width / 2) : ''}${day.changes.length > 0 ? markLine('changed', x + width / 2 + 2) : ''}
+${day.alerts.length > 0 ? html`<path class="fired" d="M${(x + width / 2).toFixed(1)} 1l5 9h-10z"/>` : ''}
 ${bar('sent', (day.sent ?? 0) / maxSent, sentFloor, chart.sentHeight)}
 ${bar('bounced', (day.bounced ?? 0) / maxSent, sentFloor, chart.sentHeight)}
 ${bar(over ? 'rate over' : 'rate', (day.ratePpm ?? 0) / maxRate, chart.rateTop + chart.rateHeight, chart.rateHeight)}
@@ -107,12 +118,21 @@ ${day.limitPpm === null ? '' : limitLine(day.limitPpm, maxRate, { x, step })}
 </g>`;
 }
 
+/** From top to bottom. */
+function markLine(className: 'act' | 'changed', x: number): Markup {
+  return html`<line class="${className}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${chart.rateTop + chart.rateHeight}"/>`;
+}
+
 function dayWords(day: Day): string {
   const counts = `${day.sent === null ? 'unknown' : numberText(day.sent)} sent, ${day.bounced === null ? 'unknown' : numberText(day.bounced)} bounced`;
   const limit = day.limitPpm === null ? '' : `, the limit was ${share(day.limitPpm)}`;
   const rate = day.ratePpm === null ? '' : `; ${share(day.ratePpm)} over 7 days${limit}`;
   const acted = day.actions.map((action) => `; Warmwarden: ${action.kind} (${action.state})`).join('');
-  return `${day.date}: ${counts}${rate}${acted}`;
+  const changed = day.changes.map(
+    ({ what, from, to }) => `; others: ${what} ${text(from ?? 'nothing')} → ${text(to ?? 'nothing')}`,
+  );
+  const began = day.alerts.map(({ rule }) => `; alert ${rule}`);
+  return `${day.date}: ${counts}${rate}${acted}${changed.join('')}${began.join('')}`;
 }
 
 function limitHeight(limitPpm: Ppm, maxRate: Ppm): number {
@@ -138,6 +158,6 @@ function summary(days: readonly Day[], limitPpm: Ppm | null): string {
 
 function dayTable(days: readonly Day[]): Markup {
   const shown = [...days].reverse();
-  return html`<details><summary>The numbers, day by day</summary><table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Rate of 7 days</th></tr></thead>
-<tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td></tr>`)}</tbody></table></details>`;
+  return html`<details><summary>The numbers, day by day</summary><table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Rate of 7 days</th><th scope="col">Limit</th></tr></thead>
+<tbody>${shown.map((day) => html`<tr><th scope="row">${day.date}</th><td class="number">${day.sent ?? '–'}</td><td class="number">${day.bounced ?? '–'}</td><td class="number">${day.ratePpm === null ? '–' : share(day.ratePpm)}</td><td class="number">${day.limitPpm === null ? '–' : share(day.limitPpm)}</td></tr>`)}</tbody></table></details>`;
 }

@@ -2,10 +2,13 @@
 import { html } from 'hono/html';
 import type { Fleet } from '../fleet/fleet.ts';
 import { dailyLimitOf, mailboxStatusOf, warmupDayOf } from '../fleet/newest-value.ts';
+import type { Action } from '../model/action.ts';
+import type { Change } from '../model/change.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { RecordedDecision } from '../model/decision.ts';
+import { mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
-import { dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
+import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
@@ -17,11 +20,29 @@ import type { MailboxRow } from './fleet-view.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
 import { Regions, type View } from './regions.ts';
 
+/** What was decided and done about a mailbox, and what others changed; the newest first. */
+export interface MailboxEntries {
+  readonly decisions: readonly RecordedDecision[];
+  readonly actions: readonly Action[];
+  readonly changes: readonly Change[];
+}
+
+export interface Decided {
+  /** The newest first. */
+  readonly decisions: readonly RecordedDecision[];
+  /** The end of the day that the reader chose; null: now. */
+  readonly until: EpochMs | null;
+  /** Whether there are older ones. */
+  readonly more: boolean;
+}
+
 export interface MailboxPageParts {
   readonly fleet: Fleet;
   readonly row: MailboxRow;
-  /** The newest first; null when they could not be read. */
-  readonly decisions: readonly RecordedDecision[] | null;
+  /** Until now, the newest first; null when they could not be read. */
+  readonly entries: MailboxEntries | null;
+  /** The decisions that are shown: until a moment, when one was asked for. */
+  readonly decided: Decided | null;
   readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
 }
@@ -38,8 +59,9 @@ ${regions.piece('alerts', alertList(parts))}
 <div>
 ${regions.piece('days', daysPanel(parts))}
 ${regions.piece('actions', actionsPanel(parts))}
-${regions.piece('changes', changesPanel(row, now))}
-${regions.piece('decisions', decisionsPanel(parts))}
+${regions.piece('changes', changesPanel(parts))}
+<section class="panel" aria-labelledby="decisions"><div class="bar"><h2 id="decisions">Decisions</h2>${dayForm(parts)}</div>
+${regions.piece('decisions', decisionsPanel(parts))}</section>
 </div>
 ${regions.piece('facts', factsPanel(row, now))}
 </div>`;
@@ -60,20 +82,21 @@ ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warnin
 function daysPanel(parts: MailboxPageParts): Markup {
   const { row, now } = parts;
   return html`<section class="panel" aria-labelledby="days"><h2 id="days">Sent and bounced</h2>
-${dayChart({ rows: dailyRows(row.mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts) })}</section>`;
+${dayChart({ rows: dailyRows(row.mailbox.stats?.answer, now), limitOn: limitsOf(parts), actions: actionsOf(parts), changes: changesOf(parts), alerts: row.alerts })}</section>`;
 }
 
 /** The limit in force at the end of each day, as far back as the shown decisions reach. */
-function limitsOf({ row, decisions, now }: MailboxPageParts): (date: IsoDate) => Ppm | null {
-  const newestFirst = decisions ?? [];
+function limitsOf({ row, entries, now }: MailboxPageParts): (date: IsoDate) => Ppm | null {
+  const newestFirst = entries?.decisions ?? [];
   return (date) => {
     const end = Math.min(now, Date.parse(date) + dayMs);
-    if (decisions === null || end >= now) return row.verdict?.limitPpm ?? null;
+    if (entries === null || end >= now) return row.verdict?.limitPpm ?? null;
     return newestFirst.find(({ since }) => since < end)?.verdict.limitPpm ?? null;
   };
 }
 
-function actionsOf({ fleet, row }: MailboxPageParts) {
+function actionsOf({ fleet, row, entries }: MailboxPageParts): readonly Action[] {
+  if (entries && entries.actions.length > 0) return entries.actions;
   const { account, id, action } = row.mailbox;
   const recent = fleet.recentActions().filter((one) => one.account === account && one.mailboxId === id);
   return recent.length === 0 && action !== null ? [action] : recent;
@@ -162,17 +185,22 @@ function actionsPanel(parts: MailboxPageParts): Markup | string {
 ${actions.map((action) => actionItem({ action, explain: parts.explain, now: parts.now, link: false }))}</ol></section>`;
 }
 
-/** What others changed, the newest first: a person, the vendor, another tool. */
-function changesPanel({ mailbox: { changes } }: MailboxRow, now: EpochMs): Markup | string {
+/** The newest first. */
+function changesOf({ row, entries }: MailboxPageParts): readonly Change[] {
+  return entries?.changes ?? row.mailbox.changes.toReversed();
+}
+
+/** What others changed: a person, the vendor, another tool. */
+function changesPanel(parts: MailboxPageParts): Markup | string {
+  const { now } = parts;
+  const changes = changesOf(parts);
   if (changes.length === 0) return '';
   const value = (word: string | null) => text(word ?? 'nothing');
   return html`<section class="panel" aria-labelledby="changes"><h2 id="changes">What others changed</h2><ol class="events">
-${changes
-  .toReversed()
-  .map(
-    ({ what, from, to, at }) =>
-      html`<li><p class="line"><strong>${what.replaceAll('_', ' ')}</strong> ${value(from)} → ${value(to)} <span class="muted">seen ${ago(at, now)}</span></p></li>`,
-  )}</ol></section>`;
+${changes.map(
+  ({ what, from, to, at }) =>
+    html`<li><p class="line"><strong>${what.replaceAll('_', ' ')}</strong> ${value(from)} → ${value(to)} <span class="muted">seen ${ago(at, now)}</span></p></li>`,
+)}</ol></section>`;
 }
 
 /** "4 times, the first 2 h ago, the last 1 min ago". */
@@ -184,15 +212,27 @@ function decidedWhen(
   return html`${numberText(count)} times, the first ${ago(since, now)}, the last ${ago(until, now)}`;
 }
 
-function decisionsPanel({ decisions, explain, now }: MailboxPageParts): Markup {
-  if (decisions === null) {
-    return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
-<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p></section>`;
-  }
-  const items = decisions.map(
+function decisionsPanel(parts: MailboxPageParts): Markup {
+  const { decided, explain, now } = parts;
+  if (decided === null)
+    return html`<p class="bad">Warmwarden cannot read the decisions at the moment. The log says why.</p>`;
+  const items = decided.decisions.map(
     ({ since, until, count: times, verdict }) =>
       html`<li class="${verdict.action}"><p class="line"><span class="badge ${verdict.action}">${verdict.action === 'none' ? 'no action' : verdict.action}</span> <span class="muted">${decidedWhen({ since, until, count: times }, now)}</span></p><p>${prose(explain(verdict))}</p></li>`,
   );
-  return html`<section class="panel" aria-labelledby="decisions"><h2 id="decisions">Decisions</h2>
-${items.length === 0 ? html`<p class="muted">None yet.</p>` : html`<ol class="events">${items}</ol>`}</section>`;
+  const oldest = decided.decisions.at(-1)?.since;
+  const older =
+    decided.more && oldest !== undefined
+      ? html`<p><a href="${mailboxPath(parts.row.mailbox)}?until=${oldest - 1}#decisions">Earlier decisions</a></p>`
+      : '';
+  return html`${items.length === 0 ? html`<p class="muted">None${decided.until === null ? ' yet' : ' until then'}.</p>` : html`<ol class="events">${items}</ol>`}${older}`;
+}
+
+/** Any day's decisions: a form that works without a script. */
+function dayForm({ row, decided, now }: MailboxPageParts): Markup {
+  const shown = utcDate(decided?.until ?? now);
+  const back = html`<a href="${mailboxPath(row.mailbox)}#decisions">Show the newest</a>`;
+  return html`<form class="filter" action="${mailboxPath(row.mailbox)}#decisions" method="get">
+<label for="day">Until the end of (UTC)</label> <input id="day" name="day" type="date" value="${shown}" max="${utcDate(now)}">
+<button type="submit">Show</button> ${decided?.until == null ? '' : back}</form>`;
 }

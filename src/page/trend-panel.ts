@@ -28,7 +28,7 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
       ({ date, ...day }) =>
         html`<tr><th scope="row">${date}</th><td>${numberText(day.sent)}</td><td>${numberText(day.bounced)}</td><td>${numberText(day.acted)}</td></tr>`,
     );
-  return html`<section class="panel" aria-labelledby="trend"><h2 id="trend">The last ${days.length} days</h2>
+  return html`<section class="panel" aria-labelledby="trend"><h2 id="trend">The last ${counted(days.length, 'day')}</h2>
 <p class="muted">${total}.</p>
 <figure class="chart">
 ${strip(days, 'sent')}

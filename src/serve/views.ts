@@ -1,5 +1,6 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
+import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { groupings, groupsOf } from '../page/fleet-groups.ts';
 import { fleetPage } from '../page/fleet-page.ts';
 import { facetsOf, rowOf, selectPage } from '../page/fleet-view.ts';
@@ -9,7 +10,7 @@ import type { View } from '../page/regions.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import type { World } from '../world.ts';
 import { pictureOf } from './picture.ts';
-import { oneOf, readQuery } from './query.ts';
+import { oneOf, type Parameter, readQuery, whole } from './query.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
 import { pageParameters, selectionFrom } from './selection.ts';
@@ -33,6 +34,15 @@ interface Place {
 }
 
 const decisionsShown = 50;
+/** Also for the limits of the days in the chart. */
+const entriesRead = 100;
+/** The year 9999. */
+const maxEpochMs = 253_402_300_799_999;
+const isoDate: Parameter<string> = {
+  wanted: 'a date such as 2026-03-12',
+  required: false,
+  read: (found) => (isIsoDate(found) ? found : null),
+};
 const deliveriesShown = 50;
 /** A row takes 1.4 KB of markup. */
 const rowsAPage = 50;
@@ -59,20 +69,31 @@ async function groupsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   return groupsPage(by, groupsOf(pictureOf(parts).ranked, by, parts.tags));
 }
 
-async function mailboxView(parts: ViewParts, { names }: Asked): Promise<View | Refused> {
+async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<View | Refused> {
   const { fleet, world, explain, nearLimitPpmOf } = parts;
   const { account = '', id = '' } = names;
   const mailbox = fleet.mailbox(account, id);
   if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };
-  const decisions = await orNull(world, () => parts.decisions(account, id, decisionsShown));
+  const asked = readQuery({ day: isoDate, until: whole(0, maxEpochMs) }, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const now = world.clock.now();
+  const until = asked.read.until ?? (asked.read.day === undefined ? null : Date.parse(asked.read.day) + dayMs - 1);
+  const read = (moment: EpochMs) => orNull(world, () => parts.entries.entriesOf(mailbox, moment, entriesRead));
+  const entries = await read(now);
+  const shown = until === null || until >= now ? entries : await read(until);
+  const decided = shown && {
+    decisions: shown.decisions.slice(0, decisionsShown),
+    until: until !== null && until < now ? until : null,
+    more: shown.decisions.length > decisionsShown,
+  };
   const row = rowOf(fleet, fleet.mailbox(account, id) ?? mailbox, nearLimitPpmOf);
-  return mailboxPage({ fleet, row, decisions, explain, now: world.clock.now() });
+  return mailboxPage({ fleet, row, entries, decided, explain, now });
 }
 
 export const places: readonly Place[] = [
   { path: '/', parameters: Object.keys(pageParameters), read: fleetView },
   { path: '/groups', parameters: ['by'], read: groupsView },
-  { path: '/mailboxes/:account/:id', parameters: [], read: mailboxView },
+  { path: '/mailboxes/:account/:id', parameters: ['day', 'until'], read: mailboxView },
   { path: '/runbooks', parameters: [], read: async ({ world }) => runbooksPage(world.command) },
 ];
 
@@ -116,7 +137,7 @@ function decoded(piece: string): string {
 }
 
 /** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */
-async function orNull<Entry>(world: World, read: () => Promise<readonly Entry[]>): Promise<readonly Entry[] | null> {
+async function orNull<Read>(world: World, read: () => Promise<Read>): Promise<Read | null> {
   try {
     return await read();
   } catch (error) {

@@ -355,7 +355,8 @@ describe('the page of a mailbox', () => {
         ...first,
       },
     ];
-    const body = await read(exampleFleet(), '/mailboxes/acme/m1', { decisions });
+    const entries = { entriesOf: async () => ({ decisions: await decisions(), actions: [], changes: [] }) };
+    const body = await read(exampleFleet(), '/mailboxes/acme/m1', { entries });
     expect(body).toContain('10 of 190 emails bounced');
     expect(body).toContain('until a person resumes it');
     expect(body).toContain('Paused warm-up');
@@ -374,9 +375,37 @@ describe('the page of a mailbox', () => {
     expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'unknown_mailbox' }]);
   });
 
+  test('shows the decisions until any day, and leads to the earlier ones', async () => {
+    const asked: number[] = [];
+    const one = (since: number) => ({
+      since,
+      until: since,
+      count: 1,
+      firstSent: 0,
+      firstDays: [],
+      days: [],
+      verdict: verdict(),
+    });
+    const entriesOf = async (_of: unknown, until: number, limit: number) => {
+      asked.push(until);
+      return {
+        decisions: Array.from({ length: limit }, (_, index) => one(until - index * minuteMs)),
+        actions: [],
+        changes: [],
+      };
+    };
+    const body = await read(exampleFleet(), '/mailboxes/acme/m1?day=2026-03-10', { entries: { entriesOf } });
+    const end = Date.parse('2026-03-11T00:00Z') - 1;
+    expect(asked).toEqual([now, end]);
+    expect(body).toContain(`href="/mailboxes/acme/m1?until=${end - 49 * minuteMs - 1}#decisions"`);
+    expect(body).toContain('value="2026-03-10"');
+    await using server = await serve(exampleFleet());
+    expect((await ask(`${server.url}/mailboxes/acme/m1?day=2026-02-30`, page)).status).toBe(400);
+  });
+
   test('stands although the store does not answer, without telling strangers why', async () => {
     const broken = () => Promise.reject(new Error('secret path /var/lib'));
-    await using server = await serve(exampleFleet(), { decisions: broken, deliveries: broken });
+    await using server = await serve(exampleFleet(), { entries: { entriesOf: broken }, deliveries: broken });
     for (const [path, sentence] of [
       ['/', 'Warmwarden cannot read the list of messages'],
       ['/mailboxes/acme/m1', 'Warmwarden cannot read the decisions at the moment'],
