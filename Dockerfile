@@ -10,21 +10,34 @@ COPY src ./src
 RUN npm run build && npm ci --omit=dev --no-audit --no-fund
 
 FROM $BASE
+ARG BASE
+ARG VERSION=0.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Warmwarden" \
+  org.opencontainers.image.description="Guards the warm-up of email mailboxes" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.source="https://github.com/warmwarden/warmwarden" \
+  org.opencontainers.image.documentation="https://github.com/warmwarden/warmwarden#readme" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$REVISION" \
+  org.opencontainers.image.base.name="$BASE"
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY config.example.yaml ./
+COPY config.example.yaml LICENSE ./
 COPY src/bin.js ./src/bin.js
 COPY src/recipes/built-in ./src/recipes/built-in
-# The command has its name (`docker exec CONTAINER warmwarden status`). The store lives in the volume; the configuration
-# is mounted read-only.
-RUN ln -s /app/src/bin.js /usr/local/bin/warmwarden && mkdir -p /data && chown node:node /data
+# The command has its name (`docker exec CONTAINER warmwarden status`). The configuration is mounted read-only as
+# /etc/warmwarden/config.yaml; the store that it means by default, ./data/warmwarden.db beside it, lies in the volume.
+RUN ln -s /app/src/bin.js /usr/local/bin/warmwarden \
+  && mkdir -p /data /etc/warmwarden && ln -s /data /etc/warmwarden/data \
+  && chown node:node /data && chmod 0700 /data
 USER node
 VOLUME /data
 EXPOSE 7025
-HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:7025/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Over the socket beside the store: it follows the configuration, whatever `server.listen` and TLS say.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["warmwarden", "__alive"]
 ENTRYPOINT ["warmwarden"]
-CMD ["run", "--config", "/etc/warmwarden/config.yaml"]
+CMD ["run"]

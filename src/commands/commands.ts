@@ -29,6 +29,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   store: async () => (await import('./store.ts')).storeCommand(),
   reload: async () => (await import('./reload.ts')).reloadCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(allCommands),
+  // Asked by the image's health check.
+  __alive: async () => (await import('./alive.ts')).aliveCommand(),
   // Asked by the completion scripts.
   __mailboxes: async () => (await import('./mailbox-names.ts')).mailboxNamesCommand(),
 };

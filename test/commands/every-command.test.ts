@@ -261,6 +261,11 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
   });
 });
 
+test('the health check of a container says whether a daemon answers', async () => {
+  expect((await run('__alive', 'guarded')).code).toBe(0);
+  expect((await run('__alive', 'alone')).code).toBe(1);
+});
+
 const unknown: readonly (readonly string[])[] = [
   ['check', '--mailbox', 'other/nobody@x.example'],
   ['channels', 'test', 'nobody'],

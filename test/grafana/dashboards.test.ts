@@ -148,7 +148,7 @@ describe('what stands beside them', () => {
     );
     const top = readdirSync(folder);
     for (const volume of mounted) expect(top).toContain(volume.slice(2, volume.indexOf(':')));
-    expect(mounted).toHaveLength(4);
+    expect(mounted).toHaveLength(5);
     expect(read('warmwarden.yaml').accounts[0].api_key).toBe(demoKey);
   });
 });

@@ -5,6 +5,7 @@ import { cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
 import { licensesText } from './licenses.ts';
+import { prometheusRuleText } from './prometheus-rule.ts';
 import { recipesText } from './recipes.ts';
 
 /** By absolute path. */
@@ -17,5 +18,6 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/cli.md'), await cliText()],
     [at('docs/licenses.md'), licensesText()],
     [at('docs/recipes.md'), recipesText()],
+    [at('docs/install/kubernetes/monitoring/prometheus-rule.yaml'), prometheusRuleText()],
   ]);
 }

@@ -1,0 +1,13 @@
+// `warmwarden __alive`: whether the daemon of a configuration answers; for health checks of containers. Asked over the socket
+// beside the store, so it holds whatever `server` says about addresses, TLS and tokens.
+import { Command } from 'commander';
+import { askFor } from './daemon-client.ts';
+import { exitFailed } from './exit-codes.ts';
+import { findStore } from './loading.ts';
+import { configOption } from './options.ts';
+
+export function aliveCommand(): Command {
+  return new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
+    if ((await askFor(findStore(config), 'version')) === null) process.exitCode = exitFailed;
+  });
+}
