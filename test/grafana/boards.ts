@@ -18,7 +18,7 @@ export interface Panel {
   readonly description?: string;
   readonly datasource?: { readonly uid: string };
   readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string; readonly noValue?: string } };
   readonly targets?: readonly Target[];
 }
 
@@ -49,6 +49,7 @@ export interface Rule {
   readonly alert?: string;
   readonly record?: string;
   readonly expr: string;
+  readonly annotations?: { readonly runbook_url?: string };
 }
 
 export function boards(): readonly (readonly [string, Board])[] {

@@ -53,6 +53,10 @@ function panelComplaints({ title, description, datasource, fieldConfig, targets 
   if (!title || !description) complaints.push('no title or description');
   if (!dataSource.includes(datasource?.uid ?? '')) complaints.push('another data source');
   if (!units.includes(fieldConfig?.defaults.unit ?? '')) complaints.push('no unit');
+  // A panel without data says why, and one that is empty when all is well says that.
+  if (!fieldConfig?.defaults.noValue) complaints.push('no text for an empty panel');
+  if (/^No (?!data)/.test(fieldConfig?.defaults.noValue ?? '') && !description?.endsWith('Empty on a healthy fleet.'))
+    complaints.push('does not say that it is empty on a healthy fleet');
   if (targets.length === 0) complaints.push('no query');
   for (const { expr, datasource: of } of targets) {
     if (!dataSource.includes(of.uid)) complaints.push('a query of another data source');
@@ -70,6 +74,20 @@ function panelComplaints({ title, description, datasource, fieldConfig, targets 
   }
   return complaints;
 }
+
+test('each alert leads to a section that exists', () => {
+  const alerts = [...rules('alerts.yaml'), ...rules('mailbox-alerts.yaml')].filter(({ alert }) => alert !== undefined);
+  expect(alerts).toHaveLength(20);
+  for (const { alert, annotations } of alerts) {
+    const [, page = '', anchor = ''] =
+      /\/blob\/main\/(docs\/[a-z]+\.md)#([a-z_-]+)$/.exec(annotations?.runbook_url ?? '') ?? [];
+    expect(page, alert).not.toBe('');
+    const headings = [...readFileSync(join(folder, '..', page), 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title.toLowerCase().replaceAll(' ', '-'),
+    );
+    expect(headings, alert).toContain(anchor);
+  }
+});
 
 describe.each(boards())('%s', (file, board) => {
   test('keeps the linter rules', () => {
@@ -105,7 +123,7 @@ test('the linter rules are no empty words: planted mistakes are found', () => {
     datasource: { uid: 'mine' },
   };
   planted.panels[1] = { ...panel, title: '', fieldConfig: { defaults: {} }, targets: [target] } as Panel;
-  expect(complaintsOf(planted)).toHaveLength(7);
+  expect(complaintsOf(planted)).toHaveLength(8);
 });
 
 const ofPrometheus = ['up', 'scrape_duration_seconds'];
