@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
 import { severities } from '../model/alert.ts';
 import type { AlertsAnswer } from '../serve/alerts-answer.ts';
+import { visibleText } from '../wording/visible-text.ts';
 import type { DaemonAddress } from './daemon-client.ts';
 import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
 import { exitFailed } from './exit-codes.ts';
@@ -12,6 +13,7 @@ import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { tableText } from './table.ts';
 import { screenColumns } from './terminal.ts';
+import { wrapped } from './wrapped.ts';
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;
@@ -41,7 +43,7 @@ async function listAlerts(options: ListOptions): Promise<void> {
   if (!answer.guarded) process.exitCode = exitFailed;
   if (json) return void printJson('alerts list', answer);
   if (!answer.guarded) process.stderr.write(notGuarded);
-  process.stdout.write(alerts.length === 0 ? noneOf(options) : linesOf(alerts));
+  process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : linesOf(alerts)}`);
 }
 
 /** With the options that may leave others out. */
@@ -58,6 +60,14 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   const ledger = await ledgerBeside(address);
   const known = await ledger.picture().finally(() => ledger.close());
   return { guarded: false, ...(await everyKnownAlert(known, query)) };
+}
+
+/** Incidents come first: most of the alerts below may belong to one. */
+function incidentLines({ incidents }: ListAnswer): string {
+  const lines = incidents.flatMap(({ severity, title }) =>
+    wrapped(`Incident, ${severity}: ${visibleText(title)}`, screenColumns()),
+  );
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`;
 }
 
 function linesOf(alerts: AlertsAnswer['alerts']): string {

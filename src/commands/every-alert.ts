@@ -1,5 +1,6 @@
 // Every alert that fits, however many there are: page by page of the running daemon, or of its store.
 import type { Alert, Silence } from '../model/alert.ts';
+import type { Incident } from '../model/incident.ts';
 import { type AlertsAnswer, alertsAnswer, maxAlerts } from '../serve/alerts-answer.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress, NoDaemonError } from './daemon-client.ts';
@@ -15,12 +16,18 @@ export async function everyAlertOf(address: DaemonAddress, query: Query): Promis
 
 interface Known {
   readonly alerts: Iterable<Alert>;
+  readonly incidents: readonly Incident[];
   readonly silences: readonly Silence[];
 }
 
 /** As a store knew them last. */
 export async function everyKnownAlert(known: Known, query: Query): Promise<AlertsAnswer> {
-  const all = { alerts: [...known.alerts], silences: known.silences, now: systemClock().now() };
+  const all = {
+    alerts: [...known.alerts],
+    incidents: known.incidents,
+    silences: known.silences,
+    now: systemClock().now(),
+  };
   const page = (number: number) => {
     const answer = alertsAnswer(all, new URLSearchParams(pageOf(query, number)));
     if (answer.status === 400) throw new Error(answer.body.message);

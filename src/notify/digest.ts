@@ -4,10 +4,12 @@ import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertRule, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
+import type { Incident } from '../model/incident.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { DigestFacts } from '../model/outbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { actionText } from '../wording/explain.ts';
+import { doneTexts, incidentTitle } from '../wording/incidents.ts';
 import { counted, timeText } from '../wording/phrases.ts';
 
 export interface DigestPicture {
@@ -16,6 +18,8 @@ export interface DigestPicture {
   readonly timeZone: string;
   readonly mailboxes: Iterable<MailboxState>;
   readonly alerts: Iterable<Alert>;
+  /** Those that go on, and those that ended lately. */
+  readonly incidents: readonly Incident[];
   /** Channels with messages that wait, and how many. */
   readonly waiting: readonly { readonly name: string; readonly pending: number }[];
 }
@@ -44,6 +48,9 @@ export function digestOf({ actions, undelivered }: DigestFacts, picture: DigestP
   const failed = undelivered.map((delivery) => undeliveredText(delivery, picture.timeZone));
   const late = [...failed, ...picture.waiting.map(waitingText)];
   const titles = (alerts: readonly Alert[]) => alerts.map(({ facts, severity }) => `${severity}: ${facts.title}`);
+  const incidents = picture.incidents
+    .filter(({ endedAt }) => endedAt === null || endedAt >= picture.since)
+    .map((incident) => incidentText(incident, picture.timeZone));
   const unknown = [
     ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
     ...titles(blind),
@@ -65,11 +72,18 @@ export function digestOf({ actions, undelivered }: DigestFacts, picture: DigestP
           'Nothing.',
         ),
       },
+      ...(incidents.length === 0 ? [] : [{ heading: 'Incidents', lines: shortened(incidents, 'None.') }]),
       { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
       { heading: 'Unknown', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
       { heading: 'Undelivered messages', lines: shortened(late, 'None.') },
     ],
   };
+}
+
+function incidentText(incident: Incident, zone: string): string {
+  const { endedAt, members, severity } = incident;
+  const lead = endedAt === null ? severity : 'ended';
+  return [`${lead}: ${incidentTitle(incident, members, zone)}.`, ...doneTexts(members)].join(' ');
 }
 
 function fleetText(mailboxes: readonly MailboxState[]): string {

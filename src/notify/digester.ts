@@ -65,6 +65,7 @@ export class Digester {
       timeZone: settings.timeZone,
       mailboxes: [...fleet.mailboxes()],
       alerts: fleet.alerts(),
+      incidents: fleet.incidents(),
       waiting,
     });
     return channels().flatMap((channel) => {

@@ -13,6 +13,7 @@ import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from
 import { fleetTable, selectionPath } from './fleet-table.ts';
 import { type Facets, gravestOf, type Page, type Selection, type StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
+import { incidentsPanel } from './incidents-panel.ts';
 import { Regions, type View } from './regions.ts';
 import { silencesPanel } from './silences-panel.ts';
 import { type TrendDay, trendPanel } from './trend-panel.ts';
@@ -42,11 +43,13 @@ const alertsOnPage = 20;
 export function fleetPage(parts: FleetPageParts): View {
   const { headline, now, fleet, deliveries, firing, command } = parts;
   const silences = fleet.silences(now);
+  const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
   const regions = new Regions();
   const body = html`
 ${regions.piece('summary', summary(parts))}
 <div class="columns">
 <div>
+${regions.piece('incidents', incidents.length === 0 ? '' : incidentsPanel(incidents, now))}
 ${regions.piece('alerts', firing.length === 0 ? '' : alertsPanel(firing, now))}
 ${regions.piece('silences', silences.length === 0 ? '' : silencesPanel(silences, command))}
 ${regions.piece('actions', actionsPanel(parts))}

@@ -3,11 +3,13 @@
 import type { Action } from '../model/action.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Guarding } from '../model/guarding.ts';
+import type { Incident } from '../model/incident.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { sentence as sentenceOf } from '../wording/explain.ts';
+import { incidentTitle } from '../wording/incidents.ts';
 import { counted, momentText } from '../wording/phrases.ts';
 import { sweepsText } from '../wording/sweep.ts';
 import type { StateCounts } from './fleet-view.ts';
@@ -17,6 +19,8 @@ export interface HeadlineFacts {
   readonly counts: StateCounts;
   readonly accounts: readonly AccountState[];
   readonly firing: readonly Alert[];
+  /** Those that go on, the newest first. */
+  readonly incidents: readonly Incident[];
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly guarding: readonly Guarding[];
@@ -149,11 +153,21 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const known = counts.not_judged < total ? [states] : [];
   const sweep = sweepSentence(facts);
   const parts = [
+    ...incidentSentence(facts),
     ...(critical === 0 ? [] : [`${counted(critical, 'critical alert')}.`]),
     ...(sweep === null ? [states] : [sweep, ...known]),
   ];
   const sentence = parts.join(' ');
   return { tone: toneOf(facts, critical), sentence, advice: adviceOf(facts, critical) };
+}
+
+/** What many mailboxes share says more than a count of alerts. */
+function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
+  const [only, ...others] = incidents;
+  if (!only) return [];
+  return others.length === 0
+    ? [`${incidentTitle(only, only.members, 'UTC')}.`]
+    : [`${counted(incidents.length, 'incident')}.`];
 }
 
 /** OK is what no critical alert is about: beside one, only the bounces are said to be fine. */

@@ -269,6 +269,39 @@ const deliveries: View = {
   from: 'FROM @deliveries d',
 };
 
+const incidents: View = {
+  name: 'incidents',
+  about:
+    'Mailboxes that bounced at the same time and share a cause, one row per incident: those that go on, and those that ended.',
+  columns: [
+    column('id', 'unique', 'i.id'),
+    column(
+      'attribute',
+      'what they share: domain, ip, provider, account or base_url',
+      "i.incident ->> '$.cause.attribute'",
+    ),
+    column('value', 'its value', "i.incident ->> '$.cause.value'"),
+    column('bounce_kind', 'the kind of bounce; NULL when it is not known', "i.incident ->> '$.kind'"),
+    column('severity', 'the worst so far: critical, warning or info', "i.incident ->> '$.severity'"),
+    column('mailboxes', 'how many are, or were, in it', "json_array_length(i.incident, '$.members')"),
+    column(
+      'domains',
+      'on how many domains they are',
+      "(SELECT count(DISTINCT domain_of(value ->> '$.email')) FROM json_each(i.incident, '$.members'))",
+    ),
+    column(
+      'emails',
+      'their addresses, with commas',
+      "(SELECT group_concat(value ->> '$.email', ', ') FROM json_each(i.incident, '$.members'))",
+    ),
+    time('began_at', 'when the first of them was noticed', 'i.began_at'),
+    time('joined_at', 'when the last of them joined', "i.incident ->> '$.joinedAt'"),
+    time('notified_at', 'when people were last notified of it; NULL: never', "i.incident ->> '$.announced.at'"),
+    time('ended_at', 'when it ended; NULL while it goes on', 'i.ended_at'),
+  ],
+  from: 'FROM @incidents i',
+};
+
 const fact = (name: string, about: string, path: string) => column(name, about, `f.value ->> '$.${path}'`);
 const accounts: View = {
   name: 'accounts',
@@ -301,6 +334,7 @@ export const views: readonly View[] = [
   decisions,
   actions,
   alerts,
+  incidents,
   deliveries,
   accounts,
 ];
@@ -312,5 +346,6 @@ export const baseTables: Readonly<Record<string, readonly string[]>> = {
   decisions: ['id', 'account', 'mailbox_id', 'since', 'until', 'judged', 'action', 'reason', 'verdict'],
   actions: ['id', 'account', 'mailbox_id', 'state', 'planned_at', 'action'],
   alerts: ['fingerprint', 'account', 'mailbox_id', 'status', 'alert'],
+  incidents: ['id', 'began_at', 'ended_at', 'incident'],
   deliveries: ['id', 'channel', 'title', 'state', 'attempts', 'created_at', 'next_attempt_at', 'settled_at', 'detail'],
 };

@@ -1,6 +1,9 @@
-// GET /api/alerts: what fires or may soon, the gravest and newest of it, and how many there are; and the silences in force.
+// GET /api/alerts: what fires or may soon, the gravest and newest of it, and how many there are; the incidents that go on,
+// and the silences in force.
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
+import type { Incident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
+import { openIncidents } from './incidents-answer.ts';
 import { iso, silenceJson } from './json-answers.ts';
 import { oneOf, type Query, readQuery, someOf, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
@@ -17,6 +20,7 @@ const parameters = {
 
 export interface KnownAlerts {
   readonly alerts: Iterable<Alert>;
+  readonly incidents: readonly Incident[];
   readonly silences: readonly Silence[];
   readonly now: EpochMs;
 }
@@ -31,7 +35,7 @@ export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
     : ({ status: 200, body: answerOf(known, query.read) } as const);
 }
 
-function answerOf({ alerts, silences, now }: KnownAlerts, query: Query<typeof parameters>) {
+function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof parameters>) {
   const { limit = usualLimit, page = 1, status, severity } = query;
   const wanted = [...alerts]
     .filter((alert) => (status ?? alert.status) === alert.status)
@@ -40,6 +44,7 @@ function answerOf({ alerts, silences, now }: KnownAlerts, query: Query<typeof pa
   const inForce = silences.filter(({ from, until }) => from <= now && now < until);
   return {
     at: iso(now),
+    incidents: openIncidents(incidents),
     total: wanted.length,
     alerts: wanted.slice((page - 1) * limit, page * limit).map(alertJson),
     silences: inForce.map(silenceJson),

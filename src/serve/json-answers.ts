@@ -12,6 +12,7 @@ import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { gravestOf, type MailboxRow, type Page, type StateCounts } from '../page/fleet-view.ts';
 import type { Headline } from '../page/headline.ts';
 import { sweepText } from '../wording/sweep.ts';
+import { openIncidents } from './incidents-answer.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
@@ -36,6 +37,7 @@ export function fleetJson(parts: {
     advice: headline.advice,
     tone: headline.tone,
     states: counts,
+    incidents: openIncidents(fleet.incidents()),
     alerts: gravestOf(firing, alertsShown).map(({ rule, severity, since, facts }) => ({
       rule,
       severity,

@@ -17,6 +17,19 @@ export function pictureOf(parts: PictureParts) {
   const guarding = fleet.guarding();
   const sweeps = [...fleet.sweeps()];
   const { command } = world;
-  const facts = { counts, accounts, firing, recentActions, ready: ready(), guarding, writesOff, sweeps, now, command };
+  const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
+  const facts = {
+    counts,
+    accounts,
+    firing,
+    incidents,
+    recentActions,
+    ready: ready(),
+    guarding,
+    writesOff,
+    sweeps,
+    now,
+    command,
+  };
   return { ranked, counts, now, firing, command, headline: headlineOf(facts) };
 }

@@ -9,6 +9,7 @@ import { addAccess } from './access.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
+import { incidentsAnswer } from './incidents-answer.ts';
 import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
@@ -85,7 +86,12 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
       return { status: 200, body: fleetAnswer(parts, selectionFrom(query.read)) } as const;
     }
     case 'alerts':
-      return alertsAnswer({ alerts: fleet.alerts(), silences: fleet.silences(now), now }, asked);
+      return alertsAnswer(
+        { alerts: fleet.alerts(), incidents: fleet.incidents(), silences: fleet.silences(now), now },
+        asked,
+      );
+    case 'incidents':
+      return incidentsAnswer(fleet.incidents(), now, asked);
     case 'history':
       return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, asked);
     case 'explain':
@@ -102,7 +108,7 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
 
 function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
-  for (const name of ['fleet', 'alerts', 'explain', 'history', 'silences']) {
+  for (const name of ['fleet', 'alerts', 'incidents', 'explain', 'history', 'silences']) {
     app.get(`/api/${name}`, async (c) => {
       const answer = await jsonAnswer(name, queryOf(c), parts);
       return answer ? c.json(answer.body, answer.status) : c.notFound();

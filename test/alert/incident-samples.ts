@@ -109,6 +109,30 @@ export function affected(
   };
 }
 
+/** An incident at google with `count` mailboxes on five domains, the first of which is held. */
+export function sampleIncident(count: number, change: Partial<Incident> = {}): Incident {
+  const members = Array.from({ length: count }, (_, number) => {
+    const [state, severity] = number === 0 ? (['held', 'critical'] as const) : (['recovery', 'warning'] as const);
+    const { mailbox } = affected(number, { domain: `g${number % 5}.example`, provider: 'google' }, { state });
+    return { ...mailbox, severity };
+  });
+  return {
+    id: 'inc_sample',
+    cause: { attribute: 'provider', value: 'google' },
+    kind: 'block (policy_block)',
+    beganAt: start,
+    openedAt: start,
+    members,
+    alerts: [],
+    severity: 'critical',
+    joinedAt: start,
+    movedAt: start,
+    announced: null,
+    endedAt: null,
+    ...change,
+  };
+}
+
 export function causeOf({ cause }: Pick<Incident, 'cause'>): string {
   return `${cause.attribute} ${cause.value}`;
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { sampleIncident } from '../alert/incident-samples.ts';
 import { sampleAction, sampleAlert, sampleMailbox, start } from '../alert/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { memoryOutbox } from './memory-outbox.ts';
@@ -114,4 +115,20 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   expect(texts[2]).toContain('info: bob1@acme.example');
   expect(texts[3]).toContain('1 mailbox not judged yet');
   expect(texts[4]).toContain('Critical: &lt;!channel&gt;: the receiver answered 400');
+});
+
+test('lists the incidents that go on and those that ended since the last one', async () => {
+  await using receiver = await startReceiver(() => 0);
+  await using rig = rigWith(hookTo(receiver.url), { digest: { ...digest, at: '0 * * * *' } });
+  rig.fleet.putIncident(sampleIncident(16));
+  rig.fleet.putIncident(sampleIncident(4, { id: 'inc_over', endedAt: start + minuteMs }));
+  rig.fleet.putIncident(sampleIncident(4, { id: 'inc_old', endedAt: start - dayMs }));
+  await rig.clock.advance(hourMs);
+  const sections = JSON.parse(receiver.received[0]?.body ?? '').data.sections;
+  expect(sections.find(({ heading }: { heading: string }) => heading === 'Incidents')?.lines).toEqual([
+    expect.stringMatching(
+      /^critical: Provider google: 16 mailboxes on 5 domains .* The circuit breaker holds 1 mailbox/,
+    ),
+    expect.stringMatching(/^ended: Provider google: 4 mailboxes/),
+  ]);
 });

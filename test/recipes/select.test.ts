@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
+import { sampleIncident } from '../alert/incident-samples.ts';
 import { sampleAlert } from '../alert/samples.ts';
 import { arrivedMailbox, noAlerts, now } from '../store/records.ts';
 
@@ -66,6 +67,29 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
 }
 
 describe('a SELECT', () => {
+  test('reads incidents with their cause and their mailboxes', async () => {
+    await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], incidents: [sampleIncident(7)], now });
+    const { rows, error } = await ask('SELECT * FROM incidents');
+    const at = '2026-03-20T10:02:00.000Z';
+    expect(error).toBeNull();
+    expect(rows).toEqual([
+      [
+        'inc_sample',
+        'provider',
+        'google',
+        'block (policy_block)',
+        'critical',
+        7,
+        5,
+        [0, 1, 2, 3, 4, 5, 6].map((number) => `box${number}@g${number % 5}.example`).join(', '),
+        at,
+        at,
+        null,
+        null,
+      ],
+    ]);
+  });
+
   test('reads a view of the store, with its parameters', async () => {
     const { rows, columns, error } = await ask('SELECT email, :now AS at FROM mailboxes');
     expect({ rows, columns, error }).toEqual({

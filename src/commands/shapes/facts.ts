@@ -197,6 +197,11 @@ const writesOff = z.strictObject({
   allow_with: text.describe('The command that allows writes again.'),
 });
 
+/** Incidents that go on. */
+export const incidents = listOf(
+  z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
+).describe('Incidents that go on, the newest first.');
+
 export const fleet = z.strictObject({
   guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
   at: moment,
@@ -204,6 +209,7 @@ export const fleet = z.strictObject({
   advice: text,
   tone: text,
   states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
+  incidents,
   alerts: listOf(
     z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
   ).describe('All that fire, the most severe first; `alerts list` says more about each.'),

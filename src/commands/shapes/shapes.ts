@@ -11,6 +11,7 @@ import {
   decision,
   explainedAction,
   fleet,
+  incidents,
   listOf,
   moment,
   number,
@@ -175,6 +176,7 @@ const backtest = z.strictObject({
 const alerts = z.strictObject({
   guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
   at: moment,
+  incidents,
   total: count.describe('How many there are.'),
   alerts: listOf(alert),
   silences: listOf(silence),

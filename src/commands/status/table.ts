@@ -29,6 +29,7 @@ export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advic
   readonly channels: readonly FleetAnswer['channels'][number][];
   readonly alerts: readonly FleetAnswer['alerts'][number][];
   readonly alerts_firing: number;
+  readonly incidents: readonly FleetAnswer['incidents'][number][];
   readonly mailboxes: readonly Row[];
 }
 
@@ -67,6 +68,9 @@ export function statusText(answer: StatusView, screen: Screen): string {
     ...troubles(answer)
       .flatMap(lines)
       .map((line) => screen.style('red', line)),
+    ...incidentLines(answer)
+      .flatMap(lines)
+      .map((line) => screen.style('yellow', line)),
     ...sweepLines(answer).flatMap(lines),
     ...alertLines(answer, screen),
     '',
@@ -104,6 +108,13 @@ function troubles({ accounts, channels }: StatusView): readonly string[] {
           `channel ${name}: ${pending} waiting, ${visibleText(failure ?? '')}`,
       ),
   ];
+}
+
+/** What many mailboxes share, unless the headline says it. */
+function incidentLines({ incidents, headline }: StatusView): readonly string[] {
+  return incidents
+    .map(({ title }) => `Incident: ${visibleText(title)}`)
+    .filter((_, index) => !headline.includes(incidents[index]?.title ?? ''));
 }
 
 /** How far each account's first sweep is, unless the headline says it. */

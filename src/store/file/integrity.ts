@@ -16,6 +16,7 @@ const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] =
   ['alerts', 'alert'],
   ['announcements', 'announcement'],
   ['silences', 'silence'],
+  ['incidents', 'incident'],
   ['transitions', 'transition'],
   ['deliveries', 'alerts'],
   ['runs', 'run'],
