@@ -89,6 +89,7 @@ export const largeRooms: Readonly<Record<string, string>> = {
   model: 'a file a word of the domain; most are types alone, and no room could do without them',
   alert: 'a file a rule or a few of one kind, all pure; what turns them into alerts and messages is a few small files',
   config: 'every key of the file with its meaning, default and check; what several keys share is a few small files',
+  page: 'a file a page, or a panel of one; what several share is a few small files',
   commands: 'a file a command, which knows no other command; what several share is a few small files',
   serve: 'one server with three faces: what a page is read from, JSON, and in a folder of their own the recipe routes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',

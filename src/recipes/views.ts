@@ -272,7 +272,7 @@ const deliveries: View = {
 const incidents: View = {
   name: 'incidents',
   about:
-    'Mailboxes that bounced at the same time and share a cause, one row per incident: those that go on, and those that ended.',
+    'Mailboxes that bounced at the same time and share a cause, one row per incident: the open ones, and those that ended.',
   columns: [
     column('id', 'unique', 'i.id'),
     column(
@@ -297,7 +297,7 @@ const incidents: View = {
     time('began_at', 'when the first of them was noticed', 'i.began_at'),
     time('joined_at', 'when the last of them joined', "i.incident ->> '$.joinedAt'"),
     time('notified_at', 'when people were last notified of it; NULL: never', "i.incident ->> '$.announced.at'"),
-    time('ended_at', 'when it ended; NULL while it goes on', 'i.ended_at'),
+    time('ended_at', 'when it ended; NULL while it is open', 'i.ended_at'),
   ],
   from: 'FROM @incidents i',
 };

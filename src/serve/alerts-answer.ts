@@ -3,8 +3,8 @@
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
-import { openIncidents } from './incidents-answer.ts';
 import { iso, silenceJson } from './json-answers.ts';
+import { openIncidents } from './open-incidents.ts';
 import { oneOf, type Query, readQuery, someOf, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 

@@ -1,4 +1,4 @@
-// GET /api/incidents: those that go on, then those that ended last; and the few words that other answers have of them.
+// GET /api/incidents: those that go on, then those that ended last.
 import { type Incident, type IncidentMailbox, memberStates } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../wording/incidents.ts';
@@ -16,19 +16,6 @@ export function incidentsAnswer(incidents: readonly Incident[], now: EpochMs, as
   const query = readQuery({}, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   return { status: 200, body: { at: iso(now), incidents: incidents.map(incidentJson) } } as const;
-}
-
-/** Those that go on, the newest first, in a few words. */
-export function openIncidents(incidents: readonly Incident[]) {
-  return incidents
-    .filter(({ endedAt }) => endedAt === null)
-    .map(({ id, severity, beganAt, members, ...rest }) => ({
-      id,
-      title: incidentTitle({ ...rest, beganAt }, members, zone),
-      severity,
-      began_at: iso(beganAt),
-      mailboxes: members.length,
-    }));
 }
 
 function incidentJson(incident: Incident) {

@@ -12,7 +12,7 @@ import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { gravestOf, type MailboxRow, type Page, type StateCounts } from '../page/fleet-view.ts';
 import type { Headline } from '../page/headline.ts';
 import { sweepText } from '../wording/sweep.ts';
-import { openIncidents } from './incidents-answer.ts';
+import { openIncidents } from './open-incidents.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
