@@ -8,9 +8,11 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { ChannelSettings } from '../../src/channels/channels.ts';
 import type { Delivery } from '../../src/model/delivery.ts';
+import { minuteMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { firing, sampleAlert } from '../alert/samples.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
+import { openOutside } from './outside.ts';
 import { startReceiver } from './receiver.ts';
 import { sendAll } from './sending.ts';
 
@@ -74,6 +76,36 @@ test(
     expect(killAt).toBeGreaterThan(10);
     expect(killAt).toBeLessThan(maxSteps);
     // The receiver said yes, and it was not written down yet.
+    expect(twice).toEqual(['after channel.send', 'before store.settleDelivery']);
+  },
+  within,
+);
+
+test.each(['slack', 'email', 'pagerduty', 'teams', 'discord'] as const)(
+  '%s gets it at least once, and twice only where its answer was lost, then the same',
+  async (kind) => {
+    let minutes = 0;
+    // Each look at the clock is a minute later: no attempt of this test is one too many.
+    const now = () => {
+      minutes += 1;
+      return minutes * minuteMs;
+    };
+    await using outside = await openOutside(kind, now);
+    const twice: string[] = [];
+    let before = 0;
+    let killAt = 1;
+    for (; killAt < maxSteps; killAt += 1) {
+      const { killed, steps, delivery } = await killedAt(killAt, outside.settings);
+      const got = outside.taken().slice(before);
+      before = outside.taken().length;
+      const at = steps.at(-1) ?? '';
+      expect([at, delivery?.state]).toEqual([at, 'sent']);
+      expect([at, got.length > 0, new Set(got).size]).toEqual([at, true, 1]);
+      if (got.length > 1) twice.push(at);
+      if (!killed) break;
+    }
+    expect(killAt).toBeGreaterThan(10);
+    expect(killAt).toBeLessThan(maxSteps);
     expect(twice).toEqual(['after channel.send', 'before store.settleDelivery']);
   },
   within,

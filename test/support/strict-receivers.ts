@@ -33,7 +33,7 @@ interface Service {
 
 export class StrictReceiver implements AsyncDisposable {
   readonly attempts: Attempt[] = [];
-  /** Set, it answers before the service looks. null: the service itself. status 0: the connection is cut, after it was taken. */
+  /** Set, it answers before the service looks. null: the service itself. status 0: the connection is cut, after it was taken; -1: silence. */
   fault: ((body: string) => Reply | null) | null = null;
   readonly #service: Service;
   readonly #now: () => number;
@@ -73,6 +73,7 @@ export class StrictReceiver implements AsyncDisposable {
     const body = bytes.toString('utf8');
     const at = this.#now();
     const reply = this.fault?.(body) ?? this.#judge(body, bytes.length, at);
+    if (reply.status < 0) return;
     const cut = reply.status === 0;
     this.attempts.push({ at, path, body, status: cut ? this.#service.taken.status : reply.status });
     if (cut) {
