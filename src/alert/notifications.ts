@@ -2,7 +2,8 @@
 // said again. Pure; silences and inhibition come in as `muted`.
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
-import type { EpochMs } from '../model/time.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
+import { isDisarming } from './disarmed-rule.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 
 export interface NotificationFacts {
@@ -107,7 +108,7 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
     const of = groups.get(group) ?? { known: [], late: [], due: false };
     const announcement = announced.get(alert.fingerprint);
     (announcement ? of.known : of.late).push(alert);
-    of.due ||= announcement !== undefined && isDue(announcement, facts);
+    of.due ||= announcement !== undefined && isDue(alert, announcement, facts);
     groups.set(group, of);
   }
   const transition = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
@@ -137,8 +138,8 @@ function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
   return timing.incidents.of({ kind: 'reminder', at: timing.now, alert }) !== null;
 }
 
-function isDue({ at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {
-  const interval = repeatIntervalMs[severity];
+function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {
+  const interval = isDisarming(alert) ? dayMs : repeatIntervalMs[severity];
   return interval !== null && (at > timing.now || timing.now - at >= interval);
 }
 

@@ -14,6 +14,7 @@ export const alertRules = [
   'restored',
   'guard_held',
   'writes_off',
+  'disarmed',
   'contested',
   'recovery_without_effect',
   'restore_overdue',

@@ -46,6 +46,7 @@ export const defaultRuleSettings: RuleSettings = {
     restored: setting('info'),
     guard_held: setting('critical'),
     writes_off: setting('warning'),
+    disarmed: setting('warning'),
     contested: setting('warning'),
     recovery_without_effect: setting('warning'),
     restore_overdue: setting('warning'),

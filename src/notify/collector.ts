@@ -1,5 +1,6 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
 import { createHash } from 'node:crypto';
+import { isDisarming } from '../alert/disarmed-rule.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { matches } from '../alert/matching.ts';
@@ -91,11 +92,16 @@ export class Collector {
 
   /** Whether people were told through the channel that the alert fires. Nobody was before the first look. */
   hasNotified(channel: string, alert: Alert): boolean {
-    const { channels, settings } = this.#parts;
     const known = this.#announced?.get(alert.fingerprint);
-    if (!known) return false;
-    const names = channels().map(({ name }) => name);
-    return (known.channels ?? channelsFor(alert, settings().routes, names)).includes(channel);
+    return known !== undefined && (known.channels ?? this.#wantedBy(alert)).includes(channel);
+  }
+
+  /** Protection that is switched off is for every person, whatever the routes; a recipe only acts. */
+  #wantedBy(alert: Alert): readonly string[] {
+    const channels = this.#parts.channels();
+    if (isDisarming(alert)) return channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name);
+    const names = channels.map(({ name }) => name);
+    return channelsFor(alert, this.#parts.settings().routes, names);
   }
 
   /** One look, if it is time. Returns how long to wait for the next one, milliseconds. */
@@ -179,7 +185,7 @@ export class Collector {
     const silences = fleet.silences(now);
     return (alert) =>
       isExplained(alert, this.#explainedUntil.get(alert.account) ?? Number.NEGATIVE_INFINITY, now) ||
-      silences.some(({ match }) => matches(alert, match));
+      (!isDisarming(alert) && silences.some(({ match }) => matches(alert, match)));
   }
 
   /** The ends of pauses that a channel follows. */
@@ -269,12 +275,9 @@ export class Collector {
 
   /** An end is told to those who were told of it, whatever the routes say today. */
   #route(transition: Transition, announced: ReadonlyMap<string, Announcement>): Routed {
-    const { channels, settings, pageUrl } = this.#parts;
-    const names = channels().map(({ name }) => name);
     const known = announced.get(transition.alert.fingerprint)?.channels;
-    const to =
-      transition.kind === 'resolved' && known ? known : channelsFor(transition.alert, settings().routes, names);
-    return { transition: withRunbook(transition, pageUrl), to };
+    const to = transition.kind === 'resolved' && known ? known : this.#wantedBy(transition.alert);
+    return { transition: withRunbook(transition, this.#parts.pageUrl), to };
   }
 
   #joined(alert: Alert, announced: ReadonlyMap<string, Announcement>): readonly string[] {

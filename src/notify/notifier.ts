@@ -14,6 +14,7 @@ import { createLoop, type Loop } from './loop.ts';
 import type { Outbox } from './outbox-store.ts';
 import type { NotifyParts } from './parts.ts';
 import { Sender } from './sender.ts';
+import { watchSilences } from './silence-watch.ts';
 import { StoreWatch } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
@@ -102,6 +103,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     createLoop('the digest', world, () => digester.step()),
     createLoop('the heartbeat', world, () => heartbeat.step()),
     createLoop('the channels', world, () => watchChannels(own)),
+    createLoop('the silences', world, () => watchSilences(own)),
     watching,
   ];
 

@@ -12,6 +12,7 @@ import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { counted } from '../wording/phrases.ts';
 import { createPacer } from '../world.ts';
+import { recordDisarming } from './disarming.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
 import { previewOf } from './preview.ts';
@@ -70,8 +71,13 @@ export class Reloader {
   }
 
   /** The configuration of the start is in force: an alert about one that an earlier process refused ends. */
-  begin(): Promise<void> {
-    return this.#alert.show([]);
+  async begin(): Promise<void> {
+    const { rooms, live } = this.#parts;
+    await this.#alert.show([]);
+    const nothing = { before: live.config, after: live.config, removed: [], by: '' };
+    await recordDisarming(rooms, nothing).catch((error: unknown) => {
+      rooms.world.log.error({ err: error }, 'the end of an alert about enforcement could not be recorded');
+    });
   }
 
   /** Never rejects; what is refused changes nothing. */
@@ -122,7 +128,7 @@ export class Reloader {
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;
-    const troubles = await this.#swap(loaded, impact);
+    const troubles = await this.#swap(loaded, impact, by);
     world.log.info({ file: source.file, by, ...impact, changes: said, problems: troubles }, 'configuration reloaded');
     taken(loaded);
     await this.#alert.show([]);
@@ -159,11 +165,12 @@ export class Reloader {
   }
 
   /** Resolves to what failed on the way, in sentences: none of it leaves a configured account without its loop. */
-  async #swap(loaded: ValidConfig, impact: Impact): Promise<readonly string[]> {
+  async #swap(loaded: ValidConfig, impact: Impact, by: string): Promise<readonly string[]> {
     const { live, duties, notifier } = this.#parts;
     const { store, fleet, turns, world } = this.#parts.rooms;
     const before = live.config;
     const { config } = loaded;
+    const removed = impact.removed.map((account) => ({ account, mailboxes: fleet.mailboxCount(account) }));
     const named = (names: readonly string[]) => config.accounts.filter(({ name }) => names.includes(name));
     const added = named(impact.added);
     // What can fail as a whole comes first: until here nothing was changed.
@@ -198,6 +205,9 @@ export class Reloader {
         config.alerts,
       );
     });
+    await attempt('people may not be notified of what the new configuration switches off', () =>
+      recordDisarming(this.#parts.rooms, { before, after: config, removed, by }),
+    );
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
         this.#rerule(account, before),

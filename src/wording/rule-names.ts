@@ -9,6 +9,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   restored: 'restored from recovery',
   guard_held: 'the circuit breaker holds actions',
   writes_off: 'writes are OFF',
+  disarmed: 'protection switched off',
   operator_acted: 'operator commands',
   contested: 'changes reversed',
   recovery_without_effect: 'recovery without effect',

@@ -55,6 +55,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Warmwarden changes no mailbox that the stop covers, neither by itself nor for a person. It keeps polling, and notifies you of breaches there as `bounce_over_limit`. The stop survives restarts.',
     todo: 'When the reason is gone, run the `warmwarden writes on` command in the message: it ends exactly this stop. `warmwarden history` shows who switched writes off.',
   },
+  disarmed: {
+    means:
+      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override) or removed an account, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again or the silence is over. A removed account is an event.',
+    done: 'Where enforcement is off, Warmwarden changes no mailbox by itself, keeps polling, and notifies you of what it would have done. It does not poll a removed account. Under a silence it keeps guarding.',
+    todo: 'If this was not intended: write `guard.enforce: true`, or put the account back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel but recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
+  },
   contested: {
     means: 'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox.',
     done: 'Warmwarden does not act on the mailbox for up to a day.',

@@ -1,0 +1,59 @@
+// What a configuration takes away: enforcement, and accounts. People are notified of it, and of its end.
+import {
+  accountRemoved,
+  type EnforcementScope,
+  enforcementOff,
+  enforcementOn,
+  enforcementSubject,
+  isEnforcementAlert,
+} from '../alert/disarmed-rule.ts';
+import { step } from '../alert/engine.ts';
+import { tune } from '../alert/tuning.ts';
+import type { Config } from '../config/config.ts';
+import { policyOf } from '../config/mailbox-rules.ts';
+import { bothChanges, fingerprintOf } from '../model/alert.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
+
+/** What a reload did. At a start nothing was switched off by anybody: `before` is what is in force. */
+export interface Disarming {
+  readonly before: Config;
+  readonly after: Config;
+  readonly removed: readonly { readonly account: string; readonly mailboxes: number }[];
+  /** Who reloaded. */
+  readonly by: string;
+}
+
+/** Rejects when the store can't be written. */
+export async function recordDisarming(rooms: RecorderRooms, { before, after, removed, by }: Disarming): Promise<void> {
+  const { fleet, store, turns, world, onTransitions } = rooms;
+  const { rules } = after.alerts;
+  const words = { command: world.command, zone: rules.timeZone };
+  await turns.take(async () => {
+    const at = world.clock.now();
+    const off = new Map(scopesOff(after).map((scope) => [fingerprintOf(enforcementSubject(scope)), scope]));
+    const was = new Set(scopesOff(before).map((scope) => fingerprintOf(enforcementSubject(scope))));
+    const begun = [...off].filter(([fingerprint]) => !was.has(fingerprint));
+    const ended = [...fleet.alerts()].filter((alert) => isEnforcementAlert(alert) && !off.has(alert.fingerprint));
+    const conditions = [
+      ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
+      ...ended.map(enforcementOn),
+    ];
+    const events = removed.flatMap((one) => accountRemoved({ ...one, by, at }, rules, words) ?? []);
+    const stepped = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), at);
+    const alerts = bothChanges(stepped, { changed: [], dropped: [], transitions: events });
+    if (alerts.changed.length + alerts.transitions.length === 0) return;
+    await store.recordAlerts(alerts);
+    for (const alert of alerts.changed) fleet.putAlert(alert);
+    if (alerts.transitions.length > 0) onTransitions();
+  });
+}
+
+/** Where the configuration says `enforce: false`: everywhere, or in overrides. */
+function scopesOff({ accounts }: Config): readonly EnforcementScope[] {
+  if (accounts.some(({ guard }) => !policyOf(guard).enforce)) return [{ kind: 'everything' }];
+  return accounts.flatMap(({ name: account, overrides }) =>
+    overrides
+      .filter(({ guard }) => guard.enforce === false)
+      .map(({ match }): EnforcementScope => ({ kind: 'override', account, match })),
+  );
+}
