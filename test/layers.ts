@@ -72,7 +72,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['@modelcontextprotocol/server', 'node:crypto', 'node:stream'],
   ),
   access: only(['model', 'world'], ['hono', 'node:crypto', 'node:net']),
-  page: only(['model', 'guard', 'wording', 'fleet'], ['hono', 'tinyqueue']),
+  page: only(['model', 'guard', 'alert', 'wording', 'fleet'], ['hono', 'tinyqueue']),
   serve: only(
     ['model', 'access', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
     ['hono', '@hono/zod-openapi', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
@@ -89,8 +89,8 @@ export const largeRooms: Readonly<Record<string, string>> = {
   model: 'a file a word of the domain; most are types alone, and no room could do without them',
   alert: 'a file a rule or a few of one kind, all pure; what turns them into alerts and messages is a few small files',
   config: 'every key of the file with its meaning, default and check; what several keys share is a few small files',
-  page: 'a file a page, or a panel of one; what several share is a few small files',
   commands: 'a file a command, which knows no other command; what several share is a few small files',
+  page: 'a file a view or a panel, all pure; what several share (elements, items of lists, regions) is a few small files',
   serve: 'one server with three faces: what a page is read from, JSON, and in a folder of their own the recipe routes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
   store: 'one file on disk behind one gate: the verbs, and in folders of their own the file and the schema',

@@ -60,6 +60,7 @@ export async function serve(
     trend: new FleetTrend({ fleet, world, actedDays: (since) => store.audit.actedDays(since) }),
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
+    transitions: (limit) => store.outbox.recentTransitions(limit),
     deliveries: (limit) => store.outbox.recentDeliveries(limit),
     reload: (request) => startup.reload(request),
     commands: () => startup.commands,

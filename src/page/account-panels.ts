@@ -1,7 +1,7 @@
 // The side panels: how each account's API and each alert channel is.
 import { html } from 'hono/html';
 import type { ChannelState, Fleet } from '../fleet/fleet.ts';
-import { type Delivery, publicState } from '../model/delivery.ts';
+import type { Delivery } from '../model/delivery.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import type { SweepProgress } from '../model/sweep.ts';
@@ -9,6 +9,7 @@ import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { counted, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
+import { deliveryItem } from './delivery-item.ts';
 import { ago, lasting, type Markup, text } from './elements.ts';
 import { duration } from './words.ts';
 
@@ -62,14 +63,6 @@ function apiState(account: AccountState): { readonly word: string; readonly tone
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }
 
-const deliveryWords: Readonly<
-  Record<ReturnType<typeof publicState>, { readonly word: string; readonly tone: string }>
-> = {
-  pending: { word: 'waiting', tone: 'waiting' },
-  sent: { word: 'sent', tone: 'confirmed' },
-  dead: { word: 'undelivered', tone: 'critical' },
-};
-
 export function channelsPanel(
   fleet: Fleet,
   deliveries: readonly Delivery[] | null,
@@ -98,10 +91,4 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
-}
-
-function deliveryItem(delivery: Delivery, now: EpochMs): Markup {
-  const { word, tone } = deliveryWords[publicState(delivery)];
-  return html`<li><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}</p>
-<p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
 }

@@ -3,14 +3,14 @@ import { html } from 'hono/html';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
-import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { counted } from '../wording/phrases.ts';
 import { accountsPanel, channelsPanel } from './account-panels.ts';
 import { actionItem } from './action-item.ts';
-import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
-import { fleetTable, selectionPath } from './fleet-table.ts';
+import { alertItem } from './alert-item.ts';
+import { ago, type Markup, prose, text } from './elements.ts';
+import { fleetTable } from './fleet-table.ts';
 import { type Facets, gravestOf, type Page, type Selection, type StateCounts } from './fleet-view.ts';
 import type { Headline } from './headline.ts';
 import { incidentsPanel } from './incidents-panel.ts';
@@ -94,32 +94,15 @@ function folded(items: readonly Markup[], className: string): Markup {
 ${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><ol class="${className}">${rest}</ol></details>`}`;
 }
 
-/** The mailboxes that a circuit breaker holds. */
-const heldPath = selectionPath({ state: 'held' });
-
 function alertsPanel(firing: readonly Alert[], now: EpochMs): Markup {
-  const items = gravestOf(firing, alertsOnPage).map(
-    (alert) => html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
-<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
-${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
-</li>`,
-  );
+  const items = gravestOf(firing, alertsOnPage).map((alert) => alertItem({ alert, now }));
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts <span class="count">${firing.length}</span></h2>
 ${folded(items, 'events')}
 ${firing.length > items.length ? moreAlerts(firing.length - items.length) : ''}</section>`;
 }
 
-const moreAlertsPath = '/api/alerts?status=firing&limit=1000';
-
 function moreAlerts(left: number): Markup {
-  return html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing, and none is more severe than these: see <a href="${moreAlertsPath}">/api/alerts</a>.</p>`;
-}
-
-function alertTitle(alert: Alert): Markup {
-  const title = breakable(alert.facts.title);
-  if (alert.rule === 'guard_held') return html`<a href="${heldPath}">${title}</a>`;
-  if (alert.mailboxId === null) return html`${title}`;
-  return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;
+  return html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing, and none is more severe than these: see <a href="/alerts">all alerts</a>.</p>`;
 }
 
 function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {

@@ -27,6 +27,10 @@ export interface LayoutParts {
 const places = [
   ['/', 'Fleet'],
   ['/groups', 'Groups'],
+  ['/alerts', 'Alerts'],
+  ['/activity', 'Activity'],
+  ['/silences', 'Silences'],
+  ['/budget', 'Budget'],
   ['/runbooks', 'Runbooks'],
 ] as const;
 

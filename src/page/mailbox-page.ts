@@ -13,8 +13,9 @@ import type { Verdict } from '../model/verdict.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
 import { actionItem } from './action-item.ts';
+import { alertItem } from './alert-item.ts';
 import { dayChart } from './day-chart.ts';
-import { age, ago, breakable, lasting, type Markup, prose, severityBadge, stateBadge, text } from './elements.ts';
+import { age, ago, breakable, type Markup, prose, stateBadge, text } from './elements.ts';
 import { rateCell } from './fleet-table.ts';
 import type { MailboxRow } from './fleet-view.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
@@ -105,12 +106,7 @@ function actionsOf({ fleet, row, entries }: MailboxPageParts): readonly Action[]
 function alertList({ row, now }: MailboxPageParts): Markup | string {
   if (row.alerts.length === 0) return '';
   return html`<section class="panel" aria-labelledby="alerts"><h2 id="alerts">Firing alerts</h2><ol class="events">
-${row.alerts.map(
-  (
-    alert,
-  ) => html`<li id="alert-${alert.fingerprint}" class="${alert.severity}"><p class="line">${severityBadge(alert.severity)} <strong>${breakable(alert.facts.title)}</strong> <span class="muted">${lasting(alert.since, now)}</span></p>
-${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}</li>`,
-)}</ol></section>`;
+${row.alerts.map((alert) => alertItem({ alert, now }))}</ol></section>`;
 }
 
 function factsPanel(row: MailboxRow, now: EpochMs): Markup {

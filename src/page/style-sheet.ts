@@ -59,6 +59,9 @@ color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transpare
 .events,.plain,.chips{list-style:none;margin:0;padding:0}
 .events>li{--tone:var(--line);padding:.15rem 0 .15rem .9rem;border-left:3px solid var(--tone)}
 .events>li+li{margin-top:.9rem}
+.dense>li+li{margin-top:.3rem}
+.runbook{font-size:.82rem;color:var(--soft)}
+progress{width:100%;accent-color:var(--blue)}
 .plain>li+li{margin-top:.8rem;padding-top:.8rem;border-top:1px solid var(--line)}
 .plain .line{justify-content:space-between}
 details .plain .line{justify-content:flex-start}

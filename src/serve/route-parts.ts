@@ -1,6 +1,7 @@
 // What the routes are handed: the picture, the store's reads, and what answers commands.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Transition } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -28,6 +29,8 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
   readonly history: HistorySource;
   readonly entries: ExplainSource;
+  /** What began and ended of alerts, the newest first. */
+  readonly transitions: (limit: number) => Promise<readonly Transition[]>;
   /** The newest first. */
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;

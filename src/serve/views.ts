@@ -1,16 +1,22 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
+import { severities } from '../model/alert.ts';
+import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
+import { activityPage } from '../page/activity-page.ts';
+import { alertsPage } from '../page/alerts-page.ts';
+import { budgetPage } from '../page/budget-page.ts';
 import { groupings, groupsOf } from '../page/fleet-groups.ts';
 import { fleetPage } from '../page/fleet-page.ts';
-import { facetsOf, rowOf, selectPage } from '../page/fleet-view.ts';
+import { facetsOf, firingAlerts, rowOf, selectPage } from '../page/fleet-view.ts';
 import { groupsPage } from '../page/groups-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
 import type { View } from '../page/regions.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
+import { silencesPage } from '../page/silences-page.ts';
 import type { World } from '../world.ts';
 import { pictureOf } from './picture.ts';
-import { oneOf, type Parameter, readQuery, whole } from './query.ts';
+import { oneOf, type Parameter, readQuery, upTo, whole } from './query.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
 import { pageParameters, selectionFrom } from './selection.ts';
@@ -47,6 +53,17 @@ const deliveriesShown = 50;
 /** A row takes 1.4 KB of markup. */
 const rowsAPage = 50;
 
+const transitionsShown = 60;
+/** Messages about the alerts that are shown are among the newest. */
+const deliveriesRead = 200;
+const activityMs = 30 * dayMs;
+/** Of people's commands and of Warmwarden's actions each. */
+const activityRead = 200;
+const maxWordLength = 400;
+
+const alertParameters = { severity: oneOf(...severities), rule: upTo(maxWordLength), account: upTo(maxWordLength) };
+const activityParameters = { by: upTo(maxWordLength), mailbox: upTo(maxWordLength), what: upTo(maxWordLength) };
+
 const lenient = { ignoreUnknown: true };
 
 async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
@@ -67,6 +84,50 @@ async function groupsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const by = asked.read.by ?? 'account';
   return groupsPage(by, groupsOf(pictureOf(parts).ranked, by, parts.tags));
+}
+
+async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
+  const { fleet, world } = parts;
+  const asked = readQuery(alertParameters, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const { severity, rule, account } = asked.read;
+  const past = await orNull(world, () => parts.transitions(transitionsShown));
+  const deliveries = await orNull(world, () => parts.deliveries(deliveriesRead));
+  const now = world.clock.now();
+  const alerts = [...fleet.alerts()];
+  return alertsPage({
+    firing: alerts.filter(({ status }) => status === 'firing'),
+    pending: alerts.filter(({ status }) => status === 'pending').length,
+    past,
+    deliveries,
+    silences: fleet.silences(now),
+    selection: { severity: severity ?? null, rule: rule || null, account: account || null },
+    now,
+    command: world.command,
+  });
+}
+
+async function activityView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
+  const { fleet, world, history, explain } = parts;
+  const asked = readQuery(activityParameters, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const { by = '', mailbox: name = '', what = '' } = asked.read;
+  const now = world.clock.now();
+  const found = name.trim() === '' ? null : namedMailbox(name.trim(), fleet.mailboxes());
+  const wrong = found && 'wrong' in found ? found.wrong : null;
+  const about = found && 'mailbox' in found ? found.mailbox : null;
+  const mailbox = about && { account: about.account, ids: [about.id, ...(about.memory?.formerIds ?? [])] };
+  const wanted = { since: now - activityMs, mailbox, limit: activityRead };
+  const [commands, actions] =
+    wrong === null
+      ? [await orNull(world, () => history.commands(wanted)), await orNull(world, () => history.guardActions(wanted))]
+      : [[], []];
+  return activityPage({ commands, actions, selection: { by, mailbox: name.trim(), what }, wrong, explain, now });
+}
+
+async function silencesView({ fleet, world }: ViewParts): Promise<View> {
+  const now = world.clock.now();
+  return silencesPage({ silences: fleet.silences(now), firing: firingAlerts(fleet), now, command: world.command });
 }
 
 async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<View | Refused> {
@@ -93,6 +154,10 @@ async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<V
 export const places: readonly Place[] = [
   { path: '/', parameters: Object.keys(pageParameters), read: fleetView },
   { path: '/groups', parameters: ['by'], read: groupsView },
+  { path: '/alerts', parameters: Object.keys(alertParameters), read: alertsView },
+  { path: '/activity', parameters: Object.keys(activityParameters), read: activityView },
+  { path: '/silences', parameters: [], read: silencesView },
+  { path: '/budget', parameters: [], read: async ({ fleet, world }) => budgetPage({ fleet, now: world.clock.now() }) },
   { path: '/mailboxes/:account/:id', parameters: ['day', 'until'], read: mailboxView },
   { path: '/runbooks', parameters: [], read: async ({ world }) => runbooksPage(world.command) },
 ];

@@ -117,6 +117,19 @@ export class StoredOutbox {
     return this.#gate.read((db) => outboxState(db, deadSince));
   }
 
+  /** What began, got worse and ended, and what happened, newest first. */
+  recentTransitions(limit: number): Promise<readonly Transition[]> {
+    return this.#gate.read(async (db) => {
+      const rows = await db
+        .selectFrom('transitions')
+        .select(['id', 'transition'])
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(({ id, transition }) => parsed<Transition>(transition, 'transitions', { id }));
+    });
+  }
+
   /** The newest deliveries, newest first. */
   recentDeliveries(limit: number): Promise<readonly Delivery[]> {
     return this.#gate.read(async (db) => {

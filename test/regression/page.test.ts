@@ -46,6 +46,6 @@ test('of 2,000 firing alerts the page shows the gravest and newest 20, and the n
   expect(body).toContain('the gravest');
   expect(body).toContain('>2001</span>');
   expect(body).toContain(
-    '1,981 more alerts are firing, and none is more severe than these: see <a href="/api/alerts?status=firing&amp;limit=1000">/api/alerts</a>',
+    '1,981 more alerts are firing, and none is more severe than these: see <a href="/alerts">all alerts</a>',
   );
 });

@@ -71,6 +71,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     world,
     ready: () => ({ ready: true, reasons: [] }),
     decisions: async () => [],
+    transitions: async () => [],
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,

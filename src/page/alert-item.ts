@@ -1,0 +1,49 @@
+// One alert as an entry of a list: how severe, about what, since when, what to do, and what was sent of it.
+import { html } from 'hono/html';
+import type { Alert, Silence } from '../model/alert.ts';
+import { type Delivery, publicState } from '../model/delivery.ts';
+import { mailboxPath } from '../model/page-links.ts';
+import type { EpochMs } from '../model/time.ts';
+import { deliveryWords } from './delivery-item.ts';
+import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
+import { selectionPath } from './fleet-table.ts';
+
+export interface AlertItemParts {
+  readonly alert: Alert;
+  readonly now: EpochMs;
+  /** Messages about it, the newest first; left out where none are shown. */
+  readonly sent?: readonly Delivery[];
+  /** The silence that mutes its messages. */
+  readonly silence?: Silence | null;
+}
+
+export function alertItem({ alert, now, sent, silence }: AlertItemParts): Markup {
+  return html`<li id="alert-${alert.fingerprint}" class="${alert.severity}">
+<p class="line">${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${lasting(alert.since, now)}</span> ${silence ? html`<span class="badge none">silenced</span>` : ''} ${runbookLink(alert)}</p>
+${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
+${silence ? html`<p class="muted">${text(silence.by)} silenced it: ${text(silence.reason)}</p>` : ''}
+${sent ? sentList(sent, now) : ''}
+</li>`;
+}
+
+/** Leads to what it is about, where that has a page. */
+export function alertTitle(alert: Alert): Markup {
+  const title = breakable(alert.facts.title);
+  if (alert.rule === 'guard_held') return html`<a href="${selectionPath({ state: 'held' })}">${title}</a>`;
+  if (alert.mailboxId === null) return html`${title}`;
+  return html`<a href="${mailboxPath({ account: alert.account, id: alert.mailboxId })}">${title}</a>`;
+}
+
+export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
+  return html`<a class="runbook" href="/runbooks#${rule}" aria-label="Runbook of ${rule}">${rule}</a>`;
+}
+
+/** Where each message about it went, and whether it arrived. */
+function sentList(sent: readonly Delivery[], now: EpochMs): Markup {
+  if (sent.length === 0) return html`<p class="muted">No message about it is known.</p>`;
+  const items = sent.map((delivery) => {
+    const { word, tone } = deliveryWords[publicState(delivery)];
+    return html`<span class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.channel)} ${ago(delivery.settledAt ?? delivery.createdAt, now)}</span> `;
+  });
+  return html`<p class="line">${items}</p>`;
+}

@@ -1,0 +1,19 @@
+// One message to a channel as an entry of a list: whether it arrived, and what the last attempt said.
+import { html } from 'hono/html';
+import { type Delivery, publicState } from '../model/delivery.ts';
+import type { EpochMs } from '../model/time.ts';
+import { ago, type Markup, text } from './elements.ts';
+
+export const deliveryWords: Readonly<
+  Record<ReturnType<typeof publicState>, { readonly word: string; readonly tone: string }>
+> = {
+  pending: { word: 'waiting', tone: 'waiting' },
+  sent: { word: 'sent', tone: 'confirmed' },
+  dead: { word: 'undelivered', tone: 'critical' },
+};
+
+export function deliveryItem(delivery: Delivery, now: EpochMs): Markup {
+  const { word, tone } = deliveryWords[publicState(delivery)];
+  return html`<li id="delivery-${delivery.id}"><p class="line"><span class="badge ${tone}">${word}</span> ${text(delivery.title)}</p>
+<p class="muted">${text(delivery.channel)}, ${ago(delivery.settledAt ?? delivery.createdAt, now)}${delivery.detail ? `: ${text(delivery.detail)}` : ''}</p></li>`;
+}

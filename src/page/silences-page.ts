@@ -1,0 +1,37 @@
+// The silences in force: what each mutes at present, who asked for it and why, and when it ends.
+import { html } from 'hono/html';
+import { matches } from '../alert/matching.ts';
+import { type Alert, matchText, type Silence } from '../model/alert.ts';
+import type { EpochMs } from '../model/time.ts';
+import { counted } from '../wording/phrases.ts';
+import { ago, type Markup, text } from './elements.ts';
+import { Regions, type View } from './regions.ts';
+
+export interface SilencesPageParts {
+  /** By their end. */
+  readonly silences: readonly Silence[];
+  readonly firing: readonly Alert[];
+  readonly now: EpochMs;
+  readonly command: string;
+}
+
+export function silencesPage({ silences, firing, now, command }: SilencesPageParts): View {
+  const regions = new Regions();
+  const items = silences.map((silence) => {
+    const { id, match, by, reason, from, until } = silence;
+    const muted = firing.filter((alert) => matches(alert, match)).length;
+    return html`<li id="silence-${id}">
+<p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
+<p>${text(by)}: ${text(reason)}</p>
+<p class="muted">Since ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now.</p></li>`;
+  });
+  const list: Markup =
+    items.length === 0
+      ? html`<p class="muted">No silence is in force. <code>${command} silence add</code> makes one.</p>`
+      : html`<ul class="plain">${items}</ul>`;
+  const body = html`<h1>Silences</h1>
+<section class="panel" aria-label="Silences">
+<p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
+${regions.piece('silences', list)}</section>`;
+  return { title: 'Silences · Warmwarden', body, regions };
+}
