@@ -3,10 +3,24 @@ import type { PooledSum } from '../model/pooled.ts';
 import { addDays, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { LimitedDay } from './limited-days.ts';
 
-interface DaySum extends PooledSum {
+/** Exact: a number for as long as it is one, which takes no memory of its own. */
+type Exact = number | bigint;
+
+/** One of each domain and day. */
+interface DaySum {
+  readonly sent: Exact;
+  readonly bounced: Exact;
+  readonly allowed: Exact;
   /** Mailboxes with a row of that date. */
   readonly rows: number;
 }
+
+const exact = (value: bigint): Exact => (value <= Number.MAX_SAFE_INTEGER ? Number(value) : value);
+const summed = ({ sent, bounced, allowed }: DaySum): PooledSum => ({
+  sent: BigInt(sent),
+  bounced: BigInt(bounced),
+  allowed: BigInt(allowed),
+});
 
 export const noCounts: PooledSum = { sent: 0n, bounced: 0n, allowed: 0n };
 const noDays: readonly LimitedDay[] = [];
@@ -79,22 +93,27 @@ export class PooledCounts {
   /** The sums from one date to another, both included. */
   sum(from: IsoDate, to: IsoDate): PooledSum {
     let sum = noCounts;
-    for (const [date, day] of this.#days) if (date >= from && date <= to) sum = plus(sum, day, 1);
+    for (const [date, day] of this.#days) if (date >= from && date <= to) sum = plus(sum, summed(day));
     return sum;
   }
 
   /** The sum of one date. */
   on(date: IsoDate): PooledSum {
-    return plus(noCounts, this.#days.get(date) ?? noCounts);
+    const day = this.#days.get(date);
+    return day ? summed(day) : noCounts;
   }
 
   #add(day: LimitedDay, sign: 1 | -1): void {
     const [sent, bounced] = [BigInt(day.sent), BigInt(day.bounced)];
     const before = this.#days.get(day.date);
     const rows = (before?.rows ?? 0) + sign;
-    const sum = plus(before ?? noCounts, { sent, bounced, allowed: BigInt(day.limitPpm) * sent }, sign);
+    const own = { sent, bounced, allowed: BigInt(day.limitPpm) * sent };
+    const sum = plus(before ? summed(before) : noCounts, own, sign);
     if (rows === 0) this.#days.delete(day.date);
-    else this.#days.set(day.date, { ...sum, rows });
+    else {
+      const { sent, bounced, allowed } = sum;
+      this.#days.set(day.date, { sent: exact(sent), bounced: exact(bounced), allowed: exact(allowed), rows });
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import {
   type StatsRow,
   type WarmupAnswer,
 } from '../model/answers.ts';
-import { isIsoDate } from '../model/time.ts';
+import { isoDateOf } from '../model/time.ts';
 
 /** A number, or a plain decimal text such as "98.50" (S1, T2). Anything else is unknown. */
 function readDecimal(value: unknown): number | null {
@@ -247,7 +247,7 @@ function readRow(raw: unknown): StatsRow {
   const row = fieldsOf(raw) as Readonly<Record<string, unknown>>;
   const { date } = row;
   return {
-    date: typeof date === 'string' && isIsoDate(date) ? date : null,
+    date: typeof date === 'string' ? isoDateOf(date) : null,
     sent: readDecimal(row['sent']),
     bounced: readDecimal(row['bounced']),
     delivered: readDecimal(row['delivered']),

@@ -29,6 +29,21 @@ export function isIsoDate(text: string): boolean {
   return day <= '28' || new Date(`${text}T00:00:00Z`).getUTCDate() === Number(day);
 }
 
+/** Texts that were dates, as they were read first. */
+const readDates = new Map<string, IsoDate>();
+/** Years of them; whoever sends more makes us forget. */
+const maxReadDates = 2_000;
+
+/** The date that a text is, or null. One string for all who read it: every mailbox has the same thirty. */
+export function isoDateOf(text: string): IsoDate | null {
+  const known = readDates.get(text);
+  if (known !== undefined) return known;
+  if (!isIsoDate(text)) return null;
+  if (readDates.size >= maxReadDates) readDates.clear();
+  readDates.set(text, text);
+  return text;
+}
+
 /** The date `days` later (earlier when negative). */
 export function addDays(date: IsoDate, days: number): IsoDate {
   return utcDate(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10)) + days));

@@ -5,11 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { type BenchApi, keyOf } from './api.ts';
+import { nodeFlags, packagedBin } from './package.ts';
 
-const bin = fileURLToPath(new URL('../../../src/bin.js', import.meta.url));
 const tmpfsType = 0x01021994;
 const startLimitMs = 120_000;
 /** What it wrote last, for an error's sake. */
@@ -61,7 +60,9 @@ export class BenchDaemon implements AsyncDisposable {
 
   private constructor(config: string, nodeArgs: readonly string[]) {
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
-    this.#child = spawn(process.execPath, [...nodeArgs, bin, 'run', '--config', config], { stdio: [...stdio] });
+    this.#child = spawn(process.execPath, [...nodeFlags, ...nodeArgs, packagedBin(), 'run', '--config', config], {
+      stdio: [...stdio],
+    });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     this.#child.on('message', (value) => this.#message?.(value));
