@@ -36,7 +36,10 @@ export const permissions: Readonly<Record<string, Permission>> = {
   http: only(['model'], ['undici', 'node:timers/promises', 'node:util', 'node:worker_threads', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
-  store: only(['model'], ['kysely', 'node:sqlite', 'node:fs', 'node:path', 'node:os', 'node:timers/promises']),
+  store: only(
+    ['model', 'replicas'],
+    ['kysely', 'pg', 'node:sqlite', 'node:crypto', 'node:fs', 'node:path', 'node:os', 'node:timers/promises'],
+  ),
   upkeep: only(['model', 'world', 'store']),
   replicas: only([]),
   poll: only(['model', 'world', 'schedule', 'mailbox-api'], ['tinyqueue']),
@@ -93,7 +96,7 @@ export const largeRooms: Readonly<Record<string, string>> = {
   page: 'a file a view or a panel, all pure; what several share (elements, items of lists, regions) is a few small files',
   serve: 'one server with three faces: what a page is read from, JSON, and in a folder of their own the recipe routes',
   simulator: 'a second implementation of the whole API with its faults, which may share nothing with its client',
-  store: 'one file on disk behind one gate: the verbs, and in folders of their own the file and the schema',
+  store: 'one database behind one gate: the verbs, and in folders of their own SQLite, PostgreSQL and the schema',
 };
 
 /** Rooms of `src` that are too large and not among those above: `room: files, lines`. */

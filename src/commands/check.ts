@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { type MailboxSettings, settingsFor } from '../config/mailbox-settings.ts';
 import { formatProblem } from '../config/problem.ts';
+import { pathOf } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
 import { counted } from '../wording/phrases.ts';
@@ -51,7 +52,7 @@ async function check(options: CheckOptions): Promise<void> {
   const warnings = [...loaded.warnings.map((warning) => formatProblem(file, warning)), ...oldWords];
   // In JSON they are part of the answer.
   if (!options.json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  const beside = options.online === true && (await daemonListens(config.store.path));
+  const beside = options.online === true && (await daemonListens(pathOf(config.store)));
   const online = options.online ? await asked(config, beside) : null;
   if (options.json)
     printJson('check', {

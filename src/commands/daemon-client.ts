@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { commandName } from '../command-name.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
+import { pathOf, type StorePlace } from '../model/store-place.ts';
 import type { OperationBody, OperationName } from '../operator/command-requests.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 
@@ -11,8 +12,18 @@ const { request } = process.getBuiltinModule('node:http');
 
 const startIt = `Start it with \`${commandName} run --config FILE\`, or pass the configuration of the running daemon with --config.`;
 
-/** Where a daemon is asked: by the path of its store, through the socket beside it; or over HTTP, with a token if it has any. */
-export type DaemonAddress = string | { readonly url: string; readonly token: string | null };
+/** A daemon that is asked over HTTP, with a token if it has any. */
+interface HttpAddress {
+  readonly url: string;
+  readonly token: string | null;
+}
+
+/** Where a daemon is asked: by its store, through the socket beside it; or over HTTP. */
+export type DaemonAddress = StorePlace | HttpAddress;
+
+export function isHttp(address: DaemonAddress): address is HttpAddress {
+  return typeof address === 'object' && 'url' in address;
+}
 
 /** No daemon answers there. */
 export class NoDaemonError extends Error {
@@ -42,8 +53,9 @@ export async function askDaemon<Name extends OperationName>(
   name: Name,
   body: OperationBody<Name>,
 ): Promise<CommandOutcome> {
-  const { at, status, answer } =
-    typeof address === 'string' ? await askSocket(address, name, body) : await askUrl(address, name, body);
+  const { at, status, answer } = isHttp(address)
+    ? await askUrl(address, name, body)
+    : await askSocket(pathOf(address), name, body);
   if (status === 401) throw new UnauthorizedError(`Unauthorized: ${at} does not know the token.`);
   if (isOutcome(answer)) return answer;
   const refused = messageOf(answer);
@@ -71,7 +83,7 @@ function askSocket(storePath: string, name: string, body: unknown): Promise<Answ
   });
 }
 
-async function askUrl({ url, token }: Exclude<DaemonAddress, string>, name: string, body: unknown): Promise<Answer> {
+async function askUrl({ url, token }: HttpAddress, name: string, body: unknown): Promise<Answer> {
   const at = `${url.replace(/\/+$/, '')}/api/operations/${name}`;
   const headers = { 'content-type': 'application/json', ...bearer(token) };
   const asked = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'error' } as const;
@@ -107,7 +119,7 @@ export async function askFor(
   query: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
   const path = `${name}?${new URLSearchParams(query)}`;
-  const asked = typeof address === 'string' ? await getSocket(address, path) : await getUrl(address, path);
+  const asked = isHttp(address) ? await getUrl(address, path) : await getSocket(pathOf(address), path);
   if (asked === null) return null;
   const { at, status, answer } = asked;
   if (status === 200 && answer !== null) return answer;
@@ -127,7 +139,7 @@ function messageOf(answer: unknown): string | null {
   return 'message' in fields && typeof fields.message === 'string' ? fields.message : null;
 }
 
-async function getUrl({ url, token }: Exclude<DaemonAddress, string>, path: string): Promise<Answer | null> {
+async function getUrl({ url, token }: HttpAddress, path: string): Promise<Answer | null> {
   const at = `${url.replace(/\/+$/, '')}/api/${path}`;
   const answer = await fetch(at, { headers: bearer(token), redirect: 'error' }).catch(() => null);
   return answer && { at, status: answer.status, answer: jsonOf(await answer.text().catch(() => '')) };

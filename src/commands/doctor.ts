@@ -5,6 +5,7 @@ import { KnownSecrets } from '../config/hiding.ts';
 import { type LoadedConfig, loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces } from '../config/places.ts';
 import { formatProblem } from '../config/problem.ts';
+import { pathOf, type StorePlace } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
 import { version } from '../version.ts';
@@ -61,9 +62,10 @@ interface Examination {
 
 async function examine(file: string, loaded: LoadedConfig): Promise<Examination> {
   const places = loadPlaces(file, process.env);
-  const storePath = places.ok ? places.storePath : null;
+  const place = places.ok ? places.store : null;
+  const storePath = place === null ? null : pathOf(place);
   const seen = storePath === null ? null : await seeDaemon(storePath).catch(() => null);
-  const store = storePath === null ? notKnown('store') : await storeOf(storePath);
+  const store = place === null ? notKnown('store') : await storeOf(place);
   const checks = [
     versions(),
     ...(await configuration(file, loaded)),
@@ -72,7 +74,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
       holdsSecrets: loaded.ok && loaded.settings.some(({ secret, from }) => secret !== null && from.kind === 'file'),
       secretFiles: loaded.ok ? loaded.secretFiles : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
-      storePath,
+      storePath: typeof place === 'string' ? place : null,
     }),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,
@@ -115,9 +117,9 @@ async function outside({ config }: ValidConfig, seen: SeenDaemon | null): Promis
   return [...accounts, ...channels];
 }
 
-async function storeOf(path: string): Promise<Examination> {
+async function storeOf(place: StorePlace): Promise<Examination> {
   try {
-    return { checks: await examineStore(path), exitCode: exitDone };
+    return { checks: await examineStore(place), exitCode: exitDone };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const kind = error.name === 'NewerStoreError' ? 'newer_store' : 'no_store';

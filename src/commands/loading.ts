@@ -6,6 +6,7 @@ import { loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, loadRetention, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
 import type { Retention } from '../model/retention.ts';
+import type { StorePlace } from '../model/store-place.ts';
 import { CommandError } from './command-error.ts';
 import { configVariable, notFound } from './options.ts';
 
@@ -48,6 +49,6 @@ export function findRetention(file: string): Retention {
 }
 
 /** Only where the store is. */
-export function findStore(file: string): string {
-  return findPlaces(file).storePath;
+export function findStore(file: string): StorePlace {
+  return findPlaces(file).store;
 }

@@ -8,6 +8,7 @@ import { nearestSource } from '../mcp/nearest-source.ts';
 import { serviceSource } from '../mcp/service-source.ts';
 import type { ToolSource } from '../mcp/source.ts';
 import { serveTools } from '../mcp/tool-server.ts';
+import { nameOf, pathOf } from '../model/store-place.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
@@ -70,17 +71,19 @@ async function mcp(options: McpOptions): Promise<void> {
 /** The recipes of a store: through its daemon while one listens. */
 function openStore(file: string, world: World): Opened {
   const places = findPlaces(file);
-  const { storePath } = places;
+  const { store } = places;
+  const storePath = pathOf(store);
   const api = new RecipeApi(
     { baseUrl: 'http://localhost/v1', apiKey: null, socketPath: socketPathOf(storePath) },
     world,
   );
   const runner = openOfflineRecipes(places, world);
   const alone = serviceSource(runner.service, { by: userName(), role: 'operator' });
-  const noStore = `There is no store at ${storePath} yet, and no daemon listens: check the configuration, or start the daemon with it once to create the store.`;
+  const noStore = `There is no store at ${nameOf(store)} yet, and no daemon listens: check the configuration, or start the daemon with it once to create the store.`;
   const careful: ToolSource = {
     ...alone,
-    start: async (...asked) => (existsSync(storePath) ? alone.start(...asked) : { ok: false, said: [noStore] }),
+    start: async (...asked) =>
+      typeof store !== 'string' || existsSync(store) ? alone.start(...asked) : { ok: false, said: [noStore] },
   };
   const source = nearestSource(apiSource(api, { foreign: false }, world), careful, () => daemonListens(storePath));
   return {

@@ -20,7 +20,7 @@ export interface OfflineRecipes {
 
 /** Asks and never acts. Keys and guard settings are not read, so `near the limit` is what the defaults say. */
 export function openOfflineRecipes(places: Extract<Places, { ok: true }>, world: World): OfflineRecipes {
-  const { storePath, recipesFolder, accountNames } = places;
+  const { store, recipesFolder, accountNames } = places;
   const accounts = accountNames.map((name) => ({ name }));
   const nearLimitPpm = { usual: defaultPolicy.nearLimitPpm, others: {} };
   const runs = new MemoryRuns();
@@ -28,7 +28,7 @@ export function openOfflineRecipes(places: Extract<Places, { ok: true }>, world:
     world,
     catalogue: new RecipeCatalogue(() => recipesFolder),
     runs,
-    storePath,
+    place: store,
     facts: () => ({ now: world.clock.now(), accounts, nearLimitPpm }),
     commandAccess: () => null,
     limits: usualLimits,

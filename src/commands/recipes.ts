@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { Agent, fetch as fetchOver } from 'undici';
 import type { z } from 'zod';
 import type { Row } from '../model/recipe.ts';
+import { pathOf } from '../model/store-place.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
 import type { brokenJson, recipeJson, runWithRowsShape } from '../serve/recipes/recipe-json.ts';
@@ -14,7 +15,7 @@ import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { CommandError } from './command-error.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
-import { daemonListens, NoDaemonError } from './daemon-client.ts';
+import { daemonListens, isHttp, NoDaemonError } from './daemon-client.ts';
 import { type ErrorKind, exitFailed } from './exit-codes.ts';
 import { findPlaces, findStore } from './loading.ts';
 import { openOfflineRecipes } from './offline-recipes.ts';
@@ -79,8 +80,9 @@ function readParameter(text: string, before: Readonly<Record<string, string>>): 
 async function asking(options: ListOptions, work: (ask: Ask) => Promise<void>): Promise<void> {
   if (options.url !== undefined) return work(askingUrl(options));
   const places = findPlaces(options.config);
-  if (await daemonListens(places.storePath)) {
-    const dispatcher = new Agent({ connect: { socketPath: socketPathOf(places.storePath) } });
+  const path = pathOf(places.store);
+  if (await daemonListens(path)) {
+    const dispatcher = new Agent({ connect: { socketPath: socketPathOf(path) } });
     try {
       await work(async (path, init = {}) =>
         textOf(await fetchOver(`http://daemon/v1${path}`, { ...init, dispatcher })),
@@ -103,7 +105,7 @@ async function asking(options: ListOptions, work: (ask: Ask) => Promise<void>): 
 
 function askingUrl(options: ListOptions): Ask {
   const address = addressOf(options);
-  const base = typeof address === 'string' ? address : address.url.replace(/\/+$/, '');
+  const base = isHttp(address) ? address.url.replace(/\/+$/, '') : '';
   const key = process.env[keyVariable]?.trim() ?? '';
   if (key === '') throw new CommandError('usage', `--url needs a recipe key in ${keyVariable}.`);
   return async (path, init = {}) => {
@@ -159,7 +161,7 @@ async function listRecipes(ask: Ask, { json = false }: ListOptions): Promise<voi
 /** Rows come from a store. The ledger says what is wrong with the store when there is none, or none that can be read. */
 async function sureOfStore({ config, url }: RunOptions): Promise<void> {
   if (url !== undefined) return;
-  const ledger = Ledger.open(findStore(config));
+  const ledger = await Ledger.at(findStore(config));
   await ledger.check().finally(() => ledger.close());
 }
 

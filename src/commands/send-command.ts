@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { isLoopback } from '../model/loopback.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import { CommandError } from './command-error.ts';
-import type { DaemonAddress } from './daemon-client.ts';
+import { type DaemonAddress, isHttp } from './daemon-client.ts';
 import { exitDone } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
@@ -47,7 +47,7 @@ export function addressOf({ config, url }: Pick<DaemonOptions, 'config' | 'url'>
 /** As above, for a command that changes something: that takes a token. */
 export function operatorsAddressOf(options: Pick<DaemonOptions, 'config' | 'url'>): DaemonAddress {
   const address = addressOf(options);
-  if (typeof address === 'string' || address.token !== null) return address;
+  if (!isHttp(address) || address.token !== null) return address;
   throw new CommandError('usage', `--url needs the token of an operator in ${tokenVariable}.`);
 }
 

@@ -1,6 +1,7 @@
 // `warmwarden store stats|check|backup|vacuum`: the store as a file, on its own machine, also beside a running daemon.
 import { Command } from 'commander';
 import { commandName } from '../command-name.ts';
+import { nameOf } from '../model/store-place.ts';
 import { backUp, vacuum } from '../store/file/copies.ts';
 import { Ledger } from '../store/ledger.ts';
 import { counted, roughSpanText } from '../wording/phrases.ts';
@@ -64,8 +65,18 @@ async function stats({ config, json = false }: StoreOptions): Promise<void> {
   process.stdout.write(`${onScreen(summaryOf(answer)).join('\n')}\n\n${tableText(columns, rows, screenColumns())}`);
 }
 
+const sizesInPostgres =
+  "ask PostgreSQL, in psql: SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = 'warmwarden'::regnamespace AND relkind = 'r'.";
+
+/** The file of a store; of one in PostgreSQL, what to do `instead`. */
+function findFile(config: string, instead: string): string {
+  const place = findStore(config);
+  if (typeof place === 'string') return place;
+  throw new CommandError('usage', `The store is ${nameOf(place)}: ${instead}`);
+}
+
 async function statsOf(config: string): Promise<Answers['store stats']> {
-  const [path, retention] = [findStore(config), findRetention(config)];
+  const [path, retention] = [findFile(config, sizesInPostgres), findRetention(config)];
   const ledger = Ledger.open(path);
   const sizes = await ledger.sizes({ now: systemClock().now(), retention }).finally(() => ledger.close());
   const sum = (of: (table: (typeof sizes.tables)[number]) => number) =>
@@ -106,7 +117,7 @@ function summaryOf(answer: Answers['store stats']): readonly string[] {
 }
 
 async function check({ config, json = false }: StoreOptions): Promise<void> {
-  const path = findStore(config);
+  const path = findFile(config, 'check it with pg_amcheck.');
   const ledger = Ledger.open(path);
   const problems = await ledger.problems().finally(() => ledger.close());
   if (problems.length > 0) {
@@ -121,7 +132,7 @@ async function check({ config, json = false }: StoreOptions): Promise<void> {
 }
 
 async function backup(file: string, { config, json = false }: StoreOptions): Promise<void> {
-  const path = findStore(config);
+  const path = findFile(config, 'back it up with `pg_dump --schema=warmwarden`, or as your other databases.');
   await Ledger.open(path).close();
   const clock = systemClock();
   const begun = clock.monotonic();
@@ -135,7 +146,7 @@ async function backup(file: string, { config, json = false }: StoreOptions): Pro
 
 async function vacuumStore({ config, json = false, ...confirm }: StoreOptions & ConfirmOptions): Promise<void> {
   mustBeConfirmed(confirm);
-  const path = findStore(config);
+  const path = findFile(config, 'PostgreSQL reuses freed space by itself (autovacuum).');
   const { bytes, unused_bytes: unused } = await statsOf(config);
   const effect = [
     `Warmwarden will rewrite the store ${path} (${bytesText(bytes)}, of which ${bytesText(unused)} are unused).`,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { loadConfig } from '../config/load.ts';
 import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
+import { nameOf, pathOf, type StorePlace } from '../model/store-place.ts';
 import { auditing } from '../operator/audit.ts';
 import { failed } from '../operator/plan.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
@@ -19,13 +20,13 @@ const later =
 
 /** Rejects with a sentence when the store can't be written. A running daemon keeps it to itself. */
 export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
-  const { storePath, accountNames } = findPlaces(file);
-  if (!existsSync(storePath))
+  const { store: place, accountNames } = findPlaces(file);
+  if (typeof place === 'string' && !existsSync(place))
     return failed(
-      `There is no store at ${storePath}: check the configuration, or start the daemon with it once to create the store.`,
+      `There is no store at ${place}: check the configuration, or start the daemon with it once to create the store.`,
     );
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
-  const store = await openAlone(storePath, world.clock.now());
+  const store = await openAlone(place, world.clock.now());
   if ('result' in store) return store;
   try {
     const picture = await store.loadPicture();
@@ -47,12 +48,12 @@ export async function switchInStore(file: string, request: WritesRequest): Promi
 }
 
 /** The store, or why it can't be had. */
-async function openAlone(path: string, now: number): Promise<Store | CommandOutcome> {
+async function openAlone(place: StorePlace, now: number): Promise<Store | CommandOutcome> {
   try {
-    return await Store.open(path, now);
+    return await Store.open(place, now);
   } catch (error) {
     if (!(error instanceof HeldStoreError)) throw error;
-    const where = `${error.holder} holds the store ${path}, but does not answer at ${socketPathOf(path)}.`;
+    const where = `${error.holder} holds the store ${nameOf(place)}, but does not answer at ${socketPathOf(pathOf(place))}.`;
     return failed(
       `Nothing was changed. ${where} Use --url with a token if it serves HTTP, or stop that process and run this again.`,
     );

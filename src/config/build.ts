@@ -4,6 +4,7 @@ import type { Retention } from '../model/retention.ts';
 import type { AccountConfig, ChannelConfig, Config, RouteConfig, ServerConfig } from './config.ts';
 import { written } from './guard-schema.ts';
 import type { CheckedFile } from './schema.ts';
+import { placeOf } from './store-schema.ts';
 
 /** Requests a minute, as the mailbox API's document says. */
 const requestsPerMinuteOf = { pro: 100, enterprise: 500 } as const;
@@ -39,7 +40,7 @@ export function buildConfig(file: CheckedFile, folder: string): Config {
       heartbeat: alerts.heartbeat ? { url: alerts.heartbeat.url ?? '', intervalMs: alerts.heartbeat.interval } : null,
       rules: { ...alerts.rules, timeZone: alerts.time_zone },
     },
-    store: { path: storePathOf(file.store, folder) },
+    store: placeOf(file.store, folder),
     server: buildServer(server),
     api: {
       statusWords: {
@@ -78,11 +79,6 @@ function buildServer(server: CheckedFile['server']): ServerConfig {
     tls: tls ? { cert: tls.cert ?? '', key: tls.key ?? '' } : null,
     auth: server.auth ?? 'none',
   };
-}
-
-/** Where the store of a file is; absolute. */
-export function storePathOf({ url }: CheckedFile['store'], folder: string): string {
-  return resolve(folder, url.slice('sqlite:'.length));
 }
 
 function buildAccount(account: CheckedFile['accounts'][number], file: CheckedFile): AccountConfig {

@@ -4,14 +4,15 @@ import type { Network } from '../model/network.ts';
 import type { Policy, Ppm, WarmupMode } from '../model/policy.ts';
 import type { Retention } from '../model/retention.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
+import type { StorePlace } from '../model/store-place.ts';
 
 export interface Config {
   /** At least one; names are unique. */
   readonly accounts: readonly AccountConfig[];
   readonly poll: PollConfig;
   readonly alerts: AlertsConfig;
-  /** SQLite only so far; an absolute path. */
-  readonly store: { readonly path: string };
+  /** Paths are absolute. */
+  readonly store: StorePlace;
   readonly server: ServerConfig;
   readonly api: { readonly statusWords: StatusWords };
   readonly log: {

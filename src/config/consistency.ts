@@ -12,6 +12,7 @@ import { didYouMean } from './nearest.ts';
 import { type Finding, formatPath, type Path } from './problem.ts';
 import { configSchema } from './schema.ts';
 import { isPlainHttpBeyondLoopback, secretHint } from './secrets.ts';
+import { doubtsOfStore, ofStore } from './store-schema.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -31,12 +32,17 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...ofGuards(root),
     ...ofStatusWords(mapping(mapping(root['api'])['status_words'])),
     ...ofServer(mapping(root['server'])),
+    ...ofStore(mapping(root['store'])),
     ...repeats(mappings(mapping(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
   ];
 }
 
 /** What is allowed and probably not meant. */
 export function doubts(tree: unknown): Finding[] {
+  return [...doubtsOfAlerts(tree), ...doubtsOfStore(mapping(mapping(tree)['store']))];
+}
+
+function doubtsOfAlerts(tree: unknown): Finding[] {
   const alerts = mapping(mapping(tree)['alerts']);
   const routes = mappings(alerts['routes']);
   const written = mappings(alerts['channels']);

@@ -2,17 +2,19 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Retention } from '../model/retention.ts';
-import { retentionOf, storePathOf } from './build.ts';
+import type { StorePlace } from '../model/store-place.ts';
+import { retentionOf } from './build.ts';
 import { checkAgainst } from './findings.ts';
 import { placeFindings, readSource } from './load.ts';
 import type { Problem } from './problem.ts';
 import { configSchema } from './schema.ts';
+import { placeOf } from './store-schema.ts';
 import { type Environment, substitute } from './substitute.ts';
 
 export type Places =
   | {
       readonly ok: true;
-      readonly storePath: string;
+      readonly store: StorePlace;
       readonly recipesFolder: string;
       /** As far as the file names them in words. */
       readonly accountNames: readonly string[];
@@ -38,7 +40,7 @@ export function loadPlaces(path: string, environment: Environment): Places {
   const { checked, tree, folder } = part;
   return {
     ok: true,
-    storePath: storePathOf(checked.store, folder),
+    store: placeOf(checked.store, folder),
     recipesFolder: resolve(folder, checked.recipes.directory),
     accountNames: namesIn(tree),
   };

@@ -22,6 +22,7 @@ import {
 } from './scalars.ts';
 import { apiKey, baseUrl, channelUrl } from './secrets.ts';
 import { keyed, oneOf, optional, plainHttp, secretFile, section, wordOrWords } from './section.ts';
+import { storeSchema } from './store-schema.ts';
 import { tokenDigest } from './token-digest.ts';
 
 const tags = () => z.array(label()).max(20, 'has more than 20 tags');
@@ -158,24 +159,6 @@ const api = section({
   ),
 });
 
-const store = section({
-  url: keyed(
-    z.string().superRefine((url, context) => {
-      const message = storeComplaint(url);
-      if (message) context.addIssue({ code: 'custom', message });
-    }),
-    'sqlite:./data/warmwarden.db',
-    'sqlite: and a path, relative to the folder of this file. Give it a folder of its own: Warmwarden makes the folder and its files accessible to its own user only.',
-  ),
-});
-
-// A postgres url carries a password: these sentences quote nothing.
-function storeComplaint(url: string): string | null {
-  if (/^postgres(ql)?:/.test(url)) return 'postgres is not in this version yet: write sqlite: and a path';
-  if (/^sqlite:(:memory:|\/\/)/.test(url)) return 'must be sqlite: and the path of a file';
-  return /^sqlite:./.test(url) ? null : 'must be sqlite: and the path of a file';
-}
-
 const token = section({
   name: label().describe('The name of its owner.'),
   sha256: tokenDigest('--role ROLE').describe(
@@ -251,7 +234,7 @@ export const configSchema = section({
   guard: keyed(guardSchema, {}, 'When to act, and how.'),
   api: keyed(api, {}, "How Warmwarden reads the API's answers."),
   alerts: keyed(alerts, {}, 'Where alerts are sent, and how often.'),
-  store: keyed(store, {}, 'Where Warmwarden keeps its data.'),
+  store: keyed(storeSchema, {}, 'Where Warmwarden keeps its data.'),
   server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
   log: keyed(
     section({

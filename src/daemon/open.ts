@@ -39,7 +39,7 @@ export interface Origins {
 export async function open(config: Config, origins: Origins, teardowns: Teardowns): Promise<Opened> {
   const { world, startup, openStore } = origins;
   const live = new LiveConfig(config);
-  const store = await openStore(config.store.path, world.clock.now());
+  const store = await openStore(config.store, world.clock.now(), undefined, (ms) => world.clock.sleep(ms));
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);
@@ -51,7 +51,7 @@ export async function open(config: Config, origins: Origins, teardowns: Teardown
     store,
     fleet,
     nearLimitPpmOf,
-    storePath: config.store.path,
+    place: config.store,
     folder: () => live.config.recipes.directory,
     retentionMs: () => live.config.retention.runsMs,
     commands: () => startup.commands,

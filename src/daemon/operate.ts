@@ -1,5 +1,6 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
+import { pathOf } from '../model/store-place.ts';
 import { auditing, endInterrupted } from '../operator/audit.ts';
 import { createOperatorCommands, writesRooms } from '../operator/commands.ts';
 import { reloadCommand } from '../operator/reload.ts';
@@ -43,7 +44,7 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   });
   const reload = (request: ReloadRequest) => reloader.reload(request);
   const commands = await startCommands(parts, reload, teardowns);
-  const socket = await openSocket(source.started.config.store.path, commands, parts);
+  const socket = await openSocket(pathOf(source.started.config.store), commands, parts);
   if (socket) teardowns.add('operator commands', () => socket.close());
   startup.finish(commands);
   rotation.start(reloader.secretFiles, reload);

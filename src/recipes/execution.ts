@@ -1,5 +1,6 @@
 // One run from its start to its end: the SELECT's rows, and for a recipe with `do:` what was done, or would be, with each.
 import type { Cell, Run } from '../model/recipe.ts';
+import type { StorePlace } from '../model/store-place.ts';
 import type { RowChunk } from '../store/runs.ts';
 import type { World } from '../world.ts';
 import type { Definition, Step } from './definition.ts';
@@ -25,8 +26,8 @@ export const usualLimits: Limits = { selectMs: 60_000, rows: 20_000, bytes: 16 *
 export interface ExecutionParts {
   readonly world: World;
   readonly runs: RunLedger;
-  /** The store's file, for the children that read it. */
-  readonly storePath: string;
+  /** The store, for the children that read it. */
+  readonly place: StorePlace;
   readonly facts: () => Facts;
   /** null: nothing can be changed here (yet), only read. */
   readonly commandAccess: () => CommandAccess | null;
@@ -107,7 +108,7 @@ function tooMany({ operationRows }: Limits): string {
 
 function select(
   { run, definition, signal }: RunContext,
-  { storePath, facts, limits }: ExecutionParts,
+  { place, facts, limits }: ExecutionParts,
   taking: Pick<Parameters<typeof runSelect>[0], 'onColumns' | 'onRows'>,
 ): Promise<SelectEnd> {
   const values = Object.entries(run.parameters).map(([name, value]) => [
@@ -118,7 +119,7 @@ function select(
   return runSelect({
     ...taking,
     signal,
-    path: storePath,
+    place,
     select: definition.select,
     parameters: { ...Object.fromEntries(values), [nowParameter]: new Date(known.now).toISOString() },
     facts: known,

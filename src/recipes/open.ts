@@ -2,6 +2,7 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
+import type { StorePlace } from '../model/store-place.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import { RecipeCatalogue } from './catalogue.ts';
@@ -16,8 +17,7 @@ export interface RecipeParts {
   readonly store: Pick<Store, 'runs'>;
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
-  /** The store's file. */
-  readonly storePath: string;
+  readonly place: StorePlace;
   /** Where the user's recipes are; asked anew each time, as the next two. */
   readonly folder: () => string;
   readonly retentionMs: () => number;
@@ -31,14 +31,14 @@ export interface OpenRecipes {
 }
 
 export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
-  const { world, store, fleet, nearLimitPpmOf, storePath, folder, retentionMs, commands } = parts;
+  const { world, store, fleet, nearLimitPpmOf, place, folder, retentionMs, commands } = parts;
   const { runs } = store;
   const catalogue = new RecipeCatalogue(folder);
   const runner = new RecipeRunner({
     world,
     catalogue,
     runs,
-    storePath,
+    place,
     facts: () => factsOf(fleet, nearLimitPpmOf, world.clock.now()),
     commandAccess: () => {
       const there = commands();

@@ -24,26 +24,54 @@ export interface Facts {
 /** No value of a row is longer, no row is wider: a SELECT can't fill the memory. */
 const limits = { length: 1_000_000, column: 100, sqlLength: 100_000, attach: 1 };
 
+/** The tables behind the views: attached from a file, or empty ones. */
+export interface Stage {
+  readonly database: DatabaseSync;
+  /** Nobody can guess it. */
+  readonly schema: string;
+}
+
+/** Hears of each table that a view reads, when a SELECT is compiled. */
+export type ReadListener = (table: string, view: string) => void;
+
 /**
  * The store at `path`, read-only, behind the views. Without a path: empty tables, to check a SELECT against.
  * Throws what SQLite says, and an Error when this Node.js can't guard the connection.
  */
 export function openSandbox(path: string | null, facts: Facts): DatabaseSync {
+  return guarded(path === null ? emptyStage() : stageOf(path), facts);
+}
+
+function newStage(): Stage {
   const database = new DatabaseSync(':memory:', { limits, allowExtension: false });
   // Nobody can guess these names, so only the inner views reach the tables. A common table expression that is called
   // like a view would have the view's rights, if the view's name were all that the authorizer went by.
-  const schema = `store_${randomBytes(16).toString('hex')}`;
-  const inner = (view: string) => `${schema}_${view}`;
-  if (path === null) {
-    database.exec(`ATTACH ':memory:' AS "${schema}"`);
-    for (const [table, columns] of Object.entries(baseTables)) {
-      database.exec(`CREATE TABLE "${schema}".${table} (${columns.map((name) => `"${name}"`).join(', ')})`);
-    }
-  } else {
-    const url = new URL('file:///');
-    url.pathname = path;
-    database.exec(`ATTACH '${url.href.replaceAll("'", "''")}?mode=ro' AS "${schema}"; PRAGMA busy_timeout = 5000`);
+  return { database, schema: `store_${randomBytes(16).toString('hex')}` };
+}
+
+/** Empty tables, in a file without a name: it is on the disk as far as it does not fit into SQLite's cache. */
+export function emptyStage(): Stage {
+  const stage = newStage();
+  stage.database.exec(`ATTACH '' AS "${stage.schema}"`);
+  for (const [table, columns] of Object.entries(baseTables)) {
+    stage.database.exec(`CREATE TABLE "${stage.schema}".${table} (${columns.map((name) => `"${name}"`).join(', ')})`);
   }
+  return stage;
+}
+
+function stageOf(path: string): Stage {
+  const stage = newStage();
+  const url = new URL('file:///');
+  url.pathname = path;
+  stage.database.exec(
+    `ATTACH '${url.href.replaceAll("'", "''")}?mode=ro' AS "${stage.schema}"; PRAGMA busy_timeout = 5000`,
+  );
+  return stage;
+}
+
+/** Puts the views before the tables, and admits nothing else from then on. */
+export function guarded({ database, schema }: Stage, facts: Facts, listen: ReadListener = () => {}): DatabaseSync {
+  const inner = (view: string) => `${schema}_${view}`;
   addFunctions(database, facts);
   for (const { name, columns, from } of views) {
     const selected = columns.map((one) => `${one.sql} AS "${one.name}"`).join(', ');
@@ -53,7 +81,7 @@ export function openSandbox(path: string | null, facts: Facts): DatabaseSync {
     );
   }
   database.exec('PRAGMA query_only = ON');
-  guard(database, schema, inner);
+  guard(database, schema, inner, listen);
   return database;
 }
 
@@ -61,7 +89,7 @@ export function openSandbox(path: string | null, facts: Facts): DatabaseSync {
 const systemTable = /^(sqlite|pragma|dbstat|fts|rtree|geopoly)/i;
 
 /** From here on, only our own inner views read tables, and everything else reads only views. */
-function guard(database: DatabaseSync, schema: string, inner: (view: string) => string): void {
+function guard(database: DatabaseSync, schema: string, inner: (view: string) => string, listen: ReadListener): void {
   const tables = database.prepare(`SELECT name FROM "${schema}".sqlite_schema`).all();
   const hidden = new Set(tables.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(baseTables, name)));
   const innerViews = new Set(views.map(({ name }) => inner(name)));
@@ -78,6 +106,7 @@ function guard(database: DatabaseSync, schema: string, inner: (view: string) => 
       [constants.SQLITE_FUNCTION]: detail !== 'load_extension',
       [constants.SQLITE_READ]: innerViews.has(reader ?? '') || (place !== schema && readable.has(name)) || noColumn,
     };
+    if (code === constants.SQLITE_READ && Object.hasOwn(baseTables, name)) listen(name, reader ?? '');
     return allowed[code] ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
 }

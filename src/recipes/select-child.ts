@@ -1,8 +1,8 @@
 // The child process that runs one SELECT: reads its job from stdin, writes rows to stdout, and may be killed at any time.
 import { readFileSync, writeSync } from 'node:fs';
-import { openSandbox } from './sandbox.ts';
 import type { SelectJob } from './select.ts';
 import { sayable } from './select-check.ts';
+import { sandboxFor } from './stage.ts';
 
 const rowsAChunk = 200;
 const chunkLetters = 64 * 1024;
@@ -31,8 +31,8 @@ function cell(value: unknown): string | number | null {
   return value as string | number | null;
 }
 
-function run({ path, select, parameters, facts, maxRows, maxBytes }: SelectJob): void {
-  const sandbox = openSandbox(path, facts);
+async function run({ place, select, parameters, facts, maxRows, maxBytes }: SelectJob): Promise<void> {
+  const sandbox = await sandboxFor(place, select, facts);
   const statement = sandbox.prepare(select);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
@@ -65,7 +65,9 @@ function run({ path, select, parameters, facts, maxRows, maxBytes }: SelectJob):
 }
 
 try {
-  run(JSON.parse(readFileSync(0, 'utf8')));
+  await run(JSON.parse(readFileSync(0, 'utf8')));
 } catch (error) {
-  say(JSON.stringify({ error: sayable(error) }));
+  // What PostgreSQL said is a sentence of its own.
+  const isStores = error instanceof Error && error.name === 'StoreError';
+  say(JSON.stringify({ [isStores ? 'refused' : 'error']: sayable(error) }));
 }

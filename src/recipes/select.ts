@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Cell } from '../model/recipe.ts';
+import type { StorePlace } from '../model/store-place.ts';
 import type { RowChunk } from '../store/runs.ts';
 import { systemClock } from '../world.ts';
 import type { Facts } from './sandbox.ts';
 
 /** What the child process is to do. Travels as JSON. */
 export interface SelectJob {
-  /** The store's file. */
-  readonly path: string;
+  readonly place: StorePlace;
   readonly select: string;
   /** By name, without the colon. */
   readonly parameters: Readonly<Record<string, Cell>>;
@@ -110,9 +110,11 @@ async function readLines(
       continue;
     }
     if (!line.endsWith('}')) continue;
-    const word: { columns?: readonly string[]; truncated?: boolean; error?: string } = JSON.parse(line);
+    const word: { columns?: readonly string[]; truncated?: boolean; error?: string; refused?: string } =
+      JSON.parse(line);
     if (word.columns) onColumns(word.columns);
     if (word.truncated !== undefined) return { truncated: word.truncated, error: null };
+    if (word.refused !== undefined) return { truncated: false, error: word.refused };
     if (word.error !== undefined) return { truncated: false, error: `SQLite says: ${word.error}` };
   }
   return null;

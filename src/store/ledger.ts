@@ -6,6 +6,7 @@ import type { Silence } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import type { Retention } from '../model/retention.ts';
+import { nameOf, type StorePlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
@@ -19,15 +20,25 @@ import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
 
+/** A store that is open for reading. */
+interface Reading {
+  readonly db: Kysely<Tables>;
+  /** One sentence for a read that failed. */
+  readonly sentence: (error: unknown) => Error;
+  /** The schema that it has. */
+  readonly schema: () => Promise<number>;
+}
+
 export class Ledger {
-  readonly #path: string;
-  readonly #db: Kysely<Tables>;
+  /** For people. Of a SQLite store its file. */
+  readonly #name: string;
+  readonly #reading: Reading;
   /** Asked once. */
   #schema: Promise<number> | null = null;
 
-  private constructor(path: string, db: Kysely<Tables>) {
-    this.#path = path;
-    this.#db = db;
+  private constructor(name: string, reading: Reading) {
+    this.#name = name;
+    this.#reading = reading;
   }
 
   /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
@@ -36,19 +47,31 @@ export class Ledger {
       throw new StoreError(
         `There is no store at ${path}: check the configuration, or start the daemon with it once to create the store.`,
       );
-    return new Ledger(path, connectReadOnly(path));
+    const db = connectReadOnly(path);
+    return new Ledger(path, { db, sentence: (error) => storeError(path, error), schema: () => schemaOf(db) });
+  }
+
+  /** As `open`, also on PostgreSQL. */
+  static async at(place: StorePlace): Promise<Ledger> {
+    if (typeof place === 'string') return Ledger.open(place);
+    const { readPostgres } = await import('./postgres/reading.ts');
+    return new Ledger(nameOf(place), readPostgres(place));
+  }
+
+  get #db(): Kysely<Tables> {
+    return this.#reading.db;
   }
 
   async close(): Promise<void> {
     await this.#db.destroy();
   }
 
-  /** How large it is, and what is past its retention. */
+  /** Of a SQLite store: how large it is, and what is past its retention. */
   sizes(asked: { readonly now: EpochMs; readonly retention: Retention }): Promise<StoreSizes> {
-    return this.#current(() => sizesOf(this.#db, this.#path, asked));
+    return this.#current(() => sizesOf(this.#db, this.#name, asked));
   }
 
-  /** What is wrong with it, in sentences; empty when it is sound. */
+  /** Of a SQLite store: what is wrong with it, in sentences; empty when it is sound. */
   problems(): Promise<readonly string[]> {
     return this.#current(() => problemsIn(this.#db));
   }
@@ -60,7 +83,7 @@ export class Ledger {
 
   /** Whether an earlier version wrote it, and none of this one has started on it. Rejects as `check` does. */
   isEarlier(): Promise<boolean> {
-    return this.#read(async () => (await schemaOf(this.#db)) < schemaVersion);
+    return this.#read(async () => (await this.#reading.schema()) < schemaVersion);
   }
 
   /** Every mailbox that is guarded. */
@@ -90,7 +113,7 @@ export class Ledger {
 
   /** Reads what an earlier version did not write. */
   async #current<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (await this.isEarlier()) throw new StoreError(earlier(this.#path));
+    if (await this.isEarlier()) throw new StoreError(earlier(this.#name));
     return this.#read(work);
   }
 
@@ -102,11 +125,11 @@ export class Ledger {
   /** Every failure as one sentence that names the file. */
   async #read<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      this.#schema ??= schemaOf(this.#db);
+      this.#schema ??= this.#reading.schema();
       refuseNewer(await this.#schema);
       return await work();
     } catch (error) {
-      throw storeError(this.#path, error);
+      throw this.#reading.sentence(error);
     }
   }
 }

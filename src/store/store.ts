@@ -6,13 +6,15 @@ import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
+import type { StorePlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
 import { AuditLog } from './audit.ts';
 import { writeCalm } from './calm.ts';
+import type { Database, Sleep } from './database.ts';
 import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
-import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
+import type { QueryListener } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
@@ -20,11 +22,12 @@ import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WaitingRecords, WritesRecord } from './records.ts';
 import { StoredRuns } from './runs.ts';
-import { metaOf, migrate, setMeta } from './schema/migrations.ts';
+import { metaOf, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { StoredSessions } from './sessions.ts';
 import { StoredSilences } from './silences.ts';
+import { openSqlite } from './sqlite.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
   writeAction,
@@ -42,8 +45,7 @@ import {
 const outageEnded = 'outage_ended';
 
 export class Store {
-  readonly #path: string;
-  readonly #connection: Connection;
+  readonly #database: Database;
   readonly #gate: Gate;
   readonly #note: OutageNote;
   #waiting: WaitingRecords | null = null;
@@ -56,12 +58,11 @@ export class Store {
   /** What keeps it small. */
   readonly upkeep: StoredUpkeep;
 
-  private constructor(path: string, connection: Connection) {
-    const gate = new Gate(connection, path);
-    this.#path = path;
-    this.#connection = connection;
+  private constructor(database: Database) {
+    const gate = new Gate(database);
+    this.#database = database;
     this.#gate = gate;
-    this.#note = new OutageNote(connection.file);
+    this.#note = new OutageNote(database.path);
     this.outbox = new StoredOutbox(gate);
     this.silences = new StoredSilences(gate);
     this.sessions = new StoredSessions(gate);
@@ -70,21 +71,19 @@ export class Store {
     this.upkeep = new StoredUpkeep(gate);
   }
 
-  /** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
-  static async open(path: string, now: EpochMs, listen?: QueryListener): Promise<Store> {
-    const connection = connect(path, listen);
-    try {
-      await migrate(connection.db);
-      await nameHolder(connection.db, now);
-      return new Store(path, connection);
-    } catch (error) {
-      await connection.close();
-      throw storeError(path, error);
-    }
+  /**
+   * Opens and migrates the store at the place, for this process alone. Throws StoreError or NewerStoreError, each with one
+   * sentence. `sleep`: how a lost connection is waited for; absent: it is not.
+   */
+  static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, sleep?: Sleep): Promise<Store> {
+    if (typeof place === 'string') return new Store(await openSqlite(place, now, listen));
+    // A daemon on SQLite never loads the client.
+    const { openPostgres } = await import('./postgres.ts');
+    return new Store(await openPostgres(place, now, sleep));
   }
 
   async close(): Promise<void> {
-    await this.#connection.close();
+    await this.#database.close();
   }
 
   /**
@@ -95,7 +94,7 @@ export class Store {
     try {
       return await this.#gate.read((db) => loadPicture(db, accounts));
     } catch (error) {
-      throw storeError(this.#path, error);
+      throw this.#database.sentence(error);
     }
   }
 
@@ -243,9 +242,9 @@ export class Store {
     this.#note.remove();
   }
 
-  /** What other users could do to the store's files: sentences for the log. */
+  /** What should not be as it is, though the store works: sentences for the log. */
   get warnings(): readonly string[] {
-    return this.#connection.warnings;
+    return this.#database.warnings;
   }
 
   /** What failed since the store was opened: any read, any write. */
@@ -270,9 +269,9 @@ export class Store {
     this.#waiting?.settled(waiting, bad);
   }
 
-  /** Writes the time, as a proof that it can, and gives back what the WAL takes beyond its measure. Rejects when nothing can be written. */
+  /** Writes the time, as a proof that it can, and gives back what it takes beyond its measure. Rejects when nothing can be written. */
   async proveWritable(now: EpochMs): Promise<void> {
-    await this.#gate.shrinkWal();
+    await this.#database.tidy();
     await this.#gate.write((trx) => setMeta(trx, 'alive_at', String(now)));
   }
 }

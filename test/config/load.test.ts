@@ -70,7 +70,7 @@ describe('defaults', () => {
         repeatIntervalMs: { critical: 14_400_000, warning: 86_400_000, info: null },
         rules: defaultRuleSettings,
       },
-      store: { path: join(folder, 'data/warmwarden.db') },
+      store: join(folder, 'data/warmwarden.db'),
       server: { ...server, host: '127.0.0.1', port: 7025 },
       api: {
         statusWords: {

@@ -16,7 +16,7 @@ describe('the place of the store', () => {
     const { folder, places } = placesOf({ accounts, no_such_section: 1, store: { url: 'sqlite:./here.db' } });
     expect(places).toEqual({
       ok: true,
-      storePath: join(folder, 'here.db'),
+      store: join(folder, 'here.db'),
       recipesFolder: join(folder, 'recipes'),
       accountNames: ['acme'],
     });
@@ -24,12 +24,12 @@ describe('the place of the store', () => {
 
   it('is the default when the file does not name it', () => {
     const { folder, places } = placesOf({ accounts: [] });
-    expect(places).toMatchObject({ storePath: join(folder, 'data/warmwarden.db'), accountNames: [] });
+    expect(places).toMatchObject({ store: join(folder, 'data/warmwarden.db'), accountNames: [] });
   });
 
   it('may stand in the environment', () => {
     const { folder, places } = placesOf({ store: { url: 'sqlite:$' + '{STORE}' } }, { STORE: 'there.db' });
-    expect(places).toMatchObject({ storePath: join(folder, 'there.db') });
+    expect(places).toMatchObject({ store: join(folder, 'there.db') });
   });
 
   it('is a problem with its line when it is wrong itself', () => {

@@ -32,7 +32,7 @@ test('the configurations are valid, and keep the store where it survives', () =>
   const systemd = loaded('systemd/config.yaml', ['api-key'], { CREDENTIALS_DIRECTORY: machine });
   const compose = loaded('compose/config.yaml', ['api-key'], tokens);
   const kubernetes = loaded('kubernetes/config.yaml', ['acme-api-key', 'slack-url'], tokens);
-  const stores = [systemd, compose, kubernetes].map((one) => (one.ok ? one.config.store.path : one.problems));
+  const stores = [systemd, compose, kubernetes].map((one) => (one.ok ? one.config.store : one.problems));
   expect(stores).toEqual([
     '/var/lib/warmwarden/warmwarden.db',
     // The image leads from there to its volume.

@@ -48,7 +48,7 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
   const rows: unknown[][] = [];
   let columns: readonly string[] = [];
   const end = await runSelect({
-    path,
+    place: path,
     select,
     parameters: { now: new Date(now).toISOString() },
     facts: { now, accounts: [{ name: 'acme' }], nearLimitPpm: { usual: 800_000, others: {} } },

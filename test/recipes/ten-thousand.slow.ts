@@ -78,7 +78,7 @@ describe('over 10,000 mailboxes', () => {
     const done = async () => ({ result: 'done' as const, messages: [] });
     const commands = { pause: done, resume: done, mode: done, limit: done, refresh: done, silenceAdd: done };
     const runner = recipeRunner(world, {
-      storePath: path,
+      place: path,
       facts,
       runs: store.runs,
       commandAccess: () => ({ commands, mailbox: () => undefined }),
@@ -111,7 +111,7 @@ describe('over 10,000 mailboxes', () => {
       const delay = monitorEventLoopDelay({ resolution: 1 });
       delay.enable();
       const end = await runSelect({
-        path,
+        place: path,
         select,
         parameters: {},
         facts: facts(),

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunStatus } from '../../src/model/recipe.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
-import { type Connection, connect } from '../../src/store/file/connection.ts';
+import type { Database } from '../../src/store/database.ts';
 import { Gate } from '../../src/store/gate.ts';
 import { StoredRuns } from '../../src/store/runs.ts';
-import { migrate } from '../../src/store/schema/migrations.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { stillWorld } from '../serve/running-server.ts';
 import { now } from '../store/records.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -17,17 +17,16 @@ const folder = mkdtempSync(join(tmpdir(), 'warmwarden-runs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const kibibyte = 1024;
 
-let connection: Connection;
+let database: Database;
 let runs: StoredRuns;
 let files = 0;
 beforeEach(async () => {
   files += 1;
   const path = join(folder, `${files}.db`);
-  connection = connect(path);
-  await migrate(connection.db);
-  runs = new StoredRuns(new Gate(connection, path), { ownerBytes: 400 * kibibyte, bytes: 1_000 * kibibyte });
+  database = await openSqlite(path, now);
+  runs = new StoredRuns(new Gate(database), { ownerBytes: 400 * kibibyte, bytes: 1_000 * kibibyte });
 });
-afterEach(() => connection.close());
+afterEach(() => database.close());
 
 let made = 0;
 function run(by: string, status: RunStatus = 'running'): Run {
@@ -59,7 +58,7 @@ async function kept(ids: readonly string[]): Promise<readonly string[]> {
 
 /** Bytes of rows in the file. */
 async function stored(): Promise<number> {
-  const rows = await connection.db.selectFrom('run_rows').select('rows').execute();
+  const rows = await database.db.selectFrom('run_rows').select('rows').execute();
   return rows.reduce((sum, one) => sum + one.rows.length, 0);
 }
 
@@ -95,7 +94,7 @@ test('a run that goes on is never deleted; one that has no room left is told so,
 test('a store that was too large before shrinks a little with each write and each pruning, not at once', async () => {
   const ids: string[] = [];
   const roomy = runs;
-  runs = new StoredRuns(new Gate(connection, join(folder, `${files}.db`)));
+  runs = new StoredRuns(new Gate(database));
   for (let count = 0; count < 20; count += 1) ids.push(await ran('bot'));
   runs = roomy;
   ids.push(await ran('bot'));
@@ -118,7 +117,7 @@ describe('without a daemon', () => {
     const recipes = mkdtempSync(join(folder, 'recipes-'));
     const select = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 5000) SELECT x FROM r';
     writeFileSync(join(recipes, 'many.yaml'), `id: many\ntitle: t\ndescription: d\nselect: ${select}\n`);
-    const parts = { runs: new MemoryRuns(10 * kibibyte), storePath: join(folder, `${files}.db`), folder: recipes };
+    const parts = { runs: new MemoryRuns(10 * kibibyte), place: join(folder, `${files}.db`), folder: recipes };
     const runner = recipeRunner(stillWorld(), parts);
     const started = await runner.start({ recipe: 'many', parameters: {}, apply: false, by: 'me', role: 'viewer' });
     if ('refused' in started) throw new Error(started.said.join(' '));

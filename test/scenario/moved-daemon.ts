@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { CommandOutcome } from '../../src/model/operator-command.ts';
+import { pathOf } from '../../src/model/store-place.ts';
 import { secondMs } from '../../src/model/time.ts';
 import type { OperationBody, OperationName } from '../../src/operator/command-requests.ts';
 import type { LoggedRequest } from '../../src/simulator/http.ts';
@@ -115,10 +116,10 @@ export async function startMovedDaemon(options: MovedOptions) {
     return { file, started: now, load };
   };
   if (options.store) {
-    mkdirSync(dirname(config.store.path), { recursive: true });
-    copyFileSync(options.store, config.store.path);
+    mkdirSync(dirname(pathOf(config.store)), { recursive: true });
+    copyFileSync(options.store, pathOf(config.store));
   }
-  await options.before?.(simulator, clock, config.store.path);
+  await options.before?.(simulator, clock, pathOf(config.store));
   const posts: Post[] = [];
   let seen = clock.now() - 1;
   const begin = () => startDaemon(source(), daemonsWorld, options.openStore);
@@ -184,19 +185,19 @@ export async function startMovedDaemon(options: MovedOptions) {
       takePosts();
     },
     /** `warmwarden breaker release`. */
-    release: () => askDaemon(config.store.path, 'breaker-release', { by: 'a test', reason: 'the bounces are real' }),
+    release: () => askDaemon(pathOf(config.store), 'breaker-release', { by: 'a test', reason: 'the bounces are real' }),
     /** `warmwarden writes off` or `on`. */
     writes: (off: boolean, change: { readonly forMs?: number; readonly mailbox?: string } = {}) => {
       const { forMs = null, mailbox = null } = change;
       const seconds = forMs === null ? null : forMs / secondMs;
       const request = { off, mailbox, for_seconds: seconds, by: 'a test', reason: 'to see it' };
-      return askDaemon(config.store.path, 'writes', request);
+      return askDaemon(pathOf(config.store), 'writes', request);
     },
     /** An operator command, while the clock goes on. */
     async command<Name extends OperationName>(name: Name, body: Omit<OperationBody<Name>, 'by' | 'reason'>) {
       const asked = { by: 'a test', reason: 'to see it', ...body } as OperationBody<Name>;
       let outcome: CommandOutcome | null = null;
-      const asking = askDaemon(config.store.path, name, asked).then((answer) => {
+      const asking = askDaemon(pathOf(config.store), name, asked).then((answer) => {
         outcome = answer;
       });
       while (!outcome) await clock.advance(secondMs);
@@ -243,7 +244,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     async ledgers(): Promise<ReadonlyMap<string, readonly string[]>> {
       const known = [...daemon.fleet.mailboxes()];
       await stop();
-      const store = await Store.open(config.store.path, clock.now());
+      const store = await Store.open(config.store, clock.now());
       const ledgers = new Map<string, readonly string[]>();
       for (const { account, id, email } of known) {
         const decisions = (await store.decisionsOf(account, id, maxDecisions)).toReversed();

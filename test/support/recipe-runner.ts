@@ -15,7 +15,7 @@ export function recipeRunner(
     world,
     catalogue: new RecipeCatalogue(() => folder),
     runs: new MemoryRuns(),
-    storePath: '/nowhere/store.db',
+    place: '/nowhere/store.db',
     facts: () => ({ now: world.clock.now(), accounts: [], nearLimitPpm: { usual: 800_000, others: {} } }),
     commandAccess: () => null,
     limits: usualLimits,

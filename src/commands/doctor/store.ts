@@ -2,6 +2,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandName } from '../../command-name.ts';
+import { nameOf, type PostgresPlace, type StorePlace } from '../../model/store-place.ts';
 import { Ledger } from '../../store/ledger.ts';
 import { counted } from '../../wording/phrases.ts';
 import { bytesText } from '../bytes-text.ts';
@@ -12,7 +13,21 @@ const store = reporter('store');
 const leastFreeBytes = 256 * 1024 * 1024;
 
 /** Rejects with NewerStoreError for what a newer version wrote. */
-export async function examineStore(path: string): Promise<readonly Examined[]> {
+export async function examineStore(place: StorePlace): Promise<readonly Examined[]> {
+  return typeof place === 'string' ? examineFile(place) : examineDatabase(place);
+}
+
+async function examineDatabase(place: PostgresPlace): Promise<readonly Examined[]> {
+  const ledger = await Ledger.at(place);
+  try {
+    await ledger.check();
+    return [store('ok', `PostgreSQL answers: the store is ${nameOf(place)}.`)];
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function examineFile(path: string): Promise<readonly Examined[]> {
   if (!existsSync(path)) return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
   const ledger = Ledger.open(path);
   try {

@@ -41,14 +41,20 @@ export class NewerStoreError extends Error {
   override readonly name = 'NewerStoreError';
 }
 
-/** Brings the store to this version's schema, each step in a transaction of its own. Throws NewerStoreError. */
-export async function migrate(db: Db): Promise<void> {
+/**
+ * Brings the store to this version's schema, each step in a transaction of its own, or as `transact` has it. Throws
+ * NewerStoreError.
+ */
+export async function migrate(
+  db: Db,
+  transact: (work: (trx: Db) => Promise<void>) => Promise<void> = (work) => db.transaction().execute(work),
+): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
   const current = await schemaOf(db);
   refuseNewer(current);
   for (const [index, step] of migrations.entries()) {
     if (index < current) continue;
-    await db.transaction().execute(async (trx) => {
+    await transact(async (trx) => {
       await step(trx);
       await setMeta(trx, 'schema_version', String(index + 1));
     });

@@ -108,6 +108,8 @@ export interface Tables {
   };
   /** How much room the runs of each owner take. */
   run_owners: { owner: string; bytes: number };
+  /** Who may write: on PostgreSQL alone, where no lock of a file says it. The fence rises with each holder, the version with each write. */
+  leases: { scope: string; owner: string; fence: number; version: number };
   /** Rows of a run: `count` of them from `first_row` on, as a JSON array. */
   run_rows: { run_id: string; first_row: number; count: number; rows: string };
 }

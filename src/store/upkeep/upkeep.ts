@@ -1,7 +1,6 @@
 // What keeps the store small: duties in small steps, each a transaction of its own, so that nothing waits for them.
 import { auditRetentionMs, type Retention } from '../../model/retention.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { freePages } from '../file/free-pages.ts';
 import type { Gate } from '../gate.ts';
 import { oldActions, oldCommands } from './audit.ts';
 import { oldDeparted, oldObservations } from './departed.ts';
@@ -58,7 +57,7 @@ export class StoredUpkeep {
     return [
       { what: 'decisions of an earlier version', step: () => this.#gate.write(foldSome) },
       ...walks.map((walk) => this.#walking(walk)),
-      { what: 'free space', step: () => this.#gate.write(freePages) },
+      { what: 'free space', step: () => this.#gate.freeSpace() },
     ];
   }
 

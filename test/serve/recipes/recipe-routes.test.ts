@@ -51,7 +51,7 @@ beforeAll(async () => {
   recipe('count', `parameters: {most: {type: integer, description: How far., default: 1234}}\nselect: ${counting}\n`);
   recipe('fails', "select: SELECT json('{') AS broken\n");
   const world = stillWorld();
-  runner = recipeRunner(world, { folder, storePath: path, runs });
+  runner = recipeRunner(world, { folder, place: path, runs });
   server = await serve(new Fleet(), { recipes: { service: runner, world, callerOf: callersOf(() => keys) } });
 });
 afterAll(async () => {

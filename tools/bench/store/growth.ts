@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon } from '../../../src/daemon/daemon.ts';
+import { pathOf } from '../../../src/model/store-place.ts';
 import { demoKey } from '../../../src/simulator/keys.ts';
 import type { Scenario } from '../../../src/simulator/scenario.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -57,9 +58,9 @@ export async function growthBytes(): Promise<number> {
   const daemon = await startDaemon({ file, started, load }, world);
   try {
     await clock.advance(warmDays * dayMs);
-    const before = usedBytes(started.config.store.path);
+    const before = usedBytes(pathOf(started.config.store));
     await clock.advance(measuredDays * dayMs);
-    return (usedBytes(started.config.store.path) - before) / (mailboxes * measuredDays);
+    return (usedBytes(pathOf(started.config.store)) - before) / (mailboxes * measuredDays);
   } finally {
     let stopped = false;
     const stopping = daemon.stop().then(() => {

@@ -1,0 +1,32 @@
+// What the store needs of a database, whichever it is: `sqlite.ts` and `postgres.ts` each make one.
+import type { Kysely } from 'kysely';
+import type { StoreFailure } from '../model/store-failure.ts';
+import type { Tables } from './schema/tables.ts';
+
+type Db = Kysely<Tables>;
+
+/** Runs a business event's statements as one transaction: all of them, or none. */
+export type Write = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
+
+/** Waits so many milliseconds; never rejects. */
+export type Sleep = (ms: number) => Promise<void>;
+
+export interface Database {
+  /** For reads. */
+  readonly db: Db;
+  /** Every transaction goes through here: it is refused when the store is no longer this process's own. */
+  readonly fence: Write;
+  /** What a failed read or write means for people. Called once for each. */
+  failureOf(error: unknown): StoreFailure;
+  /** One sentence with a remedy, for a failure while it is opened or read at start. */
+  sentence(error: unknown): Error;
+  /** From time to time: gives back what it took beyond its measure. Never rejects. */
+  tidy(): Promise<void>;
+  /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
+  freeSpace(trx: Db): Promise<boolean>;
+  /** What the note of an outage lies beside. */
+  readonly path: string;
+  /** What other users could do to the store, or a failure of its server could: sentences for the log. */
+  readonly warnings: readonly string[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,42 @@
+// How a client of PostgreSQL is made: where it connects, how it is encrypted, and that no lost connection ends the process.
+import pg from 'pg';
+import type { PostgresPlace } from '../../model/store-place.ts';
+import { types } from './dialect.ts';
+
+/** Everything of ours is in this schema, and nothing else is looked for. */
+export const schema = 'warmwarden';
+
+/** A server that does not answer within this is away. */
+const connectMs = 5_000;
+/** A statement whose answer does not come is given up after this: the connection may be cut without a word. */
+const answerMs = 20_000;
+
+/** What every connection has in common. */
+export function clientConfig(place: PostgresPlace): pg.ClientConfig {
+  const { host, port, database, user, password, tls } = place;
+  return {
+    ...{ host, port, database, user, types },
+    ...(password !== null && { password }),
+    // Certificate and name are checked: what libpq calls verify-full.
+    ssl: tls.kind === 'off' ? false : { rejectUnauthorized: true, ...(tls.ca !== null && { ca: tls.ca }) },
+    application_name: 'warmwarden',
+    options: `-c search_path=${schema}`,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: answerMs,
+    keepAlive: true,
+  };
+}
+
+/** A client whose connection may be lost at any time: what it was doing fails, and nothing else. */
+export function tolerant<Client extends pg.ClientBase>(client: Client): Client {
+  client.on('error', () => {});
+  return client;
+}
+
+/** Connections for one purpose, opened when they are needed. */
+export function poolOf(config: pg.ClientConfig, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
+  pool.on('error', () => {});
+  pool.on('connect', tolerant);
+  return pool;
+}

@@ -1,0 +1,79 @@
+// What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
+import type { StoreFailure } from '../../model/store-failure.ts';
+import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { AtRiskError, DamagedRowError, StoreError } from '../failure.ts';
+import { NewerStoreError } from '../schema/migrations.ts';
+
+/** PostgreSQL's own code of five letters, or Node.js's of the connection; null: neither. */
+function codeOf(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return typeof code === 'string' ? code : null;
+}
+
+const isServers = (code: string) => /^[0-9A-Z]{5}$/.test(code);
+
+/** The connection was lost or never there: nobody knows what became of what was asked last. */
+export function isAway(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== null && isServers(code)) return /^(08|57P0)/.test(code);
+  if (code !== null) return /^E[A-Z]+$/.test(code);
+  return error instanceof Error && /connection|timeout|not queryable|discarded/i.test(error.message);
+}
+
+/** It is a standby, or became one: nothing can be written there. */
+export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
+
+export function failureOf(place: PostgresPlace, error: unknown): StoreFailure {
+  const said = error instanceof Error ? error.message : String(error);
+  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
+  if (error instanceof DamagedRowError)
+    return { said, remedy: 'Restore a backup, or keep a copy of the row and delete it.', lasting: true };
+  return {
+    said: saidOf(place, error),
+    remedy: remedyOf(place, error),
+    lasting: codeOf(error)?.startsWith('XX00') === true,
+  };
+}
+
+function saidOf(place: PostgresPlace, error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  // An address with several numbers fails with an error for each, and an empty text around them.
+  const inner = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join('; ') : said;
+  return isAway(error) ? `PostgreSQL at ${place.host}:${place.port} does not answer: ${inner}` : inner;
+}
+
+/** By the first letters of its code, the longest first. */
+const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace) => string])[] = [
+  ['28', ({ user }) => `Check the user ${user} and its password: store.url, store.password or store.password_file.`],
+  ['3D000', ({ database }) => `Create the database: CREATE DATABASE ${database}.`],
+  ['42P01', () => 'Check the configuration, or start the daemon with it once to create the store.'],
+  ['42501', ({ user, database }) => `Give the role its rights: GRANT CREATE ON DATABASE ${database} TO ${user}.`],
+  ['25006', () => 'Point store.url at the primary: this server is a standby. Warmwarden connects again by itself.'],
+  ['53100', () => "Free space on the PostgreSQL server's disk; Warmwarden then continues by itself."],
+  ['53300', () => 'Raise max_connections: Warmwarden needs eight connections, and twice as many during an update.'],
+  ['55P03', () => 'Another session holds a lock on the tables: find it in pg_stat_activity.'],
+  ['57014', () => 'A statement took too long: look at the load of the PostgreSQL server.'],
+  ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],
+];
+
+const tlsCode = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/;
+
+function remedyOf(place: PostgresPlace, error: unknown): string {
+  const code = codeOf(error) ?? '';
+  const said = error instanceof Error ? error.message : String(error);
+  const known = remedies.find(([start]) => code.startsWith(start));
+  if (known) return known[1](place);
+  if (tlsCode.test(code) || /SSL/.test(said))
+    return 'Set store.ca_file to the certificate of the authority that signed the server, or store.tls to "off" in a network that you trust.';
+  if (isAway(error)) return 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
+  return 'The log of the PostgreSQL server has the cause.';
+}
+
+/** One sentence with a remedy, for a failure while the store is opened. */
+export function postgresError(place: PostgresPlace, error: unknown): Error {
+  if (error instanceof DamagedRowError)
+    return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);
+  if (error instanceof StoreError || error instanceof NewerStoreError) return error;
+  const { said, remedy } = failureOf(place, error);
+  return new StoreError(`The store ${nameOf(place)} can't be opened: ${said}. ${remedy}`);
+}

