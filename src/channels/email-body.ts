@@ -29,17 +29,19 @@ export function htmlBody(text: MessageText): string {
   const { items, left } = itemsOf(text);
   const listed = items.map(({ head, words, foot, url }) => {
     const title = url === null ? escaped(head) : linkText(head || 'Open', url);
-    return `<li><strong>${title}</strong><br>${prose(words)}<br><small>${escaped(foot)}</small></li>`;
+    const small = foot === '' ? '' : `<small>${escaped(foot)}</small>`;
+    const parts = [`<strong>${title}</strong>`, prose(words), small].filter((part) => part !== '');
+    return `<li>${parts.join('<br>')}</li>`;
   });
   const more = moreText(left);
   const links = text.links.map(({ label, url }) => linkText(label, url)).join(' · ');
   return [
     '<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif">',
     `<p><strong style="color:${colours[text.tone]}">${escaped(text.headline)}</strong></p>`,
-    `<p>${prose(leadOf(text))}</p>`,
+    ...(text.lead.length === 0 ? [] : [`<p>${prose(leadOf(text))}</p>`]),
     ...(listed.length === 0 ? [] : [`<ul>${listed.join('')}</ul>`]),
     ...(more === null ? [] : [`<p>${escaped(more)}</p>`]),
-    `<p>${links}</p>`,
+    ...(links === '' ? [] : [`<p>${links}</p>`]),
     `<p><small>${escaped(text.foot)}<br>${signature}</small></p></body></html>`,
   ].join('\n');
 }

@@ -2,6 +2,8 @@
 // channel writes it in its own form and within its own limits. Pure.
 import type { GroupMessage } from '../alert/grouping.ts';
 import type { Alert, Severity, Transition } from '../model/alert.ts';
+import type { MessageIncident } from '../model/incident.ts';
+import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { momentText, numberText, spanText } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
@@ -49,14 +51,16 @@ export function messageText(message: GroupMessage, people: ForPeople): MessageTe
   const { transitions, account, rule, severity, kind, at } = message;
   const zone = people.timeZone();
   const links = linksOf(message, people);
-  const foot = [account, rule, momentText(at, zone)].filter(Boolean).join(' · ');
+  const parts = message.incident ? [message.incident.id] : [account, rule];
+  const foot = [...parts, momentText(at, zone)].filter(Boolean).join(' · ');
   const about = { headline: messageTitle(message), tone: kind === 'resolved' ? kind : severity, links, foot };
   const [only, ...others] = transitions;
   if (message.incident === null && only && others.length === 0) {
     const lead = [...only.alert.facts.sentences, timesText(only, zone)];
     return visible({ ...about, lead, items: [], more: 0 });
   }
-  const { lead, items, count } = message.incident ? incidentList(message.incident) : alertList(message, zone);
+  const { incident } = message;
+  const { lead, items, count } = incident ? incidentList(incident, message, people) : alertList(message, zone);
   return visible({ ...about, lead, items, more: count - items.length });
 }
 
@@ -67,9 +71,17 @@ function alertList(message: GroupMessage, zone: string) {
   return { lead, items, count: transitions.length };
 }
 
-function incidentList({ sentences, worst, memberCount }: NonNullable<GroupMessage['incident']>) {
-  const items = worst.map(({ email, line }) => ({ head: email, sentences: [line], foot: '', url: null }));
-  return { lead: sentences, items, count: Math.max(memberCount, items.length) };
+function incidentList(
+  { sentences, worst, memberCount }: MessageIncident,
+  message: GroupMessage,
+  { pageUrl }: PageAddresses,
+) {
+  const items = worst.map(({ account, mailboxId: id, line }) => {
+    const url = pageUrl === null ? null : `${pageUrl}${mailboxPath({ account, id })}`;
+    return { head: line, sentences: [], foot: '', url };
+  });
+  const counts = message.transitions.length > 0 ? [`In this message: ${countsText(message)}`] : [];
+  return { lead: [...sentences, ...counts], items, count: Math.max(memberCount, items.length) };
 }
 
 function itemOf(transition: Transition, zone: string): MessageItem {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause, pauseFingerprint } from '../alert/pauses.ts';
 import { noAccount, type Severity, type Transition } from '../model/alert.ts';
+import type { MessageIncident } from '../model/incident.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import type { Clock } from '../world.ts';
@@ -108,14 +109,10 @@ function isTrigger(transition: Transition): boolean {
   return transition.kind === 'event' ? isPause(transition) : transition.kind !== 'resolved';
 }
 
-function incidentEvent(
-  message: GroupMessage,
-  incident: NonNullable<GroupMessage['incident']>,
-  page: PageAddresses,
-): Event {
+function incidentEvent(message: GroupMessage, incident: MessageIncident, page: PageAddresses): Event {
   if (incident.step === 'ended') return resolveOf(incident.id);
   const { sentences, worst, memberCount, cause, kind, beganAt, severity } = incident;
-  const listed = worst.map(({ email, line }) => `${email}: ${line}`);
+  const listed = worst.map(({ line }) => line);
   const more = moreText(memberCount - worst.length);
   return trigger(message, page, {
     key: incident.id,

@@ -64,7 +64,7 @@ export function incidentMessage(step: MessageIncident['step']): GroupMessage {
       account: 'acme',
       mailboxId: `m${number}`,
       email: `bob${number}@acme.example`,
-      line: 'switched to recovery mode',
+      line: `bob${number}@acme.example: switched to recovery mode at 09:41 UTC`,
     })),
     pageUrl: `${page}/incidents/inc_7Qx`,
   };
