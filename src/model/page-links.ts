@@ -18,3 +18,31 @@ export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string):
   );
   return `/silences?${new URLSearchParams([...wanted, ['for', lasts], ['do', 'add']])}`;
 }
+
+/** A mailbox with a command prepared; `given` are what the command takes, such as `mode`. */
+export function mailboxCommandPath(
+  mailbox: { readonly account: string; readonly id: string },
+  command: 'pause' | 'resume' | 'mode' | 'limit' | 'contest-release',
+  given: Readonly<Record<string, string>> = {},
+): string {
+  return `${mailboxPath(mailbox)}?${new URLSearchParams({ ...given, do: command })}`;
+}
+
+/** The emergency stop with its beginning or its end prepared: of everything, of an account, or of a mailbox by name. */
+export function writesPath(off: boolean, scope: { readonly account?: string; readonly mailbox?: string } = {}): string {
+  return `/writes?${new URLSearchParams({ ...scope, do: off ? 'off' : 'on' })}`;
+}
+
+/** Where a silence is prepared to expire. */
+export function silenceExpirePath(id: string): string {
+  return `/silences?${new URLSearchParams({ id, do: 'expire' })}`;
+}
+
+/** Where undelivered messages are prepared to be sent again: all of a channel, or one. */
+export function resendPath(which: { readonly channel?: string; readonly delivery?: string }): string {
+  return `/deliveries?${new URLSearchParams({ ...which, do: 'resend' })}`;
+}
+
+export const breakerReleasePath = '/breaker?do=release';
+/** `since`: a duration, such as `1h`. */
+export const undoPath = '/activity?since=1h&do=undo';

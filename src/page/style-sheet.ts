@@ -74,7 +74,13 @@ details[open]>summary{margin-bottom:.7rem}
 .filter{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem;font-size:.9rem}
 input,button,select{font:inherit;color:inherit;background:var(--ground);border:1px solid color-mix(in srgb,var(--soft) 60%,transparent);border-radius:8px;padding:.3rem .7rem}
 input{width:15rem;max-width:100%}
-button{cursor:pointer}
+button,select{cursor:pointer}
+select:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+.primary{background:var(--link);border-color:var(--link);color:var(--card);font-weight:600}
+.command h1{font-size:1.35rem}.command h2{margin-top:1.1rem}
+.command .field{display:flex;flex-wrap:wrap;align-items:center;gap:.3rem .8rem;margin:.5rem 0}
+.command label{min-width:6rem;font-weight:600}
+.command #reason{width:30rem}
 .chips{display:flex;flex-wrap:wrap;gap:.4rem;margin-bottom:.7rem}
 .chip{--tone:var(--grey);display:inline-block;padding:.12rem .7rem;border-radius:99px;border:1px solid var(--line);color:var(--ink);text-decoration:none;font-size:.85rem}
 .chip b{color:var(--tone);font-weight:650}

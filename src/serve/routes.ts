@@ -7,6 +7,7 @@ import { addMetrics } from '../metrics/metrics-route.ts';
 import { noTags, rowOf, type Selection, selectPage } from '../page/fleet-view.ts';
 import { addAccess } from './access.ts';
 import { alertsAnswer } from './alerts-answer.ts';
+import { addCommands } from './commands/command-routes.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
@@ -40,6 +41,7 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   const signedIn = addAccess(app, parts, wrongTokens);
   addSignIn(app, { ...parts, signedIn, wrongTokens });
   addProbes(app, parts);
+  addCommands(app, parts);
   addPages(app, parts, live);
   addEvents(app, live);
   addJson(app, parts);
