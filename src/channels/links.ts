@@ -2,7 +2,7 @@
 import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause } from '../alert/pauses.ts';
 import { type Alert, noAccount, type Transition } from '../model/alert.ts';
-import { resumePath, silencePath } from '../model/page-links.ts';
+import { alertSilencePath, resumePath, silencePath } from '../model/page-links.ts';
 
 /** Where the links of messages lead. */
 export interface PageAddresses {
@@ -44,7 +44,7 @@ function linksOfOne(transition: Transition, page: PageAddresses): readonly Messa
   const resume =
     isPause(transition) && id !== null ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page) : [];
   const silence = canBeSilenced(kind)
-    ? preparedLink('silence_url', 'Silence 4 h', silencePath(matchOf(alert), silenceFor), page)
+    ? preparedLink('silence_url', 'Silence 4 h', alertSilencePath(alert, silenceFor), page)
     : [];
   return [
     ...linkTo('page_url', 'Open', typeof open === 'string' ? open : page.pageUrl),
@@ -67,12 +67,6 @@ export function placeOf({ facts }: Alert): string | null {
 
 function canBeSilenced(kind: Transition['kind']): boolean {
   return kind !== 'event' && kind !== 'resolved';
-}
-
-/** A silence of this very alert, as far as a silence can name it. */
-function matchOf({ rule, account, email, mailboxId }: Alert) {
-  const mailbox = email ?? mailboxId;
-  return { rule: [rule], ...accountMatch(account), ...(mailbox === null ? {} : { mailbox: [mailbox] }) };
 }
 
 function accountMatch(account: string) {

@@ -1,6 +1,6 @@
 // Where things are on the page, as paths: the one place that the page and the links in messages share. A path with `do`
 // opens what it names with a command prepared; opening it changes nothing.
-import type { AlertMatch } from './alert.ts';
+import { type Alert, type AlertMatch, noAccount } from './alert.ts';
 
 export function mailboxPath({ account, id }: { readonly account: string; readonly id: string }): string {
   return `/mailboxes/${encodeURIComponent(account)}/${encodeURIComponent(id)}`;
@@ -17,6 +17,16 @@ export function silencePath(match: Omit<AlertMatch, 'severity'>, lasts: string):
     (globs ?? []).map((glob): [string, string] => [name, glob]),
   );
   return `/silences?${new URLSearchParams([...wanted, ['for', lasts], ['do', 'add']])}`;
+}
+
+/** The silences with one of this very alert prepared, as far as a silence can name it. */
+export function alertSilencePath(
+  { rule, account, email, mailboxId }: Pick<Alert, 'rule' | 'account' | 'email' | 'mailboxId'>,
+  lasts: string,
+): string {
+  const mailbox = email ?? mailboxId;
+  const place = account === noAccount ? {} : { account: [account] };
+  return silencePath({ rule: [rule], ...place, ...(mailbox === null ? {} : { mailbox: [mailbox] }) }, lasts);
 }
 
 /** A mailbox with a command prepared; `given` are what the command takes, such as `mode`. */

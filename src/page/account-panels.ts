@@ -4,11 +4,13 @@ import type { ChannelState, Fleet } from '../fleet/fleet.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Forecast } from '../model/forecast.ts';
 import type { AccountState } from '../model/mailbox.ts';
+import { resendPath } from '../model/page-links.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { counted, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
+import { doLink } from './command-links.ts';
 import { deliveryItem } from './delivery-item.ts';
 import { ago, lasting, type Markup, text } from './elements.ts';
 import { duration } from './words.ts';
@@ -89,6 +91,6 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
       : `${counted(channel.pending, 'message is', 'messages are')} waiting`;
   return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
-${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code></p>`}
+${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
 }

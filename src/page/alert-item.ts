@@ -4,6 +4,7 @@ import type { Alert, Silence } from '../model/alert.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
+import { alertCommands } from './command-links.ts';
 import { deliveryWords } from './delivery-item.ts';
 import { ago, breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
 import { selectionPath } from './fleet-table.ts';
@@ -23,7 +24,7 @@ export function alertItem({ alert, now, sent, silence }: AlertItemParts): Markup
 ${alert.facts.sentences.map((sentence) => html`<p>${prose(sentence)}</p>`)}
 ${silence ? html`<p class="muted">${text(silence.by)} silenced it: ${text(silence.reason)}</p>` : ''}
 ${sent ? sentList(sent, now) : ''}
-</li>`;
+${alert.status === 'firing' ? alertCommands(alert) : ''}</li>`;
 }
 
 /** Leads to what it is about, where that has a page. */

@@ -4,6 +4,7 @@ import { type GuardState, guardStates } from '../model/mailbox.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
+import { selectBox } from './command-links.ts';
 import { age, breakable, dnsCell, listingsCell, type Markup, stateBadge, stateWords, text } from './elements.ts';
 import {
   type Facets,
@@ -143,7 +144,7 @@ function tableRow(row: MailboxRow, now: EpochMs): Markup {
   const troubles = row.alerts.filter((alert) => alert.severity !== 'info').length;
   return html`<tr role="row" id="${rowId(row)}" class="${state}">
 ${cell('State', stateBadge(state), 'state')}
-<th role="rowheader" scope="row"><a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
+<th role="rowheader" scope="row">${selectBox(mailbox, row.label)} <a href="${mailboxPath(mailbox)}">${breakable(row.label)}</a><small>${text(mailbox.account)}${troubles > 0 ? html` · <b class="bad">${counted(troubles, 'alert')}</b>` : ''}</small></th>
 ${cell('Mode', mode === null ? unknown : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}
 ${cell('Bounces left', until === null ? unknown : html`${numberText(until)}`, 'number')}

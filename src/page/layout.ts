@@ -1,6 +1,7 @@
 // The frame of every page: head, header, navigation. Its scripts keep it live; without them it can still be read.
 import { html } from 'hono/html';
 import type { EpochMs } from '../model/time.ts';
+import { commandBar, selectionBar } from './command-links.ts';
 import type { Markup } from './elements.ts';
 import { formTokenField, type Visitor } from './visitor.ts';
 
@@ -36,6 +37,7 @@ const places = [
 
 export function layout({ title, body, live, visitor }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
+  const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
 <html lang="en"${stream}>
 <head>
@@ -59,7 +61,9 @@ ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>
 <p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span></p>
 <p id="news" class="unseen" role="status"></p>
+${bars ? commandBar(live.address) : ''}
 <main id="main" class="wrap">${body}</main>
+${bars ? selectionBar(live.address) : ''}
 </body>
 </html>
 `;

@@ -2,8 +2,10 @@
 import { html } from 'hono/html';
 import { matches } from '../alert/matching.ts';
 import { type Alert, matchText, type Silence } from '../model/alert.ts';
+import { silenceExpirePath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
+import { doLink } from './command-links.ts';
 import { ago, type Markup, text } from './elements.ts';
 import { Regions, type View } from './regions.ts';
 
@@ -23,7 +25,7 @@ export function silencesPage({ silences, firing, now, command }: SilencesPagePar
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>
-<p class="muted">Since ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now.</p></li>`;
+<p class="muted">Since ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
   });
   const list: Markup =
     items.length === 0

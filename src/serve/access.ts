@@ -43,6 +43,8 @@ declare module 'hono' {
     cookie: CookieKind;
     /** Not set on paths that are open to everybody. */
     asker: Asker | undefined;
+    /** For answers that take long: whether the same is still true. */
+    mayStay: () => Promise<boolean>;
   }
 }
 
@@ -65,19 +67,21 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
     c.set('client', client);
     c.set('cookie', { secure: client.secure, pathPrefix });
     if (isOpen(c.req.path)) return next();
-    const authenticate = authenticateOf();
-    if (authenticate === null) {
-      if (!isOurHost(c, parts)) return refuse(c, 'unknown_host', unknownHost);
-      c.set('asker', { name: null, role: 'operator', signedIn: false });
-      return next();
-    }
-    const authorization = c.req.header('authorization');
-    const key = authorization === undefined ? browserKeyOf(c, c.get('cookie')) : null;
-    const identity = key === null ? authenticate(authorization) : await sessions.identityOf(key);
-    if (identity === null) return unauthorized(c, parts, wrongTokens);
-    const { name, role } = identity;
-    if (!mayRead(role, c.req.path)) return refuse(c, 'not_allowed', `The token ${name} may only read /metrics.`);
-    c.set('asker', { name, role, signedIn: key !== null });
+    const asker = async (): Promise<Asker | null> => {
+      const authenticate = authenticateOf();
+      if (authenticate === null) return { name: null, role: 'operator', signedIn: false };
+      const authorization = c.req.header('authorization');
+      const key = authorization === undefined ? browserKeyOf(c, c.get('cookie')) : null;
+      const identity = key === null ? authenticate(authorization) : await sessions.identityOf(key);
+      return identity && { name: identity.name, role: identity.role, signedIn: key !== null };
+    };
+    if (authenticateOf() === null && !isOurHost(c, parts)) return refuse(c, 'unknown_host', unknownHost);
+    const known = await asker();
+    if (known === null) return unauthorized(c, parts, wrongTokens);
+    if (!mayRead(known.role, c.req.path))
+      return refuse(c, 'not_allowed', `The token ${known.name} may only read /metrics.`);
+    c.set('asker', known);
+    c.set('mayStay', async () => (await asker())?.role === known.role);
     return next();
   });
   return sessions;

@@ -1,5 +1,6 @@
 // The pages in their frame, and what they load.
 import type { Hono } from 'hono';
+import { withoutCommands } from '../page/command-links.ts';
 import { iconSvg } from '../page/icon.ts';
 import { layout } from '../page/layout.ts';
 import { liveScript } from '../page/live-script.ts';
@@ -32,7 +33,9 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
         address,
         since: live.note(address, view),
       };
-      return c.html(layout({ ...view, live: frame, visitor: visitorOf(c) }));
+      const visitor = visitorOf(c);
+      const page = layout({ ...view, live: frame, visitor });
+      return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
     });
   }
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });

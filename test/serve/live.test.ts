@@ -1,7 +1,9 @@
 // The stream of live pages: what changed, once, in order, also after a break; and what it does with those who don't read.
+import { createHash } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { html } from 'hono/html';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Auth } from '../../src/access/auth.ts';
 import { Regions, type View } from '../../src/page/regions.ts';
 import { type LiveLimits, LiveStream, type Sink, usualLimits } from '../../src/serve/live/live-stream.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
@@ -116,6 +118,38 @@ test.each(['', '?at=', '?at=//elsewhere.example/', '?at=https://elsewhere.exampl
   },
 );
 
+describe('who listens', () => {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const token = (name: 'operator' | 'viewer') => ({ name, role: name, sha256: sha256(name) });
+  const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
+
+  test('hears of commands as an operator only, like the page says them', async () => {
+    const auth = () => ({ tokens: [token('operator'), token('viewer')] });
+    await using server = await serve(exampleFleet(), { auth, liveLimits: soon });
+    for (const [name, shown] of [
+      ['operator', true],
+      ['viewer', false],
+    ] as const) {
+      const page = (await ask(`${server.url}/`, bearer(name))).body.toString();
+      const stream = await listen(server.url + eventsOf(page).replace(/since=[^&]*/, 'since=x'), bearer(name));
+      const sent = Object.values((await stream.next()).data.pieces ?? {}).join('');
+      for (const markup of [page, sent]) {
+        expect([name, /[?;&]do=/.test(markup), markup.includes('form="selection"')]).toEqual([name, shown, shown]);
+      }
+      stream.response.destroy();
+    }
+  });
+
+  test('is cut off when the token is removed', async () => {
+    let inForce: Auth = { tokens: [token('operator'), token('viewer')] };
+    await using server = await serve(exampleFleet(), { auth: () => inForce, liveLimits: { ...soon, beatMs: 10 } });
+    const stream = await listen(`${server.url}/events?at=/`, bearer('viewer'));
+    await stream.next();
+    inForce = { tokens: [token('operator')] };
+    expect(await stream.ended()).toBe(true);
+  });
+});
+
 function sink(room: number) {
   const sent: string[] = [];
   let left = room;
@@ -130,6 +164,8 @@ function sink(room: number) {
     cut: () => {
       one.isCut = true;
     },
+    mayOperate: true,
+    mayStay: async () => true,
   };
   return one;
 }

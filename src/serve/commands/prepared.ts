@@ -35,10 +35,10 @@ export interface PreparedAt {
 }
 
 /** Of a page of the table. */
-export const maxMailboxes = 100;
+const maxMailboxes = 100;
 const maxValueLength = 1_000;
 
-export const mailboxPattern = '/mailboxes/:account/:id';
+const mailboxPattern = '/mailboxes/:account/:id';
 export const commandPatterns = [
   mailboxPattern,
   '/mailboxes',
@@ -134,7 +134,7 @@ function partsOf(key: string): readonly [account: string, id: string] {
 const kinds: Readonly<Record<string, (asked: URLSearchParams) => Prepared>> = {
   '/silences add': silenceAdd,
   '/silences expire': (asked) => ({
-    ...plain(['expire', 'silence-expire'], { title: 'Expire a silence', button: 'Expire it', back: '/' }),
+    ...plain(['expire', 'silence-expire'], { title: 'Expire a silence', button: 'Expire it', back: '/silences' }),
     given: [
       ['do', 'expire'],
       ['id', asked.get('id') ?? ''],
@@ -176,7 +176,7 @@ function silenceAdd(asked: URLSearchParams): Prepared {
     severity: 'critical, warning or info.',
   };
   return {
-    ...plain(['add', 'silence-add'], { title: 'Add a silence', button: 'Add the silence', back: '/' }),
+    ...plain(['add', 'silence-add'], { title: 'Add a silence', button: 'Add the silence', back: '/silences' }),
     fields: [
       ...matchers.map((name): CommandField => {
         const label = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
@@ -228,7 +228,7 @@ function undo(asked: URLSearchParams): Prepared {
   const since = asked.get('since') ?? '1h';
   const sinceMs = durationMs(since);
   return {
-    ...plain(['undo', 'undo'], { title: 'Undo what Warmwarden did', button: 'Undo', back: '/' }),
+    ...plain(['undo', 'undo'], { title: 'Undo what Warmwarden did', button: 'Undo', back: '/activity' }),
     fields: [{ name: 'since', label: 'Of the last', value: since, kind: 'text', hint: durationHint }],
     wrong: sinceMs === null ? badDuration(since) : null,
     requests: [{ name: '', body: { since_seconds: (sinceMs ?? 0) / secondMs } }],

@@ -54,6 +54,8 @@ function streamOf(c: Context, open: (sink: Sink) => Promise<() => void>): Readab
         isOver = true;
         outgoing.destroy();
       },
+      mayOperate: c.get('asker')?.role === 'operator',
+      mayStay: c.get('mayStay'),
     });
     if (isOver) leave();
   };

@@ -1,4 +1,5 @@
 // The stream of live pages: what changed on an address is found once for all its readers, and sent as the same bytes.
+import { withoutCommands } from '../../page/command-links.ts';
 import type { View } from '../../page/regions.ts';
 import { type Clock, createPacer, systemClock, type World } from '../../world.ts';
 import { LivePage, type Patch } from './live-page.ts';
@@ -10,6 +11,10 @@ export interface Sink {
   send(bytes: Uint8Array): void;
   /** Ends it at once, whatever waits. */
   cut(): void;
+  /** Whether it is shown commands. */
+  readonly mayOperate: boolean;
+  /** Whether whoever reads still may: a session ends, a token is removed. */
+  mayStay(): Promise<boolean>;
 }
 
 export interface LiveLimits {
@@ -114,7 +119,10 @@ export class LiveStream {
       if (isBeat) {
         beatAt = begin + beatMs;
         const bytes = this.#beat();
-        for (const reader of this.#readers) this.#write(reader, bytes);
+        for (const reader of this.#readers) {
+          if (await reader.sink.mayStay()) this.#write(reader, bytes);
+          else this.#cut(reader);
+        }
       }
       restMs = Math.max(tickMs, (this.#clock.monotonic() - begin) * restPerWork);
     }
@@ -165,21 +173,24 @@ export class LiveStream {
 
   /** The same bytes for all that lack the same. */
   #sendTo(readers: readonly Reader[], view: View): void {
-    const bytesSince = new Map<number, Uint8Array | null>();
+    const bytesSince = new Map<string, Uint8Array | null>();
     for (const reader of readers) {
-      let bytes = bytesSince.get(reader.has);
+      const { mayOperate } = reader.sink;
+      const lacks = `${reader.has} ${mayOperate}`;
+      let bytes = bytesSince.get(lacks);
       if (bytes === undefined) {
         const patch = this.#pages.get(reader.address)?.since(view, reader.has) ?? null;
-        bytes = patch && this.#patch(patch);
-        bytesSince.set(reader.has, bytes);
+        bytes = patch && this.#patch(patch, mayOperate);
+        bytesSince.set(lacks, bytes);
       }
       reader.has = this.#number;
       if (bytes) this.#write(reader, bytes);
     }
   }
 
-  #patch({ title, pieces, lists }: Patch): Uint8Array {
-    const sent = Object.entries(pieces).map(([id, html]) => [id, this.#parts.prefixed(html)]);
+  #patch({ title, pieces, lists }: Patch, mayOperate: boolean): Uint8Array {
+    const shown = (html: string) => this.#parts.prefixed(mayOperate ? html : withoutCommands(html));
+    const sent = Object.entries(pieces).map(([id, html]) => [id, shown(html)]);
     return this.#event('patch', { title, pieces: Object.fromEntries(sent), lists });
   }
 
@@ -200,6 +211,10 @@ export class LiveStream {
       reader.sink.send(bytes);
       return;
     }
+    this.#cut(reader);
+  }
+
+  #cut(reader: Reader): void {
     this.#readers.delete(reader);
     reader.sink.cut();
   }

@@ -1,0 +1,83 @@
+// Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
+import { html } from 'hono/html';
+import type { Alert } from '../model/alert.ts';
+import { mailboxKey } from '../model/mailbox.ts';
+import {
+  alertSilencePath,
+  breakerReleasePath,
+  mailboxCommandPath,
+  silencePath,
+  undoPath,
+  writesPath,
+} from '../model/page-links.ts';
+import type { Markup } from './elements.ts';
+
+const silenceLasts = '4h';
+
+/** A link that prepares a command. `class="do"` is what viewers are not shown. */
+export function doLink(path: string, label: string): Markup {
+  return html`<a class="do" href="${path}">${label}</a>`;
+}
+
+/** A page or a piece of it for those who may not operate: without what has the class `do`. */
+export function withoutCommands(markup: string): string {
+  return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
+}
+
+/** What a person may want to do about an alert. */
+export function alertCommands(alert: Alert): Markup {
+  const { rule, account, mailboxId } = alert;
+  const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
+  const first =
+    rule === 'writes_off'
+      ? doLink(writesPath(false, account === '' ? {} : scope), 'End the emergency stop')
+      : rule === 'guard_held'
+        ? doLink(breakerReleasePath, 'Release')
+        : '';
+  return html`<p class="line">${first} ${doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h')}</p>`;
+}
+
+/** Selects a mailbox for `selectionBar`, which keeps what is selected also while the table changes. */
+export function selectBox(mailbox: { readonly account: string; readonly id: string }, label: string): Markup {
+  const key = mailboxKey(mailbox.account, mailbox.id);
+  return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
+}
+
+/** The commands for what an address shows. */
+export function commandBar(address: string): Markup | '' {
+  const [path = ''] = address.split('?');
+  const [, account, id] = /^\/mailboxes\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if (account !== undefined && id !== undefined) {
+    return bar(mailboxLinks({ account: decodeURIComponent(account), id: decodeURIComponent(id) }));
+  }
+  const undo = doLink(undoPath, 'Undo');
+  const silence = doLink(silencePath({}, silenceLasts), 'Add a silence');
+  if (path === '/') return bar([undo, silence, doLink(writesPath(true), 'Emergency stop')]);
+  if (path === '/silences' || path === '/alerts') return bar([silence]);
+  return path === '/activity' ? bar([undo]) : '';
+}
+
+function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
+  const { account, id } = mailbox;
+  return [
+    doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause'),
+    doLink(mailboxCommandPath(mailbox, 'resume'), 'Resume'),
+    doLink(mailboxCommandPath(mailbox, 'mode'), 'Set the mode'),
+    doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the limit'),
+    doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
+    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Stop changes'),
+  ];
+}
+
+function bar(links: readonly Markup[]): Markup {
+  return html`<nav class="commands wrap" aria-label="Commands">${links}</nav>`;
+}
+
+/** At the end of the fleet: what can be done with the selected mailboxes. Without a script it is a plain form. */
+export function selectionBar(address: string): Markup | '' {
+  if (!/^\/(\?|$)/.test(address)) return '';
+  const button = (command: string, label: string) =>
+    html`<button type="submit" name="do" value="${command}">${label}</button>`;
+  return html`<form class="selection" id="selection" method="get" action="/mailboxes" aria-label="Commands for the selected mailboxes"><span>Selected mailboxes:</span>
+${button('pause', 'Pause')} ${button('resume', 'Resume')} ${button('mode', 'Set the mode')} ${button('limit', 'Set the limit')}</form>`;
+}
