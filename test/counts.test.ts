@@ -24,6 +24,7 @@ const neverOne: Readonly<Record<string, string>> = {
   'src/recipes/runner.ts: waiting.length': 'the most that may wait',
   'src/record/persons.ts: maxPerDay[mode]': 'a constant',
   'src/record/persons.ts: targetLimit': 'over the maximum of a mode',
+  'src/serve/commands/prepared.ts: maxMailboxes': '100',
   'src/page/mailbox-page.ts: numberText(count)': 'once is not said',
   'src/serve/query.ts: all.length': 'once is no repetition',
   'src/serve/recipes/recipe-routes.ts: rate.limit': 'the limit of a plan',
