@@ -2,14 +2,20 @@
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { AccountConfig, Config } from './config.ts';
+import type { ValidConfig } from './load.ts';
 import { policyOf, resolvePolicy, tagsOf } from './mailbox-rules.ts';
+import type { Setting } from './settings.ts';
+
+type InForce = Pick<ValidConfig, 'config' | 'settings'>;
 
 export class LiveConfig {
   #config: Config;
   #accounts: ReadonlyMap<string, AccountConfig>;
+  #settings: readonly Setting[];
 
-  constructor(config: Config) {
+  constructor({ config, settings }: InForce) {
     this.#config = config;
+    this.#settings = settings;
     this.#accounts = byName(config);
   }
 
@@ -44,8 +50,14 @@ export class LiveConfig {
     return this.#config.accounts.filter((account) => account.baseUrl === baseUrl).map(({ name }) => name);
   }
 
-  replace(config: Config): void {
+  /** The same for people, without secrets. */
+  get settings(): readonly Setting[] {
+    return this.#settings;
+  }
+
+  replace({ config, settings }: InForce): void {
     this.#config = config;
+    this.#settings = settings;
     this.#accounts = byName(config);
   }
 }

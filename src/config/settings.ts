@@ -84,6 +84,22 @@ export function changesBetween(before: readonly Setting[], after: readonly Setti
   return changes;
 }
 
+/** `default`, `line 12`. */
+export function originText(from: Origin): string {
+  switch (from.kind) {
+    case 'default':
+      return 'default';
+    case 'profile':
+      return 'profile literal';
+    case 'file':
+      return `line ${from.line}`;
+    case 'secret_file':
+      return `line ${from.line}, from the file that it names`;
+    case 'environment':
+      return `line ${from.line}, from ${from.written}`;
+  }
+}
+
 /** A value as one line of YAML. */
 export function valueText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;

@@ -27,7 +27,7 @@ export async function startDaemon(source: ConfigSource, world: World, openStore 
   const startup = new Startup();
   const parts = new Teardowns(world.log);
   try {
-    const opened = await parts.scope((teardowns) => open(config, { world, startup, openStore }, teardowns));
+    const opened = await parts.scope((teardowns) => open(source.started, { world, startup, openStore }, teardowns));
     // Before anything is guarded: messages link to the page, and an address that is taken must refuse the start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));
     const guarded = await parts.scope((teardowns) => guard(opened, served.pageUrl, teardowns));

@@ -1,6 +1,7 @@
 // Opens what the other parts work on: the store, the picture as the last process left it, the metrics, the recipes.
 import type { Config } from '../config/config.ts';
 import { LiveConfig } from '../config/live.ts';
+import type { ValidConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
@@ -36,9 +37,10 @@ export interface Origins {
 }
 
 /** Rejects with one sentence when the store can't be had. */
-export async function open(config: Config, origins: Origins, teardowns: Teardowns): Promise<Opened> {
+export async function open(started: ValidConfig, origins: Origins, teardowns: Teardowns): Promise<Opened> {
+  const { config } = started;
   const { world, startup, openStore } = origins;
-  const live = new LiveConfig(config);
+  const live = new LiveConfig(started);
   const store = await openStore(config.store, world.clock.now(), undefined, (ms) => world.clock.sleep(ms));
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);

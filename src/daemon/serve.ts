@@ -1,6 +1,9 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
+import { formatPath } from '../config/problem.ts';
+import { originText, type Setting, valueText } from '../config/settings.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { ShownSetting } from '../page/configuration-page.ts';
 import { FleetTrend } from '../serve/fleet-trend.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
 import type { Readiness } from '../serve/route-parts.ts';
@@ -58,6 +61,7 @@ export async function serve(
     sessions: store.sessions,
     metrics,
     trend: new FleetTrend({ fleet, world, actedDays: (since) => store.audit.actedDays(since) }),
+    settings: () => live.settings.map(shownSetting),
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     transitions: (limit) => store.outbox.recentTransitions(limit),
@@ -70,6 +74,10 @@ export async function serve(
   teardowns.add('server', () => server.close());
   const pageUrl = publicUrl ?? `${server.url}${pathPrefix}`;
   return { url: server.url, pageUrl, answers, renew: (renewed) => server.renew(renewed) };
+}
+
+function shownSetting({ path, value, from }: Setting): ShownSetting {
+  return { name: formatPath(path), value: valueText(value), from: originText(from) };
 }
 
 function readinessOf(fleet: Fleet, { commands }: Startup): Readiness {

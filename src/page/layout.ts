@@ -32,6 +32,8 @@ const places = [
   ['/activity', 'Activity'],
   ['/silences', 'Silences'],
   ['/budget', 'Budget'],
+  ['/recipes', 'Recipes'],
+  ['/configuration', 'Configuration'],
   ['/runbooks', 'Runbooks'],
 ] as const;
 

@@ -189,7 +189,7 @@ export class Reloader {
       const retired = await duties.retire([...impact.restarted, ...impact.removed]);
       troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
       // In a turn of its own: no tick sees half of each.
-      await turns.take(async () => live.replace(config));
+      await turns.take(async () => live.replace(loaded));
       this.#inForce = loaded;
       for (const account of [...added, ...named(impact.restarted)])
         await attempt(`account ${account.name} could not be started`, () => duties.begin(account, retired));

@@ -5,6 +5,7 @@ import type { Transition } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { ShownSetting } from '../page/configuration-page.ts';
 import type { NearLimitPpmOf, Tags } from '../page/fleet-view.ts';
 import type { AccessParts } from './access.ts';
 import type { ExplainSource } from './explain-answer.ts';
@@ -35,6 +36,8 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
+  /** Of the configuration in force, without secrets. */
+  readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;
   readonly trend: FleetTrend;
   readonly recipes: RecipeRouteParts;

@@ -6,11 +6,13 @@ import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { activityPage } from '../page/activity-page.ts';
 import { alertsPage } from '../page/alerts-page.ts';
 import { budgetPage } from '../page/budget-page.ts';
+import { configurationPage } from '../page/configuration-page.ts';
 import { groupings, groupsOf } from '../page/fleet-groups.ts';
 import { fleetPage } from '../page/fleet-page.ts';
 import { facetsOf, firingAlerts, rowOf, selectPage } from '../page/fleet-view.ts';
 import { groupsPage } from '../page/groups-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
+import { recipePage, recipesPage, runPage } from '../page/recipes-page.ts';
 import type { View } from '../page/regions.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
@@ -63,6 +65,11 @@ const maxWordLength = 400;
 
 const alertParameters = { severity: oneOf(...severities), rule: upTo(maxWordLength), account: upTo(maxWordLength) };
 const activityParameters = { by: upTo(maxWordLength), mailbox: upTo(maxWordLength), what: upTo(maxWordLength) };
+
+const runsShown = 30;
+/** Of a run, on one page. */
+const rowsShown = 100;
+const settingParameters = { q: upTo(200), changed: oneOf('only') };
 
 const lenient = { ignoreUnknown: true };
 
@@ -125,6 +132,32 @@ async function activityView(parts: ViewParts, { query }: Asked): Promise<View | 
   return activityPage({ commands, actions, selection: { by, mailbox: name.trim(), what }, wrong, explain, now });
 }
 
+async function recipeView(parts: ViewParts, { names }: Asked): Promise<View | Refused> {
+  const { world, recipes } = parts;
+  const { service } = recipes;
+  const list = await service.list();
+  const recipe = list.recipes.find(({ id }) => id === names['id']);
+  if (!recipe) return { refused: 'not_found', message: 'There is no recipe with this id.' };
+  const runs = await service.runsOf(recipe.id, runsShown);
+  const known = 'refused' in runs ? [] : runs;
+  return recipePage({ recipe, runs: known, now: world.clock.now(), command: world.command });
+}
+
+async function runView({ world, recipes: { service } }: ViewParts, { names, query }: Asked): Promise<View | Refused> {
+  const asked = readQuery({ offset: whole(0) }, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const page = await service.rows(names['id'] ?? '', { offset: asked.read.offset ?? 0, limit: rowsShown });
+  if ('refused' in page) return { refused: 'not_found', message: page.said.join(' ') };
+  return runPage({ page, now: world.clock.now() });
+}
+
+async function configurationView({ settings }: ViewParts, { query }: Asked): Promise<View | Refused> {
+  const asked = readQuery(settingParameters, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const { q = '', changed } = asked.read;
+  return configurationPage({ settings: settings(), selection: { text: q.trim(), changedOnly: changed === 'only' } });
+}
+
 async function silencesView({ fleet, world }: ViewParts): Promise<View> {
   const now = world.clock.now();
   return silencesPage({ silences: fleet.silences(now), firing: firingAlerts(fleet), now, command: world.command });
@@ -158,6 +191,10 @@ export const places: readonly Place[] = [
   { path: '/activity', parameters: Object.keys(activityParameters), read: activityView },
   { path: '/silences', parameters: [], read: silencesView },
   { path: '/budget', parameters: [], read: async ({ fleet, world }) => budgetPage({ fleet, now: world.clock.now() }) },
+  { path: '/recipes', parameters: [], read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
+  { path: '/recipes/:id', parameters: [], read: recipeView },
+  { path: '/runs/:id', parameters: ['offset'], read: runView },
+  { path: '/configuration', parameters: Object.keys(settingParameters), read: configurationView },
   { path: '/mailboxes/:account/:id', parameters: ['day', 'until'], read: mailboxView },
   { path: '/runbooks', parameters: [], read: async ({ world }) => runbooksPage(world.command) },
 ];

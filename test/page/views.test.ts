@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import type { Delivery } from '../../src/model/delivery.ts';
 import type { CommandEntry } from '../../src/model/operator-command.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
+import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { account, action, alert, exampleFleet, mailbox, now } from '../serve/example-fleet.ts';
-import { ask, serve } from '../serve/running-server.ts';
+import { ask, serve, stillWorld } from '../serve/running-server.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
 
 const accepts = { accept: 'text/html' };
 
@@ -125,4 +127,40 @@ test('the budget of a key says its pace, the age of each kind of data, and how f
   const said = textOf(await read('/budget', fleet));
   expect(said).toMatch(/acme .*The key allows 90 requests a minute .*Waiting 1 poll, .*3 in the last hour/);
   expect(said).toMatch(/northwind .*First sweep of northwind: 1 of 2 .*DNS 2 h 2 h 1 –/);
+});
+
+test('a recipe shows its runs, a run its rows as text, and both lead to the download', async () => {
+  const world = stillWorld();
+  const runs = new MemoryRuns();
+  const common = { recipe: 'paused-by-guard', status: 'succeeded', parameters: {}, apply: false, by: 'bot' } as const;
+  const times = { createdAt: now - minuteMs, startedAt: now - minuteMs, endedAt: now, truncated: false, error: null };
+  const run = { id: 'r1', ...common, ...times, columns: ['email', 'why'], rowCount: 150 };
+  const rows = Array.from({ length: 150 }, (_, index) => [`box${index}@acme.example`, '<b>=1+1']);
+  await runs.write(run, [{ firstRow: 0, count: 150, rows: JSON.stringify(rows) }]);
+  const recipes = { service: recipeRunner(world, { runs }), world, callerOf: () => null };
+  const list = await read('/recipes', exampleFleet(), { recipes });
+  const [, path = ''] = /href="(\/recipes\/[^"]+)"/.exec(list) ?? [];
+  expect(await read(path, exampleFleet(), { recipes })).toContain('warmwarden recipes run ');
+  const first = await read('/runs/r1', exampleFleet(), { recipes });
+  expect(first.match(/<td>box/g)).toHaveLength(100);
+  expect(first).toContain('&lt;b&gt;=1+1');
+  expect(first).toContain('href="/runs/r1?offset=100"');
+  expect((await read('/runs/r1?offset=100', exampleFleet(), { recipes })).match(/<td>box/g)).toHaveLength(50);
+  await using server = await serve(exampleFleet(), { recipes });
+  const file = await ask(`${server.url}/runs/r1/rows.csv`);
+  expect(file.headers['content-disposition']).toBe('attachment; filename="paused-by-guard-r1.csv"');
+  expect(file.body.toString().split('\r\n')).toHaveLength(152);
+  expect((await ask(`${server.url}/runs/none`, accepts)).status).toBe(404);
+});
+
+test('the configuration has every setting with its origin, and is narrowed to those that somebody wrote', async () => {
+  const settings = () => [
+    { name: 'guard.enforce', value: 'true', from: 'default' },
+    { name: 'accounts[0].name', value: '<acme>', from: 'line 2' },
+  ];
+  const all = await read('/configuration', exampleFleet(), { settings });
+  expect(textOf(all)).toMatch(/guard\.enforce true default accounts\[0\]\.name &lt;acme&gt; line 2/);
+  const written = await read('/configuration?changed=only', exampleFleet(), { settings });
+  expect(written).not.toContain('guard.enforce');
+  expect(await read('/configuration?q=ENFORCE', exampleFleet(), { settings })).not.toContain('&lt;acme&gt;');
 });

@@ -75,6 +75,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
+    settings: () => [],
     tags: noTags,
     trend: new FleetTrend({ fleet, world, actedDays: async () => [] }),
     reload: async () => ({ result: 'done', messages: [] }),

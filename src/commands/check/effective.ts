@@ -1,7 +1,7 @@
 // The settings in force as YAML, each with where its value came from. Pure.
 import type { Path } from '../../config/problem.ts';
 import { formatPath } from '../../config/problem.ts';
-import { type Origin, type Setting, valueText } from '../../config/settings.ts';
+import { type Origin, originText, type Setting, valueText } from '../../config/settings.ts';
 
 /** Where the comments begin, unless a line is longer. */
 const commentColumn = 52;
@@ -39,21 +39,6 @@ function placeOf(from: Origin) {
   if (!('line' in from)) return {};
   const { line, column } = from;
   return from.kind === 'environment' ? { line, column, written: from.written } : { line, column };
-}
-
-function originText(from: Origin): string {
-  switch (from.kind) {
-    case 'default':
-      return 'default';
-    case 'profile':
-      return 'profile literal';
-    case 'file':
-      return `line ${from.line}`;
-    case 'secret_file':
-      return `line ${from.line}, from the file that it names`;
-    case 'environment':
-      return `line ${from.line}, from ${from.written}`;
-  }
 }
 
 function sharedSteps(a: Path, b: Path): number {

@@ -176,7 +176,11 @@ async function answerRun(c: Context<Env>, service: RecipeService) {
 }
 
 /** Page by page, so that neither the memory nor the event loop ever holds all rows of a run. */
-async function* pagesFrom(service: RecipeService, first: RowPage, limit: number | null): AsyncGenerator<RowPage> {
+export async function* pagesFrom(
+  service: RecipeService,
+  first: RowPage,
+  limit: number | null,
+): AsyncGenerator<RowPage> {
   let page = first;
   let left = limit ?? Number.POSITIVE_INFINITY;
   for (;;) {
