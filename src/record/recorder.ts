@@ -256,38 +256,40 @@ export class Recorder {
 
   /** Takes in a mailbox list. null when the account's loop has ended. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
-    return this.#inTurn(null, async () => {
-      const { fleet, group, store } = this.#rooms;
-      const { account, selects, expects } = this.#options;
-      const known = group.mailboxesOf(account);
-      const expected = { selects, expects: expects() };
-      const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
-      const { changed, absent, left } = changes;
-      await turnAfter(list.answer.mailboxes);
-      const arrived = await this.#remembering(changes);
-      await turnAfter(arrived);
-      const breaker = this.#withoutLeft(left);
-      const alerts = await this.#alerts.listed(changes, breaker, list.at);
-      const moves = alerts.changed.length + alerts.dropped.length;
-      if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
-        const present = [...arrived, ...changed];
-        const { api } = this.#options;
-        const moved = breaker && { api, state: breaker };
-        await store.recordList({ account, present, absent, left, leftAt: list.at, alerts, breaker: moved });
-        if (breaker) fleet.putBreaker(api, breaker);
-        await turnAfter(present);
-      }
-      for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
-      for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
-      await inTurns([...arrived, ...changed, ...absent], (piece) => {
-        for (const mailbox of piece) this.#put(mailbox);
-      });
-      await inTurns(left, (piece) => {
-        for (const { id } of piece) this.#left(id);
-      });
-      this.#showAlerts(alerts);
-      return { ...changes, arrived };
+    return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#listed(list)));
+  }
+
+  async #listed(list: Observed<MailboxList>): Promise<RosterChanges> {
+    const { fleet, group, store } = this.#rooms;
+    const { account, selects, expects } = this.#options;
+    const known = group.mailboxesOf(account);
+    const expected = { selects, expects: expects() };
+    const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
+    const { changed, absent, left } = changes;
+    await turnAfter(list.answer.mailboxes);
+    const arrived = await this.#remembering(changes);
+    await turnAfter(arrived);
+    const breaker = this.#withoutLeft(left);
+    const alerts = await this.#alerts.listed(changes, breaker, list.at);
+    const moves = alerts.changed.length + alerts.dropped.length;
+    if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
+      const present = [...arrived, ...changed];
+      const { api } = this.#options;
+      const moved = breaker && { api, state: breaker };
+      await store.recordList({ account, present, absent, left, leftAt: list.at, alerts, breaker: moved });
+      if (breaker) fleet.putBreaker(api, breaker);
+      await turnAfter(present);
+    }
+    for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
+    for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
+    await inTurns([...arrived, ...changed, ...absent], (piece) => {
+      for (const mailbox of piece) this.#put(mailbox);
     });
+    await inTurns(left, (piece) => {
+      for (const { id } of piece) this.#left(id);
+    });
+    this.#showAlerts(alerts);
+    return { ...changes, arrived };
   }
 
   #left(id: string): void {

@@ -2,13 +2,14 @@
 import type { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
-import type { MailboxList, Observed } from '../model/answers.ts';
+import type { Observed } from '../model/answers.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
 import type { AskedAt } from '../record/answer-order.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import type { Observation } from '../record/observe.ts';
 import type { Recorder } from '../record/recorder.ts';
+import type { RosterChanges } from '../record/roster.ts';
 import { turnAfter } from '../world.ts';
 import type { AccountHealth, RequestAbout } from './account-health.ts';
 import type { Agenda } from './agenda.ts';
@@ -96,8 +97,10 @@ export class Poller {
       }
       case 'mailboxes': {
         const list = await api.mailboxes();
-        if (list.ok) await world.clock.busy(() => this.#takeList(list.value));
-        return list.ok ? null : list.failure;
+        if (!list.ok) return list.failure;
+        const changes = await recorder.listed(list.value);
+        if (changes) await world.clock.busy(() => this.#follow(changes));
+        return null;
       }
       case 'stats':
         return this.#take(asked, await api.stats(id), (observed) => ({ route: 'stats', observed }));
@@ -138,13 +141,11 @@ export class Poller {
     return null;
   }
 
-  async #takeList(list: Observed<MailboxList>): Promise<void> {
+  /** What a list that was taken in gives to do. */
+  async #follow({ arrived, left, stirred, unlisted }: RosterChanges): Promise<void> {
     const { fleet, world } = this.#rooms;
-    const { account, agenda, firstSweep, health, recorder, signal } = this.#parts;
+    const { account, agenda, firstSweep, health, signal } = this.#parts;
     const first = !health.listed;
-    const changes = await recorder.listed(list);
-    if (!changes) return;
-    const { arrived, left, stirred } = changes;
     const mailboxes = [...fleet.mailboxesOf(account)];
     await turnAfter(mailboxes);
     // Before they are asked about: their answers are first looks.
@@ -161,6 +162,6 @@ export class Poller {
       const counts = { mailboxes: mailboxes.length, arrived: arrived.length, left: left.length };
       world.log.info({ account, ...counts }, first ? 'mailbox list read' : 'mailboxes changed');
     }
-    health.listRead(changes.unlisted);
+    health.listRead(unlisted);
   }
 }

@@ -125,7 +125,9 @@ describe('the supervisor', () => {
     const openStore: typeof Store.open = async (path, now) => {
       const store = await Store.open(path, now);
       const recordTick = store.recordTick.bind(store);
+      const recordCalm = store.recordCalm.bind(store);
       store.recordTick = (record) => (hangs ? new Promise(() => {}) : recordTick(record));
+      store.recordCalm = () => (hangs ? new Promise(() => {}) : recordCalm());
       return store;
     };
     await using scene = await begin({ openStore });
