@@ -77,6 +77,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'warmwarden store check',
     'warmwarden store backup /backup/warmwarden-$(date +%F).db   # also while the daemon runs',
     'warmwarden store vacuum --dry-run',
+    'warmwarden store copy --from sqlite:./data/warmwarden.db   # into the PostgreSQL database of the configuration',
   ],
   reload: ['warmwarden reload --dry-run             # what would change', 'warmwarden reload'],
   mcp: ['warmwarden mcp', 'warmwarden mcp --base-url https://recipes.example.com/v1'],

@@ -12,6 +12,7 @@ import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOpti
 import { findRetention, findStore } from './loading.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { report } from './send-command.ts';
+import type { CopyOptions } from './store-copy.ts';
 import { tableText } from './table.ts';
 import { onScreen, screenColumns } from './terminal.ts';
 
@@ -22,7 +23,7 @@ interface StoreOptions extends JsonOptions {
 export function storeCommand(): Command {
   const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
   return new Command('store')
-    .description('the size and soundness of the store, a backup of it, and its unused space')
+    .description('the size and soundness of the store, a backup of it, its unused space, and its move to PostgreSQL')
     .addCommand(
       part('stats')
         .description('show how large the store is by table, how fast it grows, and what is past its retention')
@@ -41,6 +42,13 @@ export function storeCommand(): Command {
       withConfirmOptions(part('vacuum'))
         .description('rewrite the store without its unused space; stop the daemon first')
         .action(vacuumStore),
+    )
+    .addCommand(
+      part('copy')
+        .description('copy a store from a SQLite file into an empty PostgreSQL database; stop the daemon first')
+        .requiredOption('--from <store>', 'sqlite: and the path of the file')
+        .option('--to <url>', 'postgres://USER@HOST:5432/DATABASE; default: the store of the configuration')
+        .action(async (options: CopyOptions) => (await import('./store-copy.ts')).copyInto(options)),
     );
 }
 

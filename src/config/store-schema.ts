@@ -85,6 +85,14 @@ export function placeOf(store: CheckedStore, folder: string): StorePlace {
   return isPostgres(store.url) ? postgresPlace(store, folder) : resolve(folder, store.url.slice('sqlite:'.length));
 }
 
+/** The database at an address that somebody named outside a file, with the usual encryption; a string says what is wrong with it. */
+export function placeAt(url: string): PostgresPlace | string {
+  if (!isPostgres(url)) return 'must be postgres://USER@HOST:5432/DATABASE';
+  const wrong = postgresComplaint(url);
+  const isHere = wrong === null && isLoopback(new URL(url).hostname);
+  return wrong ?? postgresPlace({ url, tls: isHere ? 'off' : 'verify-full' }, '.');
+}
+
 function postgresPlace(store: CheckedStore, folder: string): PostgresPlace {
   const { hostname, port, username, password, pathname } = new URL(store.url);
   const inUrl = password === '' ? null : decodeURIComponent(password);

@@ -33,10 +33,13 @@ interface Row {
   readonly changes?: true;
   /** It needs the store for itself. */
   readonly keeps?: true;
+  /** It needs a server that is not here: test/store/copy.slow.ts has one. */
+  readonly elsewhere?: true;
 }
 
 const mailbox = ['MAILBOX'];
 const reason = ['--reason', 'a test'];
+const toPostgres = ['--from', 'sqlite:/nowhere/store.db', '--to', 'postgres://me@127.0.0.1:9/nowhere'];
 const inSimulator = { args: [...mailbox, '--url', 'SIMULATOR'], wrong: [], alone: 1 } as const;
 const ofSimulator = { args: ['--url', 'SIMULATOR'], wrong: ['too', 'much'], alone: 1 } as const;
 const table: readonly Row[] = [
@@ -67,6 +70,7 @@ const table: readonly Row[] = [
   { words: 'store stats', alone: 1, store: true },
   { words: 'store check', alone: 1, store: true },
   { words: 'store backup', args: ['BACKUP'], wrong: [], alone: 1, store: true },
+  { words: 'store copy', args: toPostgres, alone: 1, elsewhere: true },
   { words: 'store vacuum', alone: 1, store: true, changes: true, keeps: true },
   { words: 'reload', args: ['--force', ...reason], alone: 1, changes: true },
   { words: 'simulator breach', ...inSimulator },
@@ -206,7 +210,7 @@ describe.each(commands)('warmwarden %s', (words) => {
   });
 });
 
-describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes, keeps }) => {
+describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, store, changes, keeps, elsewhere }) => {
   const argv = [...words.split(' '), ...args];
   const shape = shapes[words as keyof typeof shapes];
   const yes = changes ? ['--yes'] : [];
@@ -239,7 +243,7 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: 'confirmation_needed' } }]);
   });
 
-  test('beside a daemon, in words', async () => {
+  test.runIf(!elsewhere)('beside a daemon, in words', async () => {
     const { code, stdout, stderr } = await run([...argv, ...(changes ? ['--dry-run'] : [])], 'guarded');
     expect([code, words === 'recipes run' ? '' : stderr]).toEqual([0, '']);
     expect(stdout).not.toMatch(/undefined|\[object|NaN/);
@@ -251,7 +255,7 @@ describe.each(table)('warmwarden $words', ({ words, args = [], wrong, alone, sto
     expect([code, JSON.parse(stdout)]).toMatchObject([1, { error: { code: 'no_store' } }]);
   });
 
-  test('beside a daemon, in JSON of its shape', async () => {
+  test.runIf(!elsewhere)('beside a daemon, in JSON of its shape', async () => {
     const { code, stdout, stderr } = await run([...argv, ...(keeps ? ['--dry-run'] : yes), '--json'], 'guarded');
     expect([code, stderr]).toEqual([0, '']);
     const answer = JSON.parse(stdout);

@@ -323,6 +323,12 @@ export const shapes = {
   'store stats': storeStats,
   'store check': z.strictObject({ file: text, sound: z.literal(true).describe('Damage is an error instead.') }),
   'store backup': z.strictObject({ file: text, bytes: count, took_seconds: number }),
+  'store copy': z.strictObject({
+    from: text,
+    to: text.describe('Without a password.'),
+    rows: count,
+    tables: listOf(z.strictObject({ table: text, rows: count })),
+  }),
   'store vacuum': outcome,
   reload: outcome,
   'simulator breach': trouble,

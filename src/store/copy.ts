@@ -1,0 +1,100 @@
+// Moves a store from a SQLite file into a PostgreSQL database: every row of every table, in one transaction.
+import { type Kysely, sql } from 'kysely';
+import { nameOf, type PostgresPlace } from '../model/store-place.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Database } from './database.ts';
+import { StoreError } from './failure.ts';
+import { rowsAPiece } from './pieces.ts';
+import { openPostgres } from './postgres.ts';
+import type { Tables } from './schema/tables.ts';
+import { openSqlite } from './sqlite.ts';
+
+type Db = Kysely<Tables>;
+type Row = Readonly<Record<string, unknown>> & { readonly rowid: number };
+
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/** In `meta`: what belongs to one store, and not to what it holds. */
+const ownKeys: readonly string[] = ['schema_version', 'oldest_compatible', 'holder', 'alive_at'];
+
+/**
+ * Upgrades the store at `from` first, where an earlier version wrote it, and leaves it otherwise as it is. No process may use
+ * either of them. Throws StoreError, with one sentence, also when the target holds something.
+ */
+export async function copyStore(from: string, to: PostgresPlace, now: EpochMs): Promise<readonly CopiedTable[]> {
+  const source = await openSqlite(from, now);
+  try {
+    const target = await openPostgres(to, now);
+    try {
+      return await copyTables(source, target, to);
+    } catch (error) {
+      throw target.sentence(error);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function copyTables(source: Database, target: Database, to: PostgresPlace): Promise<readonly CopiedTable[]> {
+  const tables = await tablesOf(source.db);
+  return target.fence(async (trx) => {
+    await refuseFilled(trx, tables, to);
+    const copied: CopiedTable[] = [];
+    for (const table of tables) copied.push({ table, rows: await copyTable(source.db, trx, table) });
+    await continueIds(trx);
+    return copied;
+  });
+}
+
+async function tablesOf(db: Db): Promise<readonly (keyof Tables)[]> {
+  const { rows } = await sql<{ name: keyof Tables }>`
+    SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+async function refuseFilled(trx: Db, tables: readonly (keyof Tables)[], to: PostgresPlace): Promise<void> {
+  for (const table of tables.filter((name) => name !== 'meta')) {
+    const row = await trx.selectFrom(table).select(sql<number>`1`.as('one')).limit(1).executeTakeFirst();
+    if (row) throw new StoreError(`The store ${nameOf(to)} already holds data: copy into an empty database.`);
+  }
+}
+
+async function copyTable(source: Db, trx: Db, table: keyof Tables): Promise<number> {
+  let [copied, after] = [0, 0];
+  for (;;) {
+    const { rows } = await sql<Row>`
+      SELECT rowid AS rowid, * FROM ${sql.table(table)} WHERE rowid > ${after} ORDER BY rowid LIMIT ${sql.lit(rowsAPiece)}`.execute(
+      source,
+    );
+    const kept = rows.filter((row) => table !== 'meta' || !ownKeys.includes(String(row['key'])));
+    await insert(trx, table, kept);
+    copied += kept.length;
+    after = rows.at(-1)?.rowid ?? after;
+    if (rows.length < rowsAPiece) return copied;
+  }
+}
+
+async function insert(trx: Db, table: keyof Tables, rows: readonly Row[]): Promise<void> {
+  const [first] = rows;
+  if (!first) return;
+  const columns = Object.keys(first).filter((name) => name !== 'rowid');
+  const values = rows.map((row) => sql`(${sql.join(columns.map((name) => row[name]))})`);
+  await sql`INSERT INTO ${sql.table(table)} (${sql.join(columns.map((name) => sql.ref(name)))}) VALUES ${sql.join(values)}`.execute(
+    trx,
+  );
+}
+
+/** New rows continue after the copied ids. */
+async function continueIds(trx: Db): Promise<void> {
+  const { rows } = await sql<{ table: string; column: string }>`
+    SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+    WHERE table_schema = current_schema() AND is_identity = 'YES'`.execute(trx);
+  for (const { table, column } of rows)
+    await sql`SELECT setval(pg_get_serial_sequence(${table}, ${column}), max(${sql.ref(column)})) FROM ${sql.table(table)}
+      HAVING max(${sql.ref(column)}) IS NOT NULL`.execute(trx);
+}

@@ -1,0 +1,116 @@
+// Recipes over a store in PostgreSQL: each view and each shipped SELECT has the rows that it has over the same store in SQLite.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closedBreaker } from '../../src/model/breaker.ts';
+import type { StorePlace } from '../../src/model/store-place.ts';
+import { RecipeCatalogue } from '../../src/recipes/catalogue.ts';
+import { runSelect } from '../../src/recipes/select.ts';
+import { views } from '../../src/recipes/views.ts';
+import { Store } from '../../src/store/store.ts';
+import { sampleIncident } from '../alert/incident-samples.ts';
+import { actionOf, alertOf, answers, arrivedMailbox, memory, noAlerts, now, verdictOf } from '../store/records.ts';
+import { TestPostgres } from '../support/postgres.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recipes-'));
+let postgres: TestPostgres;
+let places: readonly StorePlace[];
+beforeAll(async () => {
+  postgres = await TestPostgres.start();
+  places = [join(folder, 'store.db'), await postgres.database()];
+  for (const place of places) await fill(place);
+});
+afterAll(async () => {
+  await postgres[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function fill(place: StorePlace): Promise<void> {
+  const store = await Store.open(place, now);
+  const mailboxes = ['m1', 'm2', 'm3'].map((id) => arrivedMailbox(id, { ...answers, memory }));
+  await store.recordList({
+    account: 'acme',
+    present: mailboxes,
+    absent: [],
+    left: [arrivedMailbox('gone')],
+    leftAt: now,
+    alerts: noAlerts,
+    breaker: null,
+  });
+  for (const [index, mailbox] of mailboxes.entries()) {
+    for (const answered of ['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const) {
+      const verdict = verdictOf({ sent: 100 + index, reason: index % 2 ? 'ok' : 'no_data' });
+      await store.recordTick({
+        mailbox: { ...mailbox, verdict: { at: now + index, answer: verdict } },
+        remembers: true,
+        answered,
+        changes: [],
+        decision: { verdict, unchanged: false, judged: 1, days: [['2026-03-10', 12, 1]] },
+        actions: answered === 'stats' ? [actionOf(mailbox.id, { id: `a${index}`, state: 'confirmed' })] : [],
+        alerts: { ...noAlerts, changed: [alertOf(mailbox.id)] },
+        breaker: { api: 'https://api.example', state: closedBreaker },
+      });
+    }
+  }
+  const sent = { id: 'd', channel: 'ops', group: 'g', payload: '{}', title: 'a title', alerts: [] };
+  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [sent], incidents: [sampleIncident(7)], now });
+  await store.close();
+}
+
+async function rowsOf(place: StorePlace, select: string, parameters = {}) {
+  const rows: unknown[] = [];
+  const end = await runSelect({
+    place,
+    select,
+    parameters: { now: new Date(now).toISOString(), ...parameters },
+    facts: { now, accounts: [{ name: 'acme' }], nearLimitPpm: { usual: 800_000, others: {} } },
+    maxRows: 1_000,
+    maxBytes: 1_000_000,
+    timeLimitMs: 200_000,
+    signal: new AbortController().signal,
+    onColumns: () => {},
+    onRows: async (chunk) => void rows.push(...JSON.parse(chunk.rows)),
+  });
+  return { end, rows };
+}
+
+/** The same over both. */
+async function both(select: string, parameters = {}) {
+  const [lite, server] = [
+    await rowsOf(places[0] ?? '', select, parameters),
+    await rowsOf(places[1] ?? '', select, parameters),
+  ];
+  expect(server).toEqual(lite);
+  expect(lite.end).toEqual({ truncated: false, error: null });
+  return lite.rows;
+}
+
+test.each(views.map(({ name }) => name))('the view %s', async (name) => {
+  expect((await both(`SELECT * FROM ${name} ORDER BY 1, 2, 3`)).length).toBeGreaterThan(0);
+});
+
+test('every shipped recipe', async () => {
+  const { definitions } = await new RecipeCatalogue(() => '/nowhere').recipes();
+  expect(definitions.size).toBeGreaterThan(10);
+  for (const { select, recipe } of definitions.values()) {
+    const parameters = recipe.parameters.map(({ name, default: value }) => [name, value ?? 'acme']);
+    await both(select, Object.fromEntries(parameters));
+  }
+});
+
+test('a count without a column, older decisions, and two views of one table', async () => {
+  expect(await both('SELECT count(*) FROM mailboxes')).toEqual([[3]]);
+  expect(await both('SELECT count(*) FROM decisions')).toEqual([[15]]);
+  await both(
+    'SELECT m.email, count(*) FROM mailboxes m JOIN decisions d USING (account, mailbox_id) GROUP BY 1 ORDER BY 1',
+  );
+});
+
+test('a PostgreSQL that is away is said in its own words', async () => {
+  const [, place] = places;
+  if (typeof place !== 'object') throw new Error('a place in PostgreSQL');
+  const { end } = await rowsOf({ ...place, port: 1 }, 'SELECT * FROM mailboxes');
+  expect(end.error).toMatch(/does not answer/);
+  expect(end.error).not.toContain('SQLite');
+});

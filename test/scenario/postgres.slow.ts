@@ -1,0 +1,100 @@
+// A daemon whose store is in PostgreSQL: killed at a POST, and with a database that is away while a mailbox breaches.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Stage } from '../support/guarded.ts';
+import { type OtherMailbox, week } from '../support/other-api.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { Running, runDaemon } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await TestPostgres.start();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const password = 'hush-of-postgres';
+
+/** A stage, and a word that is nowhere to be read. */
+async function open() {
+  const { host, port, user, database } = await postgres.database();
+  const stage = await Stage.open({
+    file: { store: { url: `postgres://${user}@${host}:${port}/${database}`, password, tls: 'off' } },
+  });
+  const fleet = ['one', 'two', 'three'].map((name) => stage.api.add(`${name}@fleet.example`));
+  const known = (mailbox: OtherMailbox) => stage.api.reads('/v1/stats', mailbox).length >= 3;
+  stage.start();
+  await until('the fleet to be known', () => fleet.every(known));
+  const acted = (mailbox: OtherMailbox) => ({
+    posts: stage.api.posts(mailbox).length,
+    told: stage.receiver.notified.filter(
+      ({ to, status, text }) =>
+        to === 'hook' && status === 200 && text.includes(mailbox.email) && text.includes('guard_acted'),
+    ).length,
+  });
+  const actedOnce = async (mailbox: OtherMailbox) => {
+    await until('it to be acted upon and told', () => acted(mailbox).posts > 0 && acted(mailbox).told > 0);
+    const reads = stage.api.reads('/v1/stats', mailbox).length;
+    await until('two more readings', () => stage.api.reads('/v1/stats', mailbox).length >= reads + 2);
+    expect(acted(mailbox)).toEqual({ posts: 1, told: 1 });
+  };
+  return { stage, fleet, acted, actedOnce };
+}
+
+test('it acts once on each breach, through a kill -9 at a POST and an outage of PostgreSQL, and goes on by itself', async () => {
+  const { stage, fleet, acted, actedOnce } = await open();
+  await using _stage = stage;
+  const [one, two, three] = fleet;
+  if (!one || !two || !three) throw new Error('three mailboxes');
+  stage.api.applied = ({ mailboxId }) => void (mailboxId === one.id && stage.daemon.kill('SIGKILL'));
+  one.days = week(40, 4);
+  await stage.daemon.ended;
+  stage.api.applied = () => {};
+  stage.start();
+  await actedOnce(one);
+
+  await postgres.down('fast');
+  two.days = week(40, 4);
+  const failing = (text: string) => text.includes('store_failing') && text.includes('does not answer');
+  await until('people to be told', () => stage.receiver.notified.some(({ text }) => failing(text)));
+  const readings = stage.api.reads('/v1/stats', two).length;
+  expect(acted(two)).toEqual({ posts: 0, told: 0 });
+  expect((await fetch(`${await stage.daemon.onDuty()}/readyz`)).status).toBe(503);
+  await postgres.up();
+  await until('it to be read again', () => stage.api.reads('/v1/stats', two).length > readings);
+  await actedOnce(two);
+
+  await postgres.down('immediate');
+  await postgres.up();
+  three.days = week(40, 4);
+  await actedOnce(three);
+  expect(stage.daemon.over).toBe(false);
+  expect(stage.daemon.output).not.toContain(password);
+});
+
+test('a second daemon is refused with one sentence; commands and recipes find the first one', async () => {
+  const { stage } = await open();
+  await using _stage = stage;
+  await using second = runDaemon(stage.config);
+  expect((await second.ended).code).toBe(1);
+  expect(second.output).toMatch(/^The store postgres:\/\/\S+ is in use by process \d+ on .*: only one Warmwarden/m);
+  const said = async (...args: readonly string[]) => {
+    await using command = new Running([...args, '--config', stage.config]);
+    const { code } = await command.ended;
+    expect([code, command.output]).toEqual([0, expect.not.stringContaining(password)]);
+    return command.stdout;
+  };
+  expect(await said('recipes', 'run', 'fleet-overview')).toContain('fleet.example');
+  expect(await said('check', '--show')).not.toContain(password);
+  await using doctor = new Running(['doctor', '--config', stage.config]);
+  await doctor.ended;
+  expect(doctor.output).toContain('PostgreSQL answers');
+  expect(doctor.output).not.toContain(password);
+  stage.daemon.kill('SIGTERM');
+  expect((await stage.daemon.ended).code).toBe(0);
+  // Without a daemon, from what is stored.
+  await using status = new Running(['status', '--config', stage.config]);
+  await status.ended;
+  expect(status.stdout).toContain('NOTHING IS GUARDED');
+  expect(await said('recipes', 'run', 'fleet-overview')).toContain('fleet.example');
+  expect(await said('writes', 'off', '--yes', '--reason', 'a test', '--for', '1h')).toContain('next start');
+});
