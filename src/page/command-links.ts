@@ -1,6 +1,6 @@
 // Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
 import { html } from 'hono/html';
-import type { Alert } from '../model/alert.ts';
+import { type Alert, noAccount } from '../model/alert.ts';
 import { mailboxKey } from '../model/mailbox.ts';
 import {
   alertSilencePath,
@@ -30,7 +30,7 @@ export function alertCommands(alert: Alert): Markup {
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
   const first =
     rule === 'writes_off'
-      ? doLink(writesPath(false, account === '' ? {} : scope), 'End the emergency stop')
+      ? doLink(writesPath(false, account === noAccount ? {} : scope), 'End the emergency stop')
       : rule === 'guard_held'
         ? doLink(breakerReleasePath, 'Release')
         : '';

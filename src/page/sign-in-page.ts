@@ -22,9 +22,9 @@ ${problem === null ? '' : html`<p class="bad" role="alert" id="problem">${proble
 <form class="command" method="post" action="/sign-in">
 <input type="hidden" name="to" value="${to}">
 <input class="unseen" type="text" name="username" value="Warmwarden" autocomplete="username" tabindex="-1" aria-hidden="true" readonly>
-<p><label for="token">Token</label>
+<p class="field"><label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required maxlength="200" autofocus${problem === null ? '' : html` aria-describedby="problem"`}></p>
-<p><button type="submit">Sign in</button></p>
+<p><button class="primary" type="submit">Sign in</button></p>
 </form>
 <p class="muted">An administrator makes a token with <code>${command} token new NAME --role viewer</code>, or with <code>--role operator</code> for people who operate Warmwarden.</p></section>`,
   });

@@ -82,6 +82,7 @@ select:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 .selection{position:sticky;bottom:0;display:flex;flex-wrap:wrap;justify-content:center;align-items:center;gap:.5rem;padding:.7rem;background:var(--card);border-top:1px solid var(--line)}
 @supports selector(:has(a)){.selection{display:none}body:has([form=selection]:checked) .selection{display:flex}}
 input[type=checkbox]{width:auto;margin:0 .4rem 0 0;vertical-align:middle}
+form.clock{align-items:center}
 .primary{background:var(--link);border-color:var(--link);color:var(--card);font-weight:600}
 .command h1{font-size:1.35rem}.command h2{margin-top:1.1rem}
 .command .field{display:flex;flex-wrap:wrap;align-items:center;gap:.3rem .8rem;margin:.5rem 0}

@@ -170,6 +170,8 @@ describe('a command on the page', () => {
     await using stage = await begin([oliver]);
     const browser = await signedIn(stage);
     expect(await carryOut(stage, browser, '/writes?do=off&for=2h')).toContain('Writes are off for all accounts until');
+    const fleet = (await browser.get('/')).text;
+    expect(fleet).toMatch(/<a class="do" href="\/writes\?do=on">End the emergency stop/);
     expect(await carryOut(stage, browser, pauseOf(stage, oliver))).toMatch(
       /\nfailed\n.*Writes are off for all accounts/s,
     );
