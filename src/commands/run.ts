@@ -1,7 +1,7 @@
 // `warmwarden run`: the daemon, until a signal ends it.
 import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfigInTurns } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
@@ -27,8 +27,8 @@ async function run(file: string): Promise<void> {
   const hiding = worldOn(systemClock(), config.log, (line) => secrets.hide(line));
   const world: World = { ...hiding, secrets: () => secrets.secrets };
   for (const warning of loaded.warnings) world.log.warn({ file }, formatProblem(file, warning));
-  const load = () => {
-    const again = loadConfig(file, process.env);
+  const load = async () => {
+    const again = await loadConfigInTurns(file, process.env);
     if (again.ok) secrets.learn(again.settings);
     return again;
   };

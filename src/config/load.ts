@@ -1,5 +1,6 @@
 // The configuration file and the environment -> Config, or every problem at once.
 import { dirname, resolve } from 'node:path';
+import { createPacer } from '../world.ts';
 import { buildConfig } from './build.ts';
 import type { Config } from './config.ts';
 import { doubts, inconsistencies } from './consistency.ts';
@@ -34,15 +35,39 @@ export function loadConfig(
   environment: Environment,
   sections: readonly (keyof CheckedFile)[] | null = null,
 ): LoadedConfig {
+  const steps = loading(path, environment, sections);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
+/** The same, with a turn of the event loop between its steps: a file of many accounts takes a while. */
+export async function loadConfigInTurns(path: string, environment: Environment): Promise<LoadedConfig> {
+  const steps = loading(path, environment, null);
+  const pacer = createPacer(0);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    await pacer.turn();
+  }
+}
+
+function* loading(
+  path: string,
+  environment: Environment,
+  sections: readonly (keyof CheckedFile)[] | null,
+): Generator<undefined, LoadedConfig> {
   const source = readSource(path);
   if (!('tree' in source)) return refusal(source);
+  yield;
 
   const folder = dirname(resolve(path));
   const asked = new Set<string>(sections ?? Object.keys(source.tree));
   const read = Object.fromEntries(Object.entries(source.tree).filter(([key]) => asked.has(key)));
   const substitution = substitute(read, environment, folder);
   const { tree } = substitution;
+  yield;
   const { findings, checked } = checkAgainst(configSchema, tree);
+  yield;
   const unknown = unresolvedPaths(substitution);
   const all = [
     ...source.findings,
@@ -52,10 +77,14 @@ export function loadConfig(
   ];
   const placed = (list: readonly Finding[]) => placeFindings(list, source, substitution);
   if (all.length > 0 || checked === null) return refusal(placed(all));
+  yield;
+  const config = buildConfig(checked, folder);
+  const warnings = placed(doubts(tree));
+  yield;
   return {
     ok: true,
-    config: buildConfig(checked, folder),
-    warnings: placed(doubts(tree)),
+    config,
+    warnings,
     settings: settingsOf({ tree, secrets: secretsIn(tree), originOf: (path) => originOf(path, source, substitution) }),
     secretFiles: [...substitution.readFrom.values()].map((from) => from.file),
   };

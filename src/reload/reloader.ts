@@ -26,7 +26,7 @@ export interface ConfigSource {
   readonly file: string;
   /** What the process was started with. */
   readonly started: ValidConfig;
-  readonly load: () => LoadedConfig;
+  readonly load: () => LoadedConfig | Promise<LoadedConfig>;
 }
 
 export interface ReloadParts {
@@ -111,7 +111,8 @@ export class Reloader {
     const { force, by } = request;
     const { source, live, taken } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
-    const loaded = source.load();
+    const loaded = await source.load();
+    const pacer = createPacer(sliceMs);
     if (!loaded.ok) {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
       return this.#refuse(problems, request);
@@ -121,10 +122,13 @@ export class Reloader {
       const problem = `${source.file} drops ${dropped} of ${counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes')}. If you intend that: \`${world.command} reload --force\`.`;
       return this.#refuse([problem], request);
     }
+    if (pacer.due()) await pacer.turn();
     const impact = impactOf(live.config, loaded.config);
+    if (pacer.due()) await pacer.turn();
     const said = this.#describe(loaded, impact);
+    if (pacer.due()) await pacer.turn();
     const change = { before: live.config, after: loaded.config };
-    const preview = await previewOf(change, fleet, world.clock.now(), createPacer(sliceMs));
+    const preview = await previewOf(change, fleet, world.clock.now(), pacer);
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;

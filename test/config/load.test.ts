@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
+import { type LoadedConfig, loadConfig, loadConfigInTurns } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/problem.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 
@@ -274,4 +274,20 @@ test('a file that is not there, and a folder, are problems and no exceptions', (
     return loaded.ok ? 'accepted' : loaded.problems[0]?.message;
   });
   expect(messages).toEqual(["the file can't be read: it does not exist", "the file can't be read: it is a folder"]);
+});
+
+test('a file that is read in turns is read as it is at once', async () => {
+  let turns = 0;
+  let over = false;
+  const look = () => {
+    turns += 1;
+    if (!over) setImmediate(look);
+  };
+  setImmediate(look);
+  for (const text of [account, `${account}retention: {departed: 400}\n`]) {
+    const atOnce = load(text);
+    expect(await loadConfigInTurns(join(folder, 'config.yaml'), {})).toEqual(atOnce);
+  }
+  over = true;
+  expect(turns).toBeGreaterThan(4);
 });
