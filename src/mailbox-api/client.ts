@@ -7,6 +7,8 @@ import {
   type Deadlines,
   type Exchange,
   exchange,
+  isLarge,
+  type Success,
 } from '../http/exchange.ts';
 import { failed, type Result } from '../http/failure.ts';
 import { Redactor } from '../http/redactor.ts';
@@ -26,6 +28,7 @@ import type { Tally } from '../model/tally.ts';
 import type { World } from '../world.ts';
 import { Budget } from './budget.ts';
 import type { AnswerTo, RequestKind } from './interpret.ts';
+import { KnownBodies } from './known-bodies.ts';
 import { readAnswer } from './large-answers.ts';
 
 export interface ClientOptions {
@@ -51,6 +54,8 @@ interface Call<Kind extends RequestKind> {
   readonly mailboxId?: string;
   /** What is known already, so that the API may say that it is unchanged. */
   readonly known?: Tagged<AnswerTo<Kind>> | null;
+  /** What is believed: where the same bytes come, they are not read again. */
+  readonly believed?: AnswerTo<Kind> | null;
   /** Called with an answer that may be known next time; null: it has no ETag. */
   readonly remember?: (tagged: Tagged<AnswerTo<Kind>> | null) => void;
 }
@@ -80,6 +85,7 @@ export class MailboxApi {
   #tagged: Tagged<MailboxList> | null = null;
   /** Called with the bytes of each answer, as they came over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
+  #bodies = new KnownBodies();
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
 
@@ -108,22 +114,24 @@ export class MailboxApi {
     return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id });
   }
 
-  warmup(id: string): Answered<WarmupAnswer> {
-    return this.#ask('warmup', id);
+  /** `believed`: what was read before; an answer of the same bytes is the same object. */
+  warmup(id: string, believed: WarmupAnswer | null = null): Answered<WarmupAnswer> {
+    return this.#ask('warmup', id, { believed });
   }
 
-  stats(id: string): Answered<StatsAnswer> {
-    return this.#ask('stats', id, `&days=${this.#options.statsDays}`);
+  /** `believed`: what was read before; an answer of the same bytes is the same object. */
+  stats(id: string, believed: StatsAnswer | null = null): Answered<StatsAnswer> {
+    return this.#ask('stats', id, { more: `&days=${this.#options.statsDays}`, believed });
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
   dns(id: string, fresh = false): Answered<DnsAnswer> {
-    return this.#ask('dns', id, fresh ? '&refresh=true' : '');
+    return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '' });
   }
 
   /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
   blacklist(id: string, fresh = false): Answered<BlacklistAnswer> {
-    return this.#ask('blacklist', id, fresh ? '&refresh=true' : '');
+    return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '' });
   }
 
   /** Asks for a warm-up mode. ok only means that the API said yes: read it back. */
@@ -156,9 +164,13 @@ export class MailboxApi {
     await this.#agent.destroy();
   }
 
-  #ask<Kind extends Route>(route: Kind, id: string, more = ''): Answered<AnswerTo<Kind>> {
+  #ask<Kind extends Route>(
+    route: Kind,
+    id: string,
+    { more = '', believed = null }: { readonly more?: string; readonly believed?: AnswerTo<Kind> | null },
+  ): Answered<AnswerTo<Kind>> {
     const path = `/v1/${route}?mailbox_id=${encodeURIComponent(id)}${more}`;
-    return this.#call({ route, method: 'GET', path, mailboxId: id });
+    return this.#call({ route, method: 'GET', path, mailboxId: id, believed });
   }
 
   #write(id: string, body: object): Answered<true> {
@@ -215,15 +227,14 @@ export class MailboxApi {
     const { clock } = this.#world;
     const expected = { about: call.route, mailboxId: call.mailboxId ?? null };
     const doubt = (field: string, sentence: string) => this.#doubt(call.route, field, sentence);
-    const send = () =>
-      clock.busy(() =>
-        exchange(
-          this.#agent,
-          ask,
-          () => clock.now(),
-          (success) => readAnswer(expected, success, ask.redactor, doubt),
-        ),
-      );
+    const { believed = null } = call;
+    const bodies = this.#bodies;
+    const read = (success: Success) => {
+      const all = () => readAnswer(expected, success, ask.redactor, doubt);
+      return believed === null || isLarge(success) ? all() : bodies.read(success.body, believed, all);
+    };
+    const now = () => clock.now();
+    const send = () => clock.busy(() => exchange(this.#agent, ask, now, read));
     const first = await send();
     if (ask.method !== 'GET' || !first.lostKept) return first;
     this.budget.ended(clock.monotonic());
@@ -239,6 +250,8 @@ export class MailboxApi {
     const secrets = this.#world.secrets?.() ?? noSecrets;
     if (this.#redacting?.secrets !== secrets) {
       this.#redacting = { secrets, redactor: new Redactor(this.#options.apiKey, secrets) };
+      // They were read with fewer secrets taken out.
+      this.#bodies = new KnownBodies();
     }
     return this.#redacting.redactor;
   }

@@ -11,42 +11,57 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** The UTC calendar date of a moment of the years 1000 to 9999. Every verdict asks it dozens of times. */
+/** Each verdict asks for the same few dates dozens of times: so many are remembered. */
+const datesKept = 1_000;
+/** By days since the epoch, and the other way round. */
+const dates = new Map<number, IsoDate>();
+const days = new Map<IsoDate, number>();
+
+/** The UTC calendar date of a moment of the years 1000 to 9999. */
 export function utcDate(at: EpochMs): IsoDate {
-  const date = new Date(at);
-  return `${date.getUTCFullYear()}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;
+  return dateOf(Math.floor(at / dayMs));
+}
+
+function dateOf(day: number): IsoDate {
+  const known = dates.get(day);
+  if (known !== undefined) return known;
+  const at = new Date(day * dayMs);
+  const date = `${at.getUTCFullYear()}-${twoDigits(at.getUTCMonth() + 1)}-${twoDigits(at.getUTCDate())}`;
+  if (dates.size >= datesKept) {
+    dates.clear();
+    days.clear();
+  }
+  dates.set(day, date);
+  days.set(date, day);
+  return date;
 }
 
 function twoDigits(count: number): string {
   return count < 10 ? `0${count}` : `${count}`;
 }
 
-/** Whether a text is a real calendar date of the form YYYY-MM-DD, of 1970 or later: nobody warmed up a mailbox before. */
-export function isIsoDate(text: string): boolean {
-  if (!/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text) || text < '1970-01-01') return false;
-  const day = text.slice(8);
-  // Every month has 28 days; what lies behind its end is NaN, or another month's day.
-  return day <= '28' || new Date(`${text}T00:00:00Z`).getUTCDate() === Number(day);
+/** Days since the epoch. A day that its month does not have is one of the next. */
+function dayOf(date: IsoDate): number {
+  const known = days.get(date);
+  if (known !== undefined) return known;
+  return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10))) / dayMs;
 }
 
-/** Texts that were dates, as they were read first. */
-const readDates = new Map<string, IsoDate>();
-/** Years of them; whoever sends more makes us forget. */
-const maxReadDates = 2_000;
+/** Whether a text is a real calendar date of the form YYYY-MM-DD, of 1970 or later: nobody warmed up a mailbox before. */
+export function isIsoDate(text: string): boolean {
+  if (text.length !== 10 || text < '1970-01-01') return false;
+  if (days.has(text)) return true;
+  return /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text) && dateOf(dayOf(text)) === text;
+}
 
 /** The date that a text is, or null. One string for all who read it: every mailbox has the same thirty. */
 export function isoDateOf(text: string): IsoDate | null {
-  const known = readDates.get(text);
-  if (known !== undefined) return known;
-  if (!isIsoDate(text)) return null;
-  if (readDates.size >= maxReadDates) readDates.clear();
-  readDates.set(text, text);
-  return text;
+  return isIsoDate(text) ? dateOf(dayOf(text)) : null;
 }
 
-/** The date `days` later (earlier when negative). */
-export function addDays(date: IsoDate, days: number): IsoDate {
-  return utcDate(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10)) + days));
+/** The date so many days later (earlier when negative). */
+export function addDays(date: IsoDate, later: number): IsoDate {
+  return dateOf(dayOf(date) + later);
 }
 
 /** Whether a date is a Saturday or a Sunday. */

@@ -83,7 +83,7 @@ const mattering = (memory: GuardMemory) => ({
 });
 
 /** Values that were read from JSON, or are written as it. */
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /** A moment ahead of now means that the clock was set back. */
 const isWithin = (at: EpochMs, now: EpochMs, spanMs: number) => at <= now && now - at < spanMs;

@@ -3,6 +3,7 @@ import type { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Observed } from '../model/answers.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
 import type { AskedAt } from '../record/answer-order.ts';
@@ -103,9 +104,15 @@ export class Poller {
         return null;
       }
       case 'stats':
-        return this.#take(asked, await api.stats(id), (observed) => ({ route: 'stats', observed }));
+        return this.#take(asked, await api.stats(id, this.#believed(id)?.stats?.answer), (observed) => ({
+          route: 'stats',
+          observed,
+        }));
       case 'warmup':
-        return this.#take(asked, await api.warmup(id), (observed) => ({ route: 'warmup', observed }));
+        return this.#take(asked, await api.warmup(id, this.#believed(id)?.warmup?.answer), (observed) => ({
+          route: 'warmup',
+          observed,
+        }));
       case 'mailbox':
         return this.#take(asked, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
       case 'dns':
@@ -116,6 +123,10 @@ export class Poller {
           observed,
         }));
     }
+  }
+
+  #believed(id: string): MailboxState | undefined {
+    return this.#rooms.group.mailbox(this.#parts.account, id);
   }
 
   #isFresh(poll: Poll): boolean {
