@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync } from 'node:sqlite';
 import { guardStateOf } from '../guard/state.ts';
-import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../model/answers.ts';
+import type { MailboxDetail, MailboxEntry } from '../model/answers.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import { domainOf, mailboxKey } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { GuardMemory, Verdict } from '../model/verdict.ts';
 import { storedVerdict } from '../store/schema/stored.ts';
+import { type StoredStats, storedStats } from '../store/schema/stored-stats.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { baseTables, views } from './views.ts';
 
@@ -118,8 +119,8 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('day_rows', pure, (answer) => {
-    const stats: StatsAnswer = JSON.parse(String(answer));
-    return JSON.stringify(dailyRows(stats, facts.now));
+    const stats: StoredStats = JSON.parse(String(answer));
+    return JSON.stringify(dailyRows(storedStats(stats), facts.now));
   });
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf(verdict)),

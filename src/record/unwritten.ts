@@ -82,8 +82,16 @@ const mattering = (memory: GuardMemory) => ({
   answersJudged: Math.min(memory.answersJudged, judgedThatMatters),
 });
 
-/** Values that were read from JSON, or are written as it. */
-const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
+/** Values that were read from JSON, or are written as it. What differs is most often at their end: the newest day. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  const [fields, others] = [one as Readonly<Record<string, unknown>>, other as Readonly<Record<string, unknown>>];
+  return (
+    Object.keys(fields).findLast((name) => !isSame(fields[name], others[name])) === undefined &&
+    Object.keys(others).every((name) => name in fields || others[name] === undefined)
+  );
+}
 
 /** A moment ahead of now means that the clock was set back. */
 const isWithin = (at: EpochMs, now: EpochMs, spanMs: number) => at <= now && now - at < spanMs;

@@ -10,6 +10,7 @@ import { inPieces } from './pieces.ts';
 import type { BreakerRecord, DecisionRecord } from './records.ts';
 import { verdictText } from './schema/stored.ts';
 import { daysText } from './schema/stored-days.ts';
+import { statsText } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -84,10 +85,10 @@ export function writeObservations(db: Db, answered: readonly Answered[]): Promis
 
 function rowOf({ mailbox, route }: Answered) {
   const observed = observationOf(mailbox, route);
-  const { account, id: mailbox_id } = mailbox;
-  return observed
-    ? [{ account, mailbox_id, route, observed_at: observed.at, answer: JSON.stringify(observed.answer) }]
-    : [];
+  if (!observed) return [];
+  const { account, id: mailbox_id, stats } = mailbox;
+  const answer = route === 'stats' && stats ? statsText(stats.answer) : JSON.stringify(observed.answer);
+  return [{ account, mailbox_id, route, observed_at: observed.at, answer }];
 }
 
 function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
