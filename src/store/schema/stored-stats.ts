@@ -1,7 +1,7 @@
 // Statistics as one short text: a mailbox has thirty days of them, and each answer that differs is written.
 
 import type { StatsAnswer, StatsRow } from '../../model/answers.ts';
-import type { IsoDate } from '../../model/time.ts';
+import { type IsoDate, isoDateOf } from '../../model/time.ts';
 
 type Count = number | null;
 
@@ -43,7 +43,8 @@ function flat(row: StatsRow): FlatRow {
 }
 
 function rowOf(row: FlatRow): StatsRow {
-  const [date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent] = row;
+  const [written, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent] = row;
+  const date = written && isoDateOf(written);
   const counts = { date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent };
   const [, , , , , , , , , healthScore] = row;
   return healthScore === undefined ? counts : { ...counts, healthScore };
