@@ -34,7 +34,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
   http: only(['model'], ['undici', 'node:timers/promises', 'node:util', 'node:worker_threads', 'node:zlib']),
-  'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod']),
+  'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod', 'node:crypto']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(
     ['model', 'replicas'],
