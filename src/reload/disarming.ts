@@ -12,6 +12,7 @@ import { tune } from '../alert/tuning.ts';
 import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { bothChanges, fingerprintOf } from '../model/alert.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 
 /** What a reload did. At a start nothing was switched off by anybody: `before` is what is in force. */
@@ -19,33 +20,32 @@ export interface Disarming {
   readonly before: Config;
   readonly after: Config;
   readonly removed: readonly { readonly account: string; readonly mailboxes: number }[];
-  /** Who reloaded. */
+  /** Who reloaded, and when. */
   readonly by: string;
+  readonly at: EpochMs;
 }
 
 /** Rejects when the store can't be written. */
-export async function recordDisarming(rooms: RecorderRooms, { before, after, removed, by }: Disarming): Promise<void> {
-  const { fleet, store, turns, world, onTransitions } = rooms;
+export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming): Promise<void> {
+  const { fleet, store, world, onTransitions } = rooms;
+  const { before, after, removed, by, at } = disarming;
   const { rules } = after.alerts;
   const words = { command: world.command, zone: rules.timeZone };
-  await turns.take(async () => {
-    const at = world.clock.now();
-    const off = new Map(scopesOff(after).map((scope) => [fingerprintOf(enforcementSubject(scope)), scope]));
-    const was = new Set(scopesOff(before).map((scope) => fingerprintOf(enforcementSubject(scope))));
-    const begun = [...off].filter(([fingerprint]) => !was.has(fingerprint));
-    const ended = [...fleet.alerts()].filter((alert) => isEnforcementAlert(alert) && !off.has(alert.fingerprint));
-    const conditions = [
-      ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
-      ...ended.map(enforcementOn),
-    ];
-    const events = removed.flatMap((one) => accountRemoved({ ...one, by, at }, rules, words) ?? []);
-    const stepped = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), at);
-    const alerts = bothChanges(stepped, { changed: [], dropped: [], transitions: events });
-    if (alerts.changed.length + alerts.transitions.length === 0) return;
-    await store.recordAlerts(alerts);
-    for (const alert of alerts.changed) fleet.putAlert(alert);
-    if (alerts.transitions.length > 0) onTransitions();
-  });
+  const off = new Map(scopesOff(after).map((scope) => [fingerprintOf(enforcementSubject(scope)), scope]));
+  const was = new Set(scopesOff(before).map((scope) => fingerprintOf(enforcementSubject(scope))));
+  const begun = [...off].filter(([fingerprint]) => !was.has(fingerprint));
+  const ended = [...fleet.alerts()].filter((alert) => isEnforcementAlert(alert) && !off.has(alert.fingerprint));
+  const conditions = [
+    ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
+    ...ended.map(enforcementOn),
+  ];
+  const events = removed.flatMap((one) => accountRemoved({ ...one, by, at }, rules, words) ?? []);
+  const stepped = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  const alerts = bothChanges(stepped, { changed: [], dropped: [], transitions: events });
+  if (alerts.changed.length + alerts.transitions.length === 0) return;
+  await store.recordAlerts(alerts);
+  for (const alert of alerts.changed) fleet.putAlert(alert);
+  if (alerts.transitions.length > 0) onTransitions();
 }
 
 /** Where the configuration says `enforce: false`: everywhere, or in overrides. */

@@ -16,7 +16,8 @@ import { recordDisarming } from './disarming.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
 import { previewOf } from './preview.ts';
-import { ReloadAlert } from './reload-alert.ts';
+import { Recording } from './recording.ts';
+import { recordReloadAlert } from './reload-alert.ts';
 
 /** A reload looks at every mailbox; after so long the event loop gets a turn. */
 const sliceMs = 4;
@@ -56,13 +57,13 @@ export class Reloader {
   #inForce: ValidConfig;
   #channels: readonly ConfiguredChannel[];
   #last: Promise<unknown> = Promise.resolve();
-  readonly #alert: ReloadAlert;
+  readonly #recording: Recording;
   #stopped = false;
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
     this.#inForce = parts.source.started;
-    this.#alert = new ReloadAlert(parts.rooms, () => parts.live.config.alerts.rules);
+    this.#recording = new Recording(parts.rooms);
     const configs = this.#inForce.config.alerts.channels;
     this.#channels = parts.channels.flatMap((channel) => {
       const config = configs.find(({ name }) => name === channel.name);
@@ -73,11 +74,15 @@ export class Reloader {
   /** The configuration of the start is in force: an alert about one that an earlier process refused ends. */
   async begin(): Promise<void> {
     const { rooms, live } = this.#parts;
-    await this.#alert.show([]);
-    const nothing = { before: live.config, after: live.config, removed: [], by: '' };
-    await recordDisarming(rooms, nothing).catch((error: unknown) => {
-      rooms.world.log.error({ err: error }, 'the end of an alert about enforcement could not be recorded');
-    });
+    await this.#showProblems([]);
+    const nothing = { before: live.config, after: live.config, removed: [], by: '', at: rooms.world.clock.now() };
+    await this.#recording.record(() => recordDisarming(rooms, nothing));
+  }
+
+  /** The alert about a configuration that was refused; none: it ends. */
+  #showProblems(problems: readonly string[]): Promise<void> {
+    const { rooms, live } = this.#parts;
+    return this.#recording.record(() => recordReloadAlert(rooms, problems, live.config.alerts.rules));
   }
 
   /** Never rejects; what is refused changes nothing. */
@@ -98,7 +103,7 @@ export class Reloader {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#last;
-    await this.#alert.stop();
+    await this.#recording.stop();
   }
 
   /** The files whose change means a reload. */
@@ -135,7 +140,7 @@ export class Reloader {
     const troubles = await this.#swap(loaded, impact, by);
     world.log.info({ file: source.file, by, ...impact, changes: said, problems: troubles }, 'configuration reloaded');
     taken(loaded);
-    await this.#alert.show([]);
+    await this.#showProblems([]);
     if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
     return { result: 'done', messages: [reloadedText(source.file, troubles), ...effect, ...troubles] };
   }
@@ -149,7 +154,7 @@ export class Reloader {
         'configuration refused: the previous one stays in force',
       );
       refused();
-      await this.#alert.show(problems);
+      await this.#showProblems(problems);
     }
     return invalid(...problems, notReloaded);
   }
@@ -209,9 +214,8 @@ export class Reloader {
         config.alerts,
       );
     });
-    await attempt('people may not be notified of what the new configuration switches off', () =>
-      recordDisarming(this.#parts.rooms, { before, after: config, removed, by }),
-    );
+    const disarming = { before, after: config, removed, by, at: world.clock.now() };
+    await this.#recording.record(() => recordDisarming(this.#parts.rooms, disarming));
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
         this.#rerule(account, before),

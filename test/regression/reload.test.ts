@@ -12,6 +12,7 @@ test('a store that can not be written while an account is dropped leaves no othe
   const file = { guard: { enforce: false } };
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, second: [amelia], file });
   stage.expectErrors('The store is failing.', 'the end of the alerts of second could not be recorded');
+  stage.expectErrors('the outcome of a reload could not be recorded');
   const firing = () => [...stage.fleet().alerts()].some((one) => one.account === 'second' && one.status === 'firing');
   await stage.run(5 * minuteMs);
   await stage.until('an alert of the account that goes', firing, 4 * hourMs);
@@ -29,6 +30,7 @@ test('a store that can not be written while an account is dropped leaves no othe
   await stage.run(hourMs);
   const asked = stage.simulator.requests.filter((one) => one.at > at && one.path.includes(stage.mailbox(oliver).id));
   expect(asked.length).toBeGreaterThan(2);
+  expect(stage.notified('disarmed')).toEqual(['event']);
 });
 
 test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {
