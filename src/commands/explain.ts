@@ -6,7 +6,7 @@ import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { CommandError } from './command-error.ts';
-import { askFor, type DaemonAddress, UnknownNameError } from './daemon-client.ts';
+import { askFor, type DaemonAddress, isHttp, UnknownNameError } from './daemon-client.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
@@ -46,7 +46,7 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
 
 /** Beside a store it is read there, whether or not a daemon runs. */
 async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ExplainAnswer> {
-  if (typeof address !== 'string') {
+  if (isHttp(address)) {
     const answer = (await askFor(address, 'explain', query)) as ExplainAnswer | null;
     if (answer) return answer;
   }

@@ -1,8 +1,9 @@
 // `warmwarden writes off|on`: the emergency stop. Nothing is written to the API until it is on again.
 import { Argument, Command } from 'commander';
+import { pathOf } from '../model/store-place.ts';
 import { secondMs } from '../model/time.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
-import { askDaemon, daemonListens } from './daemon-client.ts';
+import { askDaemon, daemonListens, isHttp } from './daemon-client.ts';
 import { duration } from './duration.ts';
 import { switchInStore } from './writes-in-store.ts';
 
@@ -28,7 +29,7 @@ export function writesCommand(): Command {
       const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
       return change(options, async (daemon, carried) => {
         // An emergency stop must not wait for a daemon: the next one finds it in the store.
-        if (typeof daemon === 'string' && !(await daemonListens(daemon))) {
+        if (!isHttp(daemon) && !(await daemonListens(pathOf(daemon)))) {
           const { dry_run: dryRun, ...rest } = carried;
           return switchInStore(options.config, { ...rest, dryRun, off, account, mailbox, forMs });
         }
