@@ -26,7 +26,7 @@ export const targets = {
   longestBlockOf100k: { wanted: 20, is: 'at most', of: 'ours', enforced: false },
   reload: { wanted: 0.3, is: 'at most', of: 'ours', enforced: false },
   stormPageCpu: { wanted: 15, is: 'at most', of: 'ours', enforced: false },
-  stormPageSize: { wanted: 150, is: 'at most', of: 'ours', enforced: false },
+  stormPageSize: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
   growth: { wanted: 0.6 * kilobyte, is: 'at most', of: 'ours', enforced: true },
   firstPollOf10k: { wanted: 1.2, is: 'at most', of: 'ours', enforced: false },
   firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: false },
