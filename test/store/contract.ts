@@ -550,6 +550,24 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.proveWritable(now);
     });
 
+    test('sessions are there after a reopen until they end, are over, or a token has too many', async () => {
+      await using opened = await open();
+      const limits = { startedAfter: now - 100, usedAfter: now - 50, perToken: 2 };
+      const session = (id: string, at: number) => ({ id, token: 't', startedAt: at, usedAt: at });
+      const { sessions } = opened.store;
+      await sessions.start(session('idle', now - 60), { ...limits, usedAfter: now - 90 });
+      await sessions.start({ ...session('other', now), token: 'u' }, limits);
+      await sessions.start(session('first', now + 1), limits);
+      await sessions.start(session('second', now + 2), limits);
+      await sessions.used('first', now + 9);
+      await sessions.start(session('third', now + 3), limits);
+      const { sessions: kept } = await opened.reopen();
+      expect(await kept.find('first')).toEqual({ id: 'first', token: 't', startedAt: now + 1, usedAt: now + 9 });
+      await kept.end('third');
+      const known = await Promise.all(['idle', 'other', 'first', 'second', 'third'].map((id) => kept.find(id)));
+      expect(known.map((one) => one?.id)).toEqual([undefined, 'other', 'first', undefined, undefined]);
+    });
+
     test('verbs that are called at the same time do not disturb one another', async () => {
       await using opened = await open();
       const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
