@@ -12,7 +12,7 @@ import type { LiveStream } from './live/live-stream.ts';
 import { oneOf, readQuery } from './query.ts';
 import { csvLine, csvRows } from './recipes/csv.ts';
 import { pagesFrom } from './recipes/recipe-routes.ts';
-import { queryOf, refuse } from './refusals.ts';
+import { noQuery, queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
 import { addressOf, places } from './views.ts';
@@ -53,7 +53,7 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
 
 /** The rows of a run as CSV, page by page: neither the memory nor the event loop ever holds them all. */
 function addDownload(app: Hono, { recipes: { service } }: RouteParts): void {
-  app.get('/runs/:id/rows.csv', async (c) => {
+  app.get('/runs/:id/rows.csv', noQuery, async (c) => {
     const first = await service.rows(c.req.param('id'), { offset: 0, limit: rowsARead });
     if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
     c.header('Content-Type', 'text/csv; charset=utf-8');
