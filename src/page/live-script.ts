@@ -125,6 +125,20 @@ function tell() {
   when.textContent = spanText(performance.now() - heardAt) + ' ago. Next try in ' + seconds + ' s.';
   broken.hidden = false;
 }
+/** A slash goes to the filter; j and k go down and up the rows of a table, Enter opens one: it is a link. */
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, textarea')) return;
+  if (event.key === '/') {
+    const filter = document.querySelector('[data-key="/"]');
+    filter?.focus();
+    if (filter) event.preventDefault();
+  }
+  const step = { j: 1, k: -1 }[event.key];
+  if (!step) return;
+  const rows = [...document.querySelectorAll('tbody[id] > tr')];
+  const at = rows.indexOf(document.activeElement?.closest('tr'));
+  rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))]?.querySelector('th a')?.focus();
+});
 if (source && asOf) {
   connect();
   setInterval(() => { if (!document.hidden) showTimes(document, now()); }, 5_000);

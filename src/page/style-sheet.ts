@@ -75,7 +75,8 @@ details[open]>summary{margin-bottom:.7rem}
 .bar h2{margin:0}
 .filter{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem;font-size:.9rem}
 input,button,select{font:inherit;color:inherit;background:var(--ground);border:1px solid color-mix(in srgb,var(--soft) 60%,transparent);border-radius:8px;padding:.3rem .7rem}
-input{width:15rem;max-width:100%}
+input{width:15rem}
+input,select{max-width:100%;min-width:0}
 button,select{cursor:pointer}
 select:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 .commands{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;margin-bottom:.8rem;font-size:.9rem}

@@ -42,6 +42,23 @@ test.skipIf(!hasBrowser())('a breach and its end are seen live; text, focus, scr
   expect(complaints).toEqual([]);
 });
 
+test.skipIf(!hasBrowser())('the keyboard reaches the filter and goes through the rows', async () => {
+  await using server = await serve(exampleFleet());
+  await using browser = await openBrowser();
+  const page = await browser.newPage();
+  await page.goto(server.url);
+  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.closest('tr').id");
+  await page.keyboard.press('j');
+  expect(await focused()).toBe('row-northwind/m4');
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await page.keyboard.press('j');
+  expect(await focused()).toBe('row-acme/m1');
+  await page.keyboard.press('/');
+  await page.keyboard.type('j/k');
+  expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
+});
+
 test.skipIf(!hasBrowser())(
   'a page without its server says so, and of when it is; it comes back by itself',
   async () => {

@@ -1,0 +1,121 @@
+// Every view in a real Chromium, light and dark, wide and narrow: axe-core finds nothing, nothing scrolls sideways, no
+// error in the console, and what strangers wrote stays text.
+
+import axe from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { action, alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
+import { serve, stillWorld } from '../serve/running-server.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { recipeRunner } from '../support/recipe-runner.ts';
+
+const nasty = `<img src=x onerror=alert(1)>"'&\u202e\u0007@acme.example`;
+
+/** A fleet that has something on every view, written by strangers. */
+async function troubledServer() {
+  const fleet = exampleFleet();
+  const answer = verdict({ action: 'hold', wanted: 'pause', reason: 'circuit_breaker', sent: 50, bounced: 20 });
+  const bad = mailbox('<b>"id/..%', nasty, { verdict: { at: now, answer } });
+  fleet.putMailbox(bad);
+  fleet.putAction(action('a9', bad, { state: 'unconfirmed', detail: nasty, nextTryAt: now + 5 * minuteMs }));
+  const facts = { title: nasty, sentences: [`${nasty} bounced.`, 'Run `warmwarden status`.'], numbers: {} };
+  for (let index = 0; index < 9; index += 1)
+    fleet.putAlert(alert({ rule: 'stale_data', object: `box${index}`, facts }));
+  fleet.putAlert(alert({ rule: 'blacklisted', severity: 'critical', mailboxId: bad.id, facts }));
+  const match = { rule: ['stale_*'] };
+  fleet.putSilence({ id: 's1', match, by: nasty, reason: nasty, from: now - hourMs, until: now + hourMs });
+  const parts = { account: 'acme', since: now, keptFrom: now, part: 'judging' as const };
+  fleet.putSweep({ ...parts, mailboxes: 14, read: 10, doneAt: now + minuteMs });
+  const world = stillWorld();
+  const runs = new MemoryRuns();
+  const run = {
+    ...{ id: 'r1', recipe: 'breaches', status: 'succeeded' as const, parameters: {}, apply: false, by: nasty },
+    ...{ createdAt: now, startedAt: now, endedAt: now, truncated: false, error: null },
+    ...{ columns: ['email', 'a_rather_long_name_of_a_column', 'more'], rowCount: 1 },
+  };
+  await runs.write(run, [{ firstRow: 0, count: 1, rows: JSON.stringify([[nasty, nasty.repeat(9), 3]]) }]);
+  const command = {
+    ...{
+      id: 4,
+      at: now - minuteMs,
+      by: nasty,
+      reason: nasty,
+      name: 'pause',
+      command: `pause ${nasty}`,
+      account: 'acme',
+    },
+    ...{ mailboxes: [], end: 'failed' as const, endedAt: now, outcome: nasty },
+  };
+  const decided = { since: now - hourMs, until: now, count: 3, firstSent: 1, firstDays: [], days: [], verdict: answer };
+  const change = { what: 'mode' as const, from: 'balanced', to: nasty, since: now - hourMs, at: now };
+  const past = alert({ rule: 'dns_failing', facts });
+  return serve(fleet, {
+    recipes: { service: recipeRunner(world, { runs }), world, callerOf: () => null },
+    history: { commands: async () => [command], guardActions: async () => [action('a8', bad)] },
+    entries: { entriesOf: async () => ({ decisions: [decided], actions: [action('a7', bad)], changes: [change] }) },
+    transitions: async () => [{ kind: 'event', at: now, alert: past }],
+    settings: () => [{ name: 'accounts[0].name', value: nasty, from: 'line 2' }],
+    tags: { all: () => ['vip'], of: () => ['vip'] },
+  });
+}
+
+const paths = [
+  ...['/', '/?state=held&sort=rate', '/?q=nothing-fits', '/groups?by=domain', '/groups?by=tag', '/alerts', '/activity'],
+  ...['/silences', '/budget', '/recipes', '/recipes/breaches', '/runs/r1', '/configuration', '/runbooks'],
+  ...[
+    '/mailboxes/acme/m1',
+    `/mailboxes/acme/${encodeURIComponent('<b>"id/..%')}`,
+    '/mailboxes/northwind/m4',
+    '/nowhere',
+  ],
+];
+
+interface Found {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+}
+
+async function troublesOf(browser: Browser, url: string, look: { width: number; colorScheme: 'light' | 'dark' }) {
+  const { width, colorScheme } = look;
+  // axe-core is put into the page by the test, which its policy forbids to the page itself.
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  const troubles: string[] = [];
+  for (const path of paths) {
+    await page.goto(url + path, { waitUntil: 'load' });
+    const where = `${path} ${width} ${colorScheme}`;
+    const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    if (beyond > 0) troubles.push(`${where}: ${beyond} px beyond the window`);
+    await page.evaluate(axe.source);
+    const { violations } = (await page.evaluate('axe.run()')) as Found;
+    troubles.push(...violations.map(({ id, nodes }) => `${where}: ${id} ${nodes[0]?.html.slice(0, 160)}`));
+    const marks = Number(await page.locator('main img, main script').count());
+    if (marks > 0) troubles.push(`${where}: markup of strangers`);
+  }
+  await page.close();
+  return [...troubles, ...complaints.filter((text) => !text.includes('404'))];
+}
+
+test.skipIf(!hasBrowser())(
+  'no view has anything that axe-core finds, an error, or more width than its window',
+  async () => {
+    await using server = await troubledServer();
+    await using browser = await openBrowser();
+    const troubles: string[] = [];
+    for (const width of [1200, 360]) {
+      for (const colorScheme of ['light', 'dark'] as const)
+        troubles.push(...(await troublesOf(browser, server.url, { width, colorScheme })));
+    }
+    expect(troubles).toEqual([]);
+    // What finds nothing must be able to find something.
+    const page = await browser.newPage();
+    await page.setContent('<img src="x"><p style="color:#ccc">pale</p>');
+    await page.evaluate(axe.source);
+    const { violations } = (await page.evaluate('axe.run()')) as Found;
+    expect(violations.map(({ id }) => id)).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));
+  },
+);
