@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {
-  postgres = await TestPostgres.start();
+  postgres = await TestPostgres.own();
 });
 afterAll(() => postgres[Symbol.asyncDispose]());
 

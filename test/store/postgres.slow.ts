@@ -90,8 +90,8 @@ describe('a COMMIT whose connection is cut', () => {
 });
 
 test('twenty crashes of PostgreSQL under load lose no write that was answered, and double none', async () => {
-  if (!postgres.isOurs) return expect.unreachable('needs a PostgreSQL of its own: unset WARMWARDEN_TEST_POSTGRES');
-  const place = await postgres.database();
+  await using own = await TestPostgres.own();
+  const place = await own.database();
   const store = await open(place);
   let [written, failed, over] = [0, 0, false];
   const writing = (async () => {
@@ -110,8 +110,8 @@ test('twenty crashes of PostgreSQL under load lose no write that was answered, a
   for (let crash = 0; crash < 20; crash += 1) {
     const before = written;
     await until('ten writes', () => written >= before + 10);
-    await postgres.down('immediate');
-    await postgres.up();
+    await own.down('immediate');
+    await own.up();
   }
   over = true;
   await writing;

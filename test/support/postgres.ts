@@ -35,6 +35,11 @@ export class TestPostgres implements AsyncDisposable {
       const host = { host: hostname, port: Number(port || 5432), user: username, password: secret };
       return new TestPostgres({ ...host, tls: { kind: 'off' } }, null);
     }
+    return TestPostgres.own();
+  }
+
+  /** One that may be stopped, whatever the environment names. */
+  static async own(): Promise<TestPostgres> {
     const bin = binaries();
     const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-postgres-'));
     if (nobody.uid !== undefined) chownSync(folder, nobody.uid, nobody.gid);
@@ -78,10 +83,6 @@ export class TestPostgres implements AsyncDisposable {
     const ended = once(child, 'exit');
     child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
     await ended;
-  }
-
-  get isOurs(): boolean {
-    return this.#own !== null;
   }
 
   /** A new, empty database. */
