@@ -15,10 +15,13 @@ export interface ReceivedMessage {
 
 /** One alert in the body of a webhook, as far as tests read it. */
 export interface ReceivedAlert {
+  readonly fingerprint: string;
   readonly status: string;
   readonly rule: string;
   readonly severity: string;
   readonly mailbox: string | null;
+  /** What else it is about: an action with its outcome, a domain. */
+  readonly object: string | null;
   readonly title: string;
   readonly sentences: readonly string[];
   readonly numbers: Readonly<Record<string, number | string | null>>;

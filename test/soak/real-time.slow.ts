@@ -1,0 +1,150 @@
+// A real process for real minutes, under faults, failing receivers, troubles, scrapes and reloads: what it holds stays flat,
+// and every message arrives once. WARMWARDEN_SOAK_MINUTES: how long, 0.5 by default; WARMWARDEN_SEED plays it again.
+import { statSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { demoKey } from '../../src/simulator/keys.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { systemClock, worldOn } from '../../src/world.ts';
+import { runDaemon, Workplace } from '../support/process.ts';
+import { Receiver } from '../support/receiver.ts';
+import { Scrape } from '../support/scrape.ts';
+import { until } from '../support/until.ts';
+import { chanceFrom } from './chance.ts';
+import { flatnessOf } from './flatness.ts';
+import { MessageBook } from './message-book.ts';
+
+const minutes = Number(process.env['WARMWARDEN_SOAK_MINUTES'] ?? 0.5);
+const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);
+const stepMs = secondMs;
+const sampleEverySteps = 2;
+/** The start fills pools, pages and caches: below this nothing is said about memory. */
+const tellingMinutes = 4;
+
+const faults = [
+  'service-unavailable',
+  'bad-gateway',
+  'reset',
+  'truncated',
+  'throttled',
+  'empty-body',
+  'error-with-200',
+];
+const troubles = ['breach', 'dns-failure', 'disconnect', 'repair', 'repair', 'repair'];
+const failures = [500, 429, 0];
+
+/** The simulator refuses what makes no sense, as a breach of a mailbox that sends nothing. */
+async function befall(url: string, kind: string, target: string): Promise<void> {
+  const { status } = await fetch(`${url}/admin/troubles`, { method: 'POST', body: JSON.stringify({ kind, target }) });
+  expect([201, 400, 409]).toContain(status);
+}
+
+interface Figures {
+  readonly rss: number[];
+  readonly files: number[];
+  readonly resources: number[];
+  readonly heap: number[];
+  readonly store: number[];
+}
+
+test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs }, async () => {
+  using place = new Workplace();
+  const clock = systemClock();
+  const keys = [{ key: demoKey, permissions: ['read', 'write'], plan: 'enterprise' }] as const;
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
+  await using simulator = await startSimulator({ world, scenario: 'calm', keys, seed });
+  await using receiver = await Receiver.start();
+  const often = '*/5 * * * * *';
+  const written = {
+    accounts: [{ name: 'agency', base_url: simulator.url, api_key: demoKey, plan: 'enterprise' }],
+    poll: {
+      health: often,
+      mailboxes: often,
+      stats: often,
+      warmup: often,
+      mailbox: often,
+      dns: often,
+      blacklist: often,
+    },
+    guard: { near_limit: '80%' },
+    alerts: {
+      channels: [{ name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret }],
+      routes: [{ match: {}, channels: ['hook'] }],
+      group_wait: '1s',
+      group_interval: '5s',
+    },
+    server: { listen: '127.0.0.1:0' },
+  };
+  const config = place.configure(written);
+  await using daemon = runDaemon(config);
+  const url = await daemon.onDuty();
+  const chance = chanceFrom(seed);
+  const book = new MessageBook();
+  const figures: Figures = { rss: [], files: [], resources: [], heap: [], store: [] };
+  const emails = simulator.fleet.mailboxes().map(({ email }) => email);
+  const begun = clock.monotonic();
+
+  const disturb = async () => {
+    const what = chance.below(10);
+    if (what < 1) simulator.faults.add({ fault: chance.pick(faults), times: 1 + Math.floor(chance.below(3)) });
+    else if (what < 4) await befall(simulator.url, chance.pick(troubles), chance.pick(emails));
+    else if (what < 5) {
+      const failure = chance.pick(failures);
+      receiver.answer = () => failure;
+    } else if (what < 8) receiver.answer = () => 200;
+    else if (what < 8.3) {
+      place.configure({ ...written, guard: { near_limit: `${70 + Math.floor(chance.below(20))}%` } });
+      daemon.kill('SIGHUP');
+    }
+  };
+  const sample = async () => {
+    const scrape = new Scrape(await (await fetch(`${url}/metrics`)).text());
+    const of = (name: string) => scrape.samples.find((one) => one.name === name)?.value ?? Number.NaN;
+    figures.rss.push(of('process_resident_memory_bytes'));
+    figures.files.push(of('process_open_fds'));
+    const active = scrape.samples.filter(
+      ({ name }) => name === 'nodejs_active_resources' || name === 'nodejs_active_handles',
+    );
+    figures.resources.push(active.reduce((sum, { value }) => sum + value, 0));
+    figures.heap.push(of('nodejs_heap_size_used_bytes'));
+    const sizes = ['', '-wal'].map((end) => statSync(place.path(`data/warmwarden.db${end}`)).size);
+    figures.store.push(sizes.reduce((sum, size) => sum + size));
+  };
+
+  for (let step = 0; clock.monotonic() - begun < minutes * minuteMs; step += 1) {
+    await disturb();
+    if (step % sampleEverySteps === 0) await sample();
+    book.take(receiver.notified);
+    await clock.sleep(stepMs);
+  }
+
+  simulator.faults.clear();
+  receiver.answer = () => 200;
+  const waiting = async () => {
+    const scrape = new Scrape(await (await fetch(`${url}/metrics`)).text());
+    return scrape.value('outbox_pending', { channel: 'hook' }) === 0;
+  };
+  await until('nothing waits to be sent', waiting);
+  book.take(receiver.notified);
+  const report = {
+    minutes,
+    seed,
+    requests: simulator.requests.length,
+    messages: book.messages,
+    attempts: book.attempts,
+    rss: flatnessOf(figures.rss, { share: 0.1, plus: 16e6 }),
+    heap: flatnessOf(figures.heap, { share: 0.25, plus: 16e6 }),
+    files: flatnessOf(figures.files, { share: 0, plus: 8 }),
+    resources: flatnessOf(figures.resources, { share: 0, plus: 8 }),
+    store: flatnessOf(figures.store, { share: 1, plus: 4e6 }),
+    alerts: Object.fromEntries(book.counts),
+  };
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  expect([book.doubled(), book.lost(), book.reworded()]).toEqual([[], [], []]);
+  expect(book.messages).toBeGreaterThan(0);
+  expect([report.files.flat, report.resources.flat]).toEqual([true, true]);
+  if (minutes >= tellingMinutes)
+    expect([report.rss.flat, report.heap.flat, report.store.flat]).toEqual([true, true, true]);
+  daemon.kill('SIGTERM');
+  expect(await daemon.ended).toEqual({ code: 0, signal: null });
+});
