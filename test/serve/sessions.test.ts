@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Auth, Role } from '../../src/access/auth.ts';
 import { formTokenOf } from '../../src/access/browser-key.ts';
 import { sessionsPerToken } from '../../src/access/sessions.ts';
 import { dayMs, hourMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
-import { firstCertificate, secondCertificate } from '../support/certificates.ts';
+import { certificateOf, firstCertificate, secondCertificate } from '../support/certificates.ts';
 import { TestBrowser } from './browser.ts';
 import { exampleFleet, now } from './example-fleet.ts';
 import { serve, stillWorld } from './running-server.ts';
@@ -312,15 +311,3 @@ test('over https the cookie is secure, and a renewed certificate is used for new
   );
   expect((await stage.browser.get('/')).status).toBe(200);
 });
-
-/** The certificate that a new connection is shown, as PEM. */
-function certificateOf(port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
-      const der = socket.getPeerCertificate().raw.toString('base64');
-      socket.destroy();
-      resolve(`-----BEGIN CERTIFICATE-----\n${der.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----`);
-    });
-    socket.on('error', reject);
-  });
-}

@@ -1,4 +1,5 @@
 // Two certificates for localhost with their keys, made by `openssl req -x509 -nodes -days 36500`. Nothing trusts them.
+import { connect } from 'node:tls';
 
 export const firstCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
@@ -41,3 +42,15 @@ Kf7tTJf7FnvYZ4o1mhWAKp7kSfMC1GZBXo0pgM9qvR5Va8u+VyOJjcKz
 -----END PRIVATE KEY-----
 `,
 };
+
+/** The certificate that a new connection is shown, as PEM. */
+export function certificateOf(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      const der = socket.getPeerCertificate().raw.toString('base64');
+      socket.destroy();
+      resolve(`-----BEGIN CERTIFICATE-----\n${der.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----`);
+    });
+    socket.on('error', reject);
+  });
+}
