@@ -39,7 +39,8 @@ async function otherProcess(path: string) {
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  const exited = once(child, 'exit');
+  // Only then all that it said was read.
+  const exited = once(child, 'close');
   const until = async (met: (said: string) => boolean) => {
     while (!met(said)) {
       if (child.exitCode !== null) throw new Error(`the other process ended: ${said}`);
