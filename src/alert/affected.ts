@@ -37,7 +37,7 @@ export function affectedMailboxes(facts: AffectedFacts): ReadonlyMap<string, Aff
   for (const mailbox of facts.mailboxes) {
     const key = mailboxKey(mailbox.account, mailbox.id);
     const steps = [
-      ...(alerts.get(key) ?? []).map(stepOfAlert),
+      ...(isTooFew(mailbox) ? [] : (alerts.get(key) ?? [])).map(stepOfAlert),
       ...stepOfHold(held.get(key)),
       ...stepOfAction(mailbox.action, acted.get(key) ?? []),
     ];
@@ -63,9 +63,13 @@ interface Step {
   readonly goesOn: boolean;
 }
 
+function isOwn({ rule }: Alert): boolean {
+  return ownRules.includes(rule);
+}
+
 /** Too few bounces to act on are no part of an incident: every large fleet has such mailboxes on most days. */
-function isOwn({ rule, severity }: Alert): boolean {
-  return ownRules.includes(rule) && severity !== 'info';
+function isTooFew({ verdict }: MailboxState): boolean {
+  return verdict?.answer.reason === 'insufficient_evidence';
 }
 
 function stepOfAlert({ rule, severity, firingAt, since }: Alert): Step {

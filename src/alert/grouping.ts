@@ -124,7 +124,14 @@ function keptUntilOf(found: Iterable<Transition>, timing: GroupTiming): (finding
 
 /** What follows from bounces waits a little longer: an incident may begin that it belongs to. */
 const symptomWaitMs = 30 * minuteMs;
-const symptoms: readonly AlertRule[] = ['health_score_drop', 'inbox_rate_low', 'bounce_near_limit'];
+/** What follows from bounces, lasts for days after them, and calls for nothing at once. */
+export const symptoms: readonly AlertRule[] = [
+  'health_score_drop',
+  'inbox_rate_low',
+  'bounce_near_limit',
+  'domain_over_limit',
+  'account_shift',
+];
 
 function groupDueAt(group: string, members: readonly StoredTransition[], timing: GroupTiming): EpochMs {
   const oldest = members.reduce((at, { transition }) => Math.min(at, transition.at), Number.POSITIVE_INFINITY);

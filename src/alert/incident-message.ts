@@ -23,7 +23,7 @@ import {
 } from '../wording/incidents.ts';
 import { counted, listText, momentText, spanText } from '../wording/phrases.ts';
 import { ruleNames } from '../wording/rule-names.ts';
-import { worstOf } from './grouping.ts';
+import { symptoms, worstOf } from './grouping.ts';
 
 /** What a message is written with. */
 export interface IncidentLook {
@@ -108,14 +108,13 @@ function nounOf({ attribute }: IncidentCause): string {
 
 /** Alerts that belong to it and say something of their own. */
 const told: readonly AlertRule[] = ['dns_failing', 'blacklisted'];
-const symptoms: readonly AlertRule[] = ['health_score_drop', 'inbox_rate_low', 'bounce_near_limit'];
 
 function symptomTexts(own: readonly Alert[]): readonly string[] {
   const counts = alertRules
     .filter((rule) => symptoms.includes(rule))
     .map((rule) => [rule, countOf(own, rule)] as const);
   const words = counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleNames[rule]} (${count})`);
-  return words.length === 0 ? [] : [`Also on these mailboxes: ${listText(words)}.`];
+  return words.length === 0 ? [] : [`Also seen: ${listText(words)}.`];
 }
 
 function countOf(alerts: readonly Alert[], wanted: AlertRule): number {

@@ -30,6 +30,8 @@ export interface IncidentFacts {
   /** Those that go on. */
   readonly open: readonly Incident[];
   readonly affected: ReadonlyMap<string, Affected>;
+  /** Fingerprints of alerts that keep their incident from ending while they fire: what is held, a domain's DNS. */
+  readonly lasting: ReadonlySet<string>;
   /** A new identity for the one of that kind and cause that begins. */
   readonly idOf: (one: Omit<Incident, 'id'>) => string;
 }
@@ -48,7 +50,7 @@ export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
     ({ mailbox }) => mailbox.since > now - togetherOnDomainMs,
   );
   const begun = [...widened.begun, ...sharedCauses(ofDomain, ['domain'])];
-  return [...widened.open.map((one) => endedIfQuiet(one, now)), ...begun.map((one) => begunWith(one, facts))];
+  return [...widened.open.map((one) => endedIfQuiet(one, facts)), ...begun.map((one) => begunWith(one, facts))];
 }
 
 function isIn(shared: readonly Shared[], one: Affected): boolean {
@@ -155,9 +157,10 @@ function begunWith({ cause, kind, members }: Shared, { now, idOf }: IncidentFact
   return { ...incident, id: idOf(incident) };
 }
 
-function endedIfQuiet(incident: Incident, now: EpochMs): Incident {
-  const goesOn = incident.members.some((member) => member.goesOn) || now - incident.movedAt < quietMs;
-  return goesOn ? incident : { ...incident, endedAt: now };
+function endedIfQuiet(incident: Incident, { now, lasting }: IncidentFacts): Incident {
+  const { members, alerts, movedAt } = incident;
+  const goesOn = members.some((member) => member.goesOn) || alerts.some((fingerprint) => lasting.has(fingerprint));
+  return goesOn || now - movedAt < quietMs ? incident : { ...incident, endedAt: now };
 }
 
 /** What shows that a mailbox bounces, or follows from it: never a message of its own while its mailbox is in an incident. */

@@ -4,7 +4,7 @@ import { type Alert, type Announcement, accountsOf, type Severity, type Transiti
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { isDisarming } from './disarmed-rule.ts';
-import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
+import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom, symptoms } from './grouping.ts';
 
 export interface NotificationFacts {
   /** In the order of their ids. */
@@ -107,6 +107,7 @@ function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transi
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
     const of = groups.get(group) ?? { known: [], late: [], due: false };
     const announcement = announced.get(alert.fingerprint);
+    if (announcement && isNeverRepeated(alert)) continue;
     (announcement ? of.known : of.late).push(alert);
     of.due ||= announcement !== undefined && isDue(alert, announcement, facts);
     groups.set(group, of);
@@ -131,6 +132,12 @@ function lateFor(facts: NotificationFacts): readonly Transition[] {
     .filter((alert) => !isOfIncident(alert, facts))
     .filter((alert) => !waiting.has(alert.fingerprint) && !muted(alert) && joined(alert))
     .map((alert) => ({ kind: 'firing', at: timing.now, alert }));
+}
+
+/** The digest lists what calls for nothing to be done now: symptoms, and bounces that are too few to act on. */
+function isNeverRepeated({ rule, facts }: Alert): boolean {
+  const isTooFew = rule === 'bounce_over_limit' && facts.numbers['reason'] === 'insufficient_evidence';
+  return isTooFew || symptoms.includes(rule);
 }
 
 /** What goes on in an incident is said again with it, and only when it gets worse or ends. */

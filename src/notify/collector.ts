@@ -216,7 +216,7 @@ export class Collector {
     const late = notifications
       .flatMap((one) => one.late)
       .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
-    const readers = this.#readers(firing, announced, now);
+    const readers = this.#readers(firing, now);
     const ofIncidents = incidents.all.flatMap((incident) => {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
       return newsOfIncident(incident, news, readers) ?? [];
@@ -259,13 +259,12 @@ export class Collector {
     if (deliveries.length > 0) this.#parts.recorded();
   }
 
-  #readers(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs): IncidentReaders {
+  #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {
     const { channels, settings, pageUrl, fleet, apiOf, world } = this.#parts;
     const { routes, rules } = settings();
     const names = channels().map(({ name }) => name);
-    const isKnown = (fingerprint: string) => announced.has(fingerprint);
     const words = { zone: rules.timeZone, pageUrl, command: world.command };
-    return { now, fleet, apiOf, channels: names, routes, firing, isKnown, ...words };
+    return { now, fleet, apiOf, channels: names, routes, firing, ...words };
   }
 
   #deliveryTo({ channel: name, message }: IncidentNews['messages'][number]): NewDelivery | null {

@@ -17,6 +17,9 @@ import type { EpochMs } from '../model/time.ts';
 /** Without one of these nothing begins. */
 const beginningRules: readonly AlertRule[] = ['guard_acted', 'guard_held', 'bounce_over_limit', 'bounce_burst'];
 
+/** The pooled counts of a domain or an account go on being over their limits for a week: they keep no incident alive. */
+const lastingRules: readonly AlertRule[] = ['guard_held', 'dns_failing', 'blacklisted'];
+
 interface Seen {
   readonly firing: readonly Alert[];
   readonly unnotified: readonly StoredTransition[];
@@ -47,7 +50,8 @@ export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: strin
     apiOf,
   });
   const heldKeys = (api: string) => heldEntries(fleet.breaker(api)).map(({ key }) => key);
-  const stepped = incidentsAfter({ now, open: known, affected, idOf });
+  const lasting = new Set(firing.filter(({ rule }) => lastingRules.includes(rule)).map((one) => one.fingerprint));
+  const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf });
   const belonging: Belonging = { open: stepped, heldKeys };
   const all = stepped.map((one) => {
     if (one.endedAt !== null) return one;
@@ -83,8 +87,6 @@ export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
   readonly apiOf: (account: string) => string | null;
   readonly channels: readonly string[];
   readonly routes: readonly AlertRoute[];
-  /** People were notified of that alert. */
-  readonly isKnown: (fingerprint: string) => boolean;
 }
 
 export interface IncidentNews {
@@ -118,8 +120,7 @@ export function newsOfIncident(
     severity: incident.severity,
     cause: incident.cause,
     alerts: incident.alerts.length,
-    // What people were told before it began was its first message.
-    updated: step !== 'began' || incident.alerts.some(readers.isKnown),
+    updated: step !== 'began',
     channels: [...new Set([...(announced?.channels ?? []), ...to])],
   };
   return { incident: { ...incident, announced: announcement }, messages };

@@ -26,7 +26,7 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
     'All 5 have in common: provider google and the kind of bounce, block (policy_block). 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have another one.',
     'Warmwarden switched 4 mailboxes to recovery mode.',
     'Warmwarden paused the warm-up of 1 mailbox.',
-    'Also on these mailboxes: health score dropped (1).',
+    'Also seen: health score dropped (1).',
     'Read what the bounces of one mailbox say, and check the sending rules and the status page of google.',
     'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
   ]);
@@ -98,6 +98,26 @@ test('it ends a day after nothing of it goes on, and not before', async () => {
     Array.from({ length: 5 }, () => 'resolved bounce_over_limit'),
   );
   expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
+});
+
+test('nobody is reminded of symptoms, also after their incident, only told of their end', async () => {
+  const at = incidentRig({ settings: { repeatIntervalMs: { critical: 4 * hourMs, warning: dayMs, info: null } } });
+  await at.play(providerBlock);
+  await at.run(5 * dayMs);
+  expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
+  await at.play('23:00 ends g0-0');
+  await at.run(hourMs);
+  expect(at.sent.at(-1)?.message).toMatchObject({ kind: 'resolved', rule: 'health_score_drop', incident: null });
+});
+
+test("an incident lasts as long as its domain's DNS fails", async () => {
+  const at = incidentRig();
+  await at.play(domainDown.trim().split('\n').slice(0, -1).join('\n'));
+  await at.run(3 * dayMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3']);
+  await at.play('16:00 dnsok x.example');
+  await at.run(hourMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
 });
 
 test('what is silenced is no message, and what another silence leaves over is', async () => {

@@ -6,6 +6,7 @@ import { type Benchmark, type BenchOptions, type Figure, failsOf } from './figur
 import { guardBenchmark } from './guard.ts';
 import { lagBenchmark } from './lag.ts';
 import { memoryBenchmark } from './memory.ts';
+import { noiseBenchmark } from './noise.ts';
 import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
 import { storeBenchmark } from './store.ts';
@@ -17,6 +18,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   guard: guardBenchmark,
   lag: lagBenchmark,
   memory: memoryBenchmark,
+  noise: noiseBenchmark,
   poll: pollBenchmark,
   scrape: scrapeBenchmark,
   store: storeBenchmark,

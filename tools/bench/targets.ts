@@ -32,6 +32,14 @@ export const targets = {
   firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: false },
   memoryOf1k: { wanted: 150, is: 'at most', of: 'ours', enforced: false },
   memoryOf10k: { wanted: 250, is: 'at most', of: 'ours', enforced: false },
+  // Of a healthy agency of 500 mailboxes, without digest, heartbeat and the guard's own actions.
+  noiseOfHealthy: { wanted: 2, is: 'at most', of: 'ours', enforced: true },
+  // The study's interventions on healthy mailboxes in 90 days, times 500 mailboxes, and a quarter more.
+  noiseActionsInSlow: { wanted: 0.18 * 500 * 1.25, is: 'at most', of: 'ours', enforced: true },
+  noiseActionsInBalanced: { wanted: 0.11 * 500 * 1.25, is: 'at most', of: 'ours', enforced: true },
+  noiseActionsInAggressive: { wanted: 0.006 * 500 * 1.25, is: 'at most', of: 'ours', enforced: true },
+  noiseOfIncident: { wanted: 3, is: 'at most', of: 'ours', enforced: true },
+  noiseOfTroubles: { wanted: 0.25, is: 'at most', of: 'ratio', enforced: false },
   scatteredScrape: { wanted: 1 / 20, is: 'at most', of: 'ratio', enforced: false },
   liveScrape: { wanted: 1 / 20, is: 'at most', of: 'ratio', enforced: false },
 } as const satisfies Readonly<Record<string, Target>>;

@@ -5,7 +5,7 @@ import { type Column, rateAt } from './columns.ts';
 
 export const pollsPerDay = 8;
 /** Emails a day at the start and at the end of the ramp (the API's document, section 2). */
-const ramps: Readonly<Record<WarmupMode, { readonly start: number; readonly max: number }>> = {
+export const ramps: Readonly<Record<WarmupMode, { readonly start: number; readonly max: number }>> = {
   slow: { start: 2, max: 20 },
   balanced: { start: 5, max: 40 },
   aggressive: { start: 10, max: 80 },
@@ -32,7 +32,7 @@ export interface History {
 }
 
 /** Emails of a day, counted from 0. */
-function volumeOf(mode: WarmupMode, day: number, chance: Chance): number {
+export function volumeOf(mode: WarmupMode, day: number, chance: Chance): number {
   const { start, max } = ramps[mode];
   const target = start + ((max - start) * Math.min(day, rampDays)) / rampDays;
   return Math.round(target * (leastVolume + (1 - leastVolume) * chance()));

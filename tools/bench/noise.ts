@@ -1,0 +1,128 @@
+// `npm run bench -- noise`: how many messages people get from 90 days of a healthy agency, and of one that has a bad month.
+import type { Severity } from '../../src/model/alert.ts';
+import type { WarmupMode } from '../../src/model/policy.ts';
+import type { BenchOptions, Figure } from './figure.ts';
+import { momentOf } from './noise/agency.ts';
+import { type Life, live } from './noise/days.ts';
+import type { Heard } from './noise/desk.ts';
+import { heldAgainst, type Target, targets } from './targets.ts';
+
+const bench = 'noise';
+const seed = 20_261;
+const whole = { mailboxes: 500, days: 90 };
+const small = { mailboxes: 100, days: 20 };
+const channels = ['slack', 'pagerduty'] as const;
+
+/** One run a mode, with the interventions per mailbox in 90 days that the study of the guard has. */
+const healthyModes: readonly (readonly [WarmupMode, Target])[] = [
+  ['slow', targets.noiseActionsInSlow],
+  ['balanced', targets.noiseActionsInBalanced],
+  ['aggressive', targets.noiseActionsInAggressive],
+];
+
+const quiet = { troubles: [], dns: null, keyRevoked: null, storeFull: null };
+
+/** A provider blocks for two days, a domain's DNS fails for a day and a half, a key is revoked for two hours, a disk is full for one. */
+const bad = {
+  troubles: [
+    {
+      from: momentOf(10, 9),
+      until: momentOf(12, 9),
+      hits: ({ provider }) => provider === 'google',
+      rate: 1,
+      bounce: { type: 'block', category: 'policy_block' },
+    },
+    {
+      from: momentOf(14, 8),
+      until: momentOf(15, 20),
+      hits: ({ domain }) => domain === 'd7.example',
+      rate: 0.8,
+      bounce: { type: 'block', category: 'unauthenticated' },
+    },
+  ],
+  dns: { domain: 'd7.example', from: momentOf(14, 7), until: momentOf(15, 20) },
+  keyRevoked: { from: momentOf(17, 10), until: momentOf(17, 12) },
+  storeFull: { from: momentOf(18, 10), until: momentOf(18, 11) },
+} as const satisfies Pick<Life, 'troubles' | 'dns' | 'keyRevoked' | 'storeFull'>;
+
+interface Lived {
+  readonly heard: readonly Heard[];
+  /** What one message an alert would be. */
+  readonly alerts: number;
+  /** Of them those about the guard's own actions. */
+  readonly actions: number;
+}
+
+const loud: readonly Severity[] = ['critical', 'warning'];
+const ownActions: readonly string[] = ['guard_acted', 'restored'];
+
+async function lived(life: Life): Promise<Lived> {
+  const { heard, transitions } = await live(life);
+  const told = transitions.filter(({ alert }) => loud.includes(alert.severity));
+  const actions = told.filter(({ alert }) => ownActions.includes(alert.rule));
+  return { heard, alerts: told.length, actions: actions.length };
+}
+
+const isOfAction = ({ rules }: Heard) => rules.some((rule) => ownActions.includes(rule));
+
+/** The benchmark: every message of the runs on standard error, and the figures. */
+export async function noiseBenchmark({ small: isSmall }: BenchOptions): Promise<readonly Figure[]> {
+  const scale = isSmall ? small : whole;
+  const weeks = scale.days / 7;
+  // A small fleet has too few actions to hold them against a rate.
+  const enforced = !isSmall;
+  const share = (scale.mailboxes * scale.days) / (whole.mailboxes * whole.days);
+  const figures: Figure[] = [];
+  for (const [mode, target] of healthyModes) {
+    const { heard, alerts, actions } = await lived({ mode, ...scale, seed, ...quiet });
+    const slack = heard.filter(({ channel }) => channel === 'slack');
+    say(`healthy, ${mode}`, slack);
+    const others = slack.filter((one) => !isOfAction(one)).length;
+    const peer = (alerts - actions) / weeks;
+    const figure = (name: string) => `healthy_${mode}/${name}`;
+    figures.push(
+      heldAgainst(
+        { ...targets.noiseOfHealthy, enforced },
+        {
+          bench,
+          figure: figure('other_messages_a_week'),
+          ours: others / weeks,
+          peer,
+        },
+      ),
+      heldAgainst(
+        { ...target, enforced, wanted: target.wanted * share },
+        { bench, figure: figure('messages_about_actions'), ours: slack.length - others, peer: actions },
+      ),
+    );
+  }
+  const { heard, alerts } = await lived({ mode: 'balanced', ...scale, seed, ...bad });
+  say('with troubles', heard);
+  for (const channel of channels) {
+    const ours = heard.filter((one) => one.channel === channel).length;
+    figures.push(
+      heldAgainst(targets.noiseOfTroubles, { bench, figure: `troubles/${channel}_messages`, ours, peer: alerts }),
+    );
+  }
+  const byIncident = Map.groupBy(
+    heard.filter(({ incident }) => incident !== null),
+    ({ incident, channel }) => `${channel} ${incident}`,
+  );
+  const most = Math.max(0, ...[...byIncident.values()].map((messages) => messages.length));
+  figures.push(
+    heldAgainst(targets.noiseOfIncident, {
+      bench,
+      figure: 'troubles/most_messages_an_incident',
+      ours: most,
+      peer: null,
+    }),
+  );
+  return figures;
+}
+
+function say(run: string, heard: readonly Heard[]): void {
+  process.stderr.write(`\n${run}: ${heard.length} messages\n`);
+  for (const { at, channel, title } of heard) {
+    process.stderr.write(`${new Date(at).toISOString().slice(0, 16)}  ${channel.padEnd(9)}  ${title}\n`);
+  }
+}
