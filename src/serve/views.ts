@@ -16,7 +16,7 @@ import { recipePage, recipesPage, runPage } from '../page/recipes-page.ts';
 import type { View } from '../page/regions.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
-import type { World } from '../world.ts';
+import { turnAfter, type World } from '../world.ts';
 import { pictureOf } from './picture.ts';
 import { oneOf, type Parameter, readQuery, upTo, whole } from './query.ts';
 import type { RefusalWord } from './refusals.ts';
@@ -79,6 +79,7 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
   const selection = selectionFrom(asked.read);
   const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
   const picture = pictureOf(parts);
+  await turnAfter(picture.ranked);
   const { fleet, tags } = parts;
   const page = selectPage({ fleet, tags, ranked: picture.ranked }, selection, rowsAPage);
   const facets = facetsOf(fleet, tags);
