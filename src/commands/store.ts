@@ -140,7 +140,10 @@ async function check({ config, json = false }: StoreOptions): Promise<void> {
 }
 
 async function backup(file: string, { config, json = false }: StoreOptions): Promise<void> {
-  const path = findFile(config, 'back it up with `pg_dump --schema=warmwarden`, or as your other databases.');
+  const path = findFile(
+    config,
+    'back it up with `pg_dump --schema=warmwarden`, or as you back up your other databases.',
+  );
   await Ledger.open(path).close();
   const clock = systemClock();
   const begun = clock.monotonic();

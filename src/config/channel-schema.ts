@@ -74,7 +74,7 @@ const email = section({
   ca: optional(
     certificates(),
     undefined,
-    'Certificates (PEM) of a private authority that signed the one of the server.',
+    'The certificate (PEM) of the private authority that signed the certificate of the server.',
   ),
   ca_file: secretFile('ca'),
 });

@@ -187,7 +187,7 @@ const server = section({
   trusted_proxies: keyed(
     z.array(network()),
     [],
-    'Addresses or networks of reverse proxies. Warmwarden believes X-Forwarded-For and X-Forwarded-Proto from these alone.',
+    'Addresses or networks of reverse proxies. Warmwarden trusts X-Forwarded-For and X-Forwarded-Proto only from these.',
   ),
   tls: optional(tls, undefined, 'Serve https instead of http. Warmwarden reads the files again when they change.'),
   auth: optional(

@@ -41,7 +41,7 @@ export const storeSchema = section({
   directory: optional(
     z.string().min(1),
     undefined,
-    'With PostgreSQL: a folder for the command socket and a small note, relative to the folder of this file. Default: ./data.',
+    'With PostgreSQL: a folder for the command socket and a note while the store fails, relative to the folder of this file. Default: ./data.',
   ),
 });
 type CheckedStore = z.output<typeof storeSchema>;
@@ -54,7 +54,7 @@ function sqliteComplaint(url: string): string | null {
 /** It may carry a password: these sentences quote nothing. */
 function postgresComplaint(url: string): string | null {
   const wanted = 'must be postgres://USER@HOST:5432/DATABASE';
-  if (!URL.canParse(url)) return `${wanted}; letters such as @ or / in a password need store.password instead`;
+  if (!URL.canParse(url)) return `${wanted}; a password with characters such as @ or / needs store.password instead`;
   const { hostname, username, pathname, search, hash } = new URL(url);
   if (search !== '' || hash !== '') return 'must have no ? and no #: set store.tls and store.ca_file instead';
   return hostname !== '' && username !== '' && /^\/[^/]+$/.test(pathname) ? null : wanted;

@@ -167,7 +167,7 @@ const blacklistChecks: View = {
     column('listed', 'yes, no, or unclear', threeWay('b.answer', "'$.listed'", ['yes', 'no'])),
     column(
       'lists',
-      'the names of the lists, with commas',
+      'the names of the lists, separated by commas',
       "(SELECT group_concat(value, ', ') FROM json_each(b.answer, '$.lists'))",
     ),
     column('found', 'how many lists it is on', "b.answer ->> '$.found'"),
@@ -291,7 +291,7 @@ const incidents: View = {
     ),
     column(
       'emails',
-      'their addresses, with commas',
+      'their addresses, separated by commas',
       "(SELECT group_concat(value ->> '$.email', ', ') FROM json_each(i.incident, '$.members'))",
     ),
     time('began_at', 'when the first of them was noticed', 'i.began_at'),

@@ -200,7 +200,7 @@ const writesOff = z.strictObject({
 /** Incidents that go on. */
 export const incidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
-).describe('Incidents that go on, the newest first.');
+).describe('Open incidents, the newest first.');
 
 export const fleet = z.strictObject({
   guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),

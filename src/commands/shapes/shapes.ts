@@ -89,7 +89,7 @@ const doctor = z.strictObject({
     z.strictObject({
       part: z.enum(doctorParts),
       result: z.enum(doctorResults).describe('skipped: it could not be checked; `message` says why.'),
-      message: text.describe('What is so and, unless it is fine, what to do.'),
+      message: text.describe('What was found and, unless it is fine, what to do.'),
     }),
   ),
 });
