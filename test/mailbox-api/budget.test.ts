@@ -19,9 +19,12 @@ function greedy(budget: Budget, pauses: readonly number[]): number[] {
   });
 }
 
+/** What sums of broken gaps are rounded by is no request too early, milliseconds. */
+const roundedBy = 1e-6;
+
 /** The most starts in any window of 60 s that excludes its beginning. */
 function mostInAMinute(starts: readonly number[]): number {
-  return Math.max(...starts.map((end) => starts.filter((one) => one > end - 60_000 && one <= end).length));
+  return Math.max(...starts.map((end) => starts.filter((one) => one > end - 60_000 + roundedBy && one <= end).length));
 }
 
 test('the headroom is left to others, and one request a minute is always allowed', () => {
