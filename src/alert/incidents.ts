@@ -9,7 +9,7 @@ import {
 } from '../model/incident.ts';
 import { domainOf, mailboxKey } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/time.ts';
-import { severer, worstOf } from './grouping.ts';
+import { severer, symptoms, worstOf } from './grouping.ts';
 import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
 
 /** What shares more than a domain begins within an hour... */
@@ -240,16 +240,21 @@ const waveMs = 15 * minuteMs;
 /** ...that goes on for no longer than this. */
 const longestWaveMs = 2 * hourMs;
 
+/** How many alerts belong to it that are no symptoms: what is held, its domain's DNS. A further one is told at once. */
+export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
+  return alerts.filter((fingerprint) => !symptoms.some((rule) => fingerprint.startsWith(`${rule}|`))).length;
+}
+
 /** Which message is due; null for none. */
 export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
-  const { announced, endedAt, members, joinedAt, openedAt, cause, alerts } = incident;
+  const { announced, endedAt, members, joinedAt, openedAt, cause } = incident;
   if (!announced) {
     const hasArrived = now - joinedAt >= arrivalMs || now - openedAt >= longestArrivalMs;
     return endedAt === null && hasArrived ? 'began' : null;
   }
   if (endedAt !== null) return 'ended';
   if (announced.updated) return null;
-  if (severer(incident.severity, announced.severity) || alerts.length > announced.alerts) return 'grew';
+  if (severer(incident.severity, announced.severity) || graveAlerts(incident) > announced.alerts) return 'grew';
   const isWider = announced.cause.attribute !== cause.attribute;
   const isLarger = members.length >= announced.members + Math.max(3, announced.members / 2);
   const isSettled = now - joinedAt >= waveMs || now - announced.at >= longestWaveMs;

@@ -40,7 +40,7 @@ export interface IncidentAnnouncement {
   readonly members: number;
   readonly severity: Severity;
   readonly cause: IncidentCause;
-  /** How many of its alerts that are about no single mailbox they were told with. */
+  /** With how many alerts that are about no single mailbox, and no symptoms, they were notified. */
   readonly alerts: number;
   /** Nothing but the end is to come. */
   readonly updated: boolean;

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import { affectedMailboxes, traitsOf } from '../alert/affected.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alert/grouping.ts';
 import { type IncidentLook, messageIncident } from '../alert/incident-message.ts';
-import { adopted, type Belonging, dueStep, incidentOf, incidentsAfter, withSeverity } from '../alert/incidents.ts';
+import {
+  adopted,
+  type Belonging,
+  dueStep,
+  graveAlerts,
+  incidentOf,
+  incidentsAfter,
+  withSeverity,
+} from '../alert/incidents.ts';
 import type { Routed } from '../alert/notifications.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -119,7 +127,7 @@ export function newsOfIncident(
     members: incident.members.length,
     severity: incident.severity,
     cause: incident.cause,
-    alerts: incident.alerts.length,
+    alerts: graveAlerts(incident),
     updated: step !== 'began',
     channels: [...new Set([...(announced?.channels ?? []), ...to])],
   };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { traitsOf } from '../../src/alert/affected.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { acted } from '../alert/incident-samples.ts';
+import { firing, sampleAlert } from '../alert/samples.ts';
 import { domainDown, notActed, oneAlone, providerBlock, twoCauses, waves } from './days.ts';
 import { agency, incidentRig, midnight, type Rig, type Sent } from './incident-rig.ts';
 
@@ -239,4 +240,30 @@ test('whatever happens: every step is in exactly one message, and no incident mi
     }),
     { numRuns: 15 },
   );
+});
+
+test('a symptom that joins is no update by itself: what is held is', async () => {
+  const at = incidentRig();
+  await at.play(providerBlock.trim().split('\n').slice(0, 6).join('\n'));
+  await at.run(10 * minuteMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
+  const subject = { account: 'acme', mailboxId: null, email: null, object: 'g0.example' };
+  at.commit(firing(sampleAlert(0, { ...subject, rule: 'domain_over_limit', firingAt: at.now() }), at.now()));
+  await at.run(10 * minuteMs);
+  expect(ofIncidents(at)).toHaveLength(1);
+  const held = {
+    account: '',
+    mailboxId: null,
+    email: null,
+    object: 'https://api.example/',
+    severity: 'critical',
+  } as const;
+  const entry = { key: 'acme/g0-0', account: 'acme', email: 'box0@g0.example', domain: 'g0.example', at: at.now() };
+  const entries = [{ ...entry, held: true, firstSight: false, weight: 1, statsAt: at.now() }];
+  const open = { openSince: at.now(), atFirstSight: false, entries, trickle: [], released: [] };
+  at.fleet.putBreaker(held.object, open);
+  at.commit(firing(sampleAlert(0, { ...held, rule: 'guard_held', firingAt: at.now() }), at.now()));
+  await at.run(2 * minuteMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 5']);
+  expect(ofIncidents(at)[1]?.message.transitions.map(({ alert }) => alert.rule)).toContain('guard_held');
 });
