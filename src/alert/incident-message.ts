@@ -91,13 +91,16 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
 /** What is common is said as what it is, with how many of those that share it are not in it. */
 function commonText({ cause, kind }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
   const { spared, others } = look.sharing(cause);
-  const which = kind === null ? '' : ` and the kind of bounce, ${kind}`;
-  const all = members.length === 1 ? 'This mailbox has' : `All ${members.length} have in common:`;
+  const which = kind === null ? '' : `. Kind of bounce: ${kind}`;
+  const all =
+    members.length === 1
+      ? 'What this mailbox shares:'
+      : `What all ${counted(members.length, 'mailbox', 'mailboxes')} share:`;
   const rest =
     spared === 0
       ? `No other mailbox shares the ${nounOf(cause)}`
       : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
-  const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} another one`;
+  const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} a different one`;
   return `${all} ${causeText(cause)}${which}. ${rest}${beyond}.`;
 }
 

@@ -105,6 +105,6 @@ function harmless(text: string): string {
 function resultOf(answer: Answer): SendResult {
   const { code } = answer.kind === 'answer' ? fieldsIn(answer.text) : {};
   const said = typeof code === 'number' ? ` (code ${code})` : '';
-  const remedy = "create a webhook in the settings of Discord's channel, and write its url";
+  const remedy = 'create a webhook in the settings of the Discord channel, and set url to its address';
   return hookResultOf(answer, { who: 'Discord', said, remedy });
 }

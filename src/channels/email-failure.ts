@@ -49,10 +49,10 @@ function outcomeOf(error: SmtpError, status: number | undefined, said: string): 
     );
   }
   if (status !== undefined && authenticationCodes.includes(status)) {
-    return setupRefused(`the mail server wants a user name and a password in url, or encryption (${said})`);
+    return setupRefused(`the mail server requires a user name and a password in url, or encryption (${said})`);
   }
   if (/certificate|altname/i.test(message)) {
-    const remedy = 'write the certificate of its authority as ca_file, or the name that it is made for in url';
+    const remedy = 'set ca_file to the certificate of its authority, or use the host name of the certificate in url';
     return setupRefused(
       `the certificate of the mail server is not trusted (${message.slice(0, maxQuoted)}): ${remedy}`,
     );

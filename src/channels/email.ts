@@ -80,7 +80,7 @@ function takenBy(response: string, to: readonly string[], rejected: readonly str
   const answer = { protocol: 'SMTP', status: Number.parseInt(response, 10) || 250, text: response } as const;
   const left = to.filter((address) => rejected.includes(address));
   if (left.length === 0) return { kind: 'sent', answer };
-  const detail = `the mail server took the message for ${to.length - left.length} of ${to.length} recipients`;
+  const detail = `the mail server accepted the message for ${to.length - left.length} of ${to.length} recipients`;
   return { kind: 'accepted', receipt: JSON.stringify(left), detail, againInMs: othersAgainMs, answer };
 }
 

@@ -86,7 +86,7 @@ function acceptedUntil(index: number, all: number, { detail, ...result }: SendRe
   return {
     kind: 'accepted',
     receipt: String(index),
-    detail: `PagerDuty took ${index} of ${all} events${said}`,
+    detail: `PagerDuty accepted ${index} of ${all} events${said}`,
     againInMs: asked ?? continueMs,
   };
 }

@@ -110,6 +110,6 @@ function resultOf(answer: Answer): SendResult {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   const known = typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : null;
   const said = known === null ? '' : ` (${known})`;
-  const remedy = 'look at the workflow in Teams (Workflows), switch it on or create it again, and write its url';
+  const remedy = 'find the workflow in Teams (Workflows), switch it on or create it again, and set url to its address';
   return hookResultOf(answer, { who: 'Teams', said, remedy, blamesSetup: known === 'WorkflowTriggerIsNotEnabled' });
 }

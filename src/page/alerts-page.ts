@@ -112,7 +112,7 @@ const kindWords: Readonly<Record<Transition['kind'], string>> = {
 
 function pastPanel({ past, selection, now }: AlertsPageParts): Markup {
   if (past === null) {
-    return html`<section class="panel" aria-labelledby="past"><h2 id="past">Lately</h2>
+    return html`<section class="panel" aria-labelledby="past"><h2 id="past">Recent alerts</h2>
 <p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p></section>`;
   }
   const items = past
@@ -121,7 +121,7 @@ function pastPanel({ past, selection, now }: AlertsPageParts): Markup {
       ({ kind, at, alert }) => html`<li class="${kind === 'resolved' ? 'ok' : alert.severity}">
 <p class="line"><span class="badge ${kind === 'resolved' ? 'confirmed' : 'none'}">${kindWords[kind]}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span> ${runbookLink(alert)}</p></li>`,
     );
-  return html`<section class="panel" aria-labelledby="past"><h2 id="past">Lately <small>what began and ended, the newest first</small></h2>
+  return html`<section class="panel" aria-labelledby="past"><h2 id="past">Recent alerts <small>what began and ended, the newest first</small></h2>
 ${items.length === 0 ? html`<p class="muted">Nothing${past.length > 0 ? ' that matches' : ' yet'}.</p>` : html`<ol class="events dense">${items}</ol>`}</section>`;
 }
 
@@ -131,5 +131,5 @@ function messagesPanel({ deliveries, now, command }: AlertsPageParts): Markup {
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Newest messages</h2>
 ${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
 ${dead ? html`<p class="muted">Send undelivered messages again: <code>${command} channels resend CHANNEL</code></p>` : ''}
-${items.length === 0 ? html`<p class="muted">No message was made yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
+${items.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
 }

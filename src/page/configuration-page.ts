@@ -1,5 +1,6 @@
 // The configuration in force: every setting, its value without secrets, and where it came from.
 import { html } from 'hono/html';
+import { counted } from '../wording/phrases.ts';
 import { text } from './elements.ts';
 import { Regions, type View } from './regions.ts';
 
@@ -45,7 +46,7 @@ export function configurationPage({ settings, selection }: ConfigurationPagePart
 ${regions.piece(
   'settings',
   html`${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : html`<table class="settings"><caption class="unseen">Settings</caption><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead><tbody>${rows}</tbody></table>`}
-${left > 0 ? html`<p class="muted">${left} more: filter them.</p>` : ''}`,
+${left > 0 ? html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>` : ''}`,
 )}</section>`;
   return { title: 'Configuration · Warmwarden', body, regions };
 }

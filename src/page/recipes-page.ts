@@ -41,14 +41,14 @@ function recipePath(id: string): string {
 
 function kindBadge({ operation }: Recipe): Markup {
   return operation === null
-    ? html`<span class="badge none">only asks</span>`
+    ? html`<span class="badge none">read-only</span>`
     : html`<span class="badge warning">${operation}</span>`;
 }
 
 function scheduleLine({ schedule }: Recipe): Markup | string {
   if (schedule === null) return '';
-  const does = schedule.apply ? 'and does what it finds' : 'as a dry run';
-  return html`<p class="muted">Runs by itself: <code>${text(schedule.cron)}</code> (${text(schedule.timeZone)}), ${does}.</p>`;
+  const does = schedule.apply ? ' and carries out its operation' : ', as a dry run';
+  return html`<p class="muted">Runs on the schedule <code>${text(schedule.cron)}</code> (${text(schedule.timeZone)})${does}.</p>`;
 }
 
 export interface RecipePageParts {

@@ -25,11 +25,11 @@ export function silencesPage({ silences, firing, now, command }: SilencesPagePar
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>
-<p class="muted">Since ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
+<p class="muted">Began ${ago(from, now)}, ends ${ago(until, now)}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
   });
   const list: Markup =
     items.length === 0
-      ? html`<p class="muted">No silence is in force. <code>${command} silence add</code> makes one.</p>`
+      ? html`<p class="muted">No silence is in force. <code>${command} silence add</code> adds one.</p>`
       : html`<ul class="plain">${items}</ul>`;
   const body = html`<h1>Silences</h1>
 <section class="panel" aria-label="Silences">

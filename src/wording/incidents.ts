@@ -31,9 +31,10 @@ export function causeText({ attribute, value }: IncidentCause): string {
 const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {
   recovery: (count) => `Warmwarden switched ${count} to recovery mode.`,
   paused: (count) => `Warmwarden paused the warm-up of ${count}.`,
-  held: (count) => `The circuit breaker holds ${count}: Warmwarden has NOT ACTED on them yet.`,
-  failed: (count) => `The change of ${count} failed or is not confirmed: see the page.`,
-  not_acted: (count) => `NOT ACTED: Warmwarden did not act on ${count}, because it may not or is configured not to.`,
+  held: (count) => `The circuit breaker holds ${count}. Warmwarden has NOT ACTED there yet.`,
+  failed: (count) => `The change to ${count} failed or is not confirmed: see the page.`,
+  not_acted: (count) =>
+    `NOT ACTED: Warmwarden did not act on ${count}, because it is not allowed to, or is configured not to.`,
   burst: (count) => `${capital(count)} had a burst of bounces, which is not a breach yet.`,
 };
 
@@ -53,7 +54,7 @@ export function incidentAdvice({ attribute, value }: IncidentCause): string {
     case 'ip':
       return `Check whether ${value} is on a blacklist, and what else sends from it.`;
     case 'provider':
-      return `Read what the bounces of one mailbox say, and check the sending rules and the status page of ${value}.`;
+      return `Read the bounce messages of one mailbox, and check the sending rules and the status page of ${value}.`;
     case 'account':
       return `Check what changed for the whole account ${value}: its recipient lists, its sending volume, its settings.`;
     case 'base_url':

@@ -101,13 +101,13 @@ test.each([
     'teams',
     401,
     { error: { code: 'DirectApiAuthorizationRequired' } },
-    'Teams answered 401 (DirectApiAuthorizationRequired): look at',
+    'Teams answered 401 (DirectApiAuthorizationRequired): find the workflow',
   ],
   [
     'teams',
     400,
     { error: { code: 'WorkflowTriggerIsNotEnabled' } },
-    'Teams answered 400 (WorkflowTriggerIsNotEnabled): look at',
+    'Teams answered 400 (WorkflowTriggerIsNotEnabled): find the workflow',
   ],
 ] as const)('%s: %i %o is about the channel, not about the message', async (kind, status, body, detail) => {
   await using at = await stage(kind);

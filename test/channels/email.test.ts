@@ -122,7 +122,7 @@ test('a wrong password is about the channel; 4yz is tried again, 5yz blames the 
     detail: 'the mail server refuses the user name or the password in url (535 5.7.8 Wrong password)',
   });
   const none = await send(channelTo(server.url('127.0.0.1', null)), one);
-  expect(none).toMatchObject({ kind: 'failed', setup: true, detail: expect.stringContaining('wants a user name') });
+  expect(none).toMatchObject({ kind: 'failed', setup: true, detail: expect.stringContaining('requires a user name') });
   const outcomes: unknown[] = [];
   const answers = [
     ['connect', '421 4.3.2 Too busy'],

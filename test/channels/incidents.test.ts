@@ -44,7 +44,7 @@ test('in Slack the cause and the count come first, then what was done, the worst
     'context',
   ]);
   expect(blocks[0].text.text.split('\n')[0]).toBe(
-    'All 16 have in common: provider google and the kind of bounce, block (policy_block). 3 other mailboxes share the provider and are not in this incident; 40 mailboxes have another one.',
+    'What all 16 mailboxes share: provider google. Kind of bounce: block (policy_block). 3 other mailboxes share the provider and are not in this incident; 40 mailboxes have a different one.',
   );
   expect(blocks[0].text.text).toContain("To carry out the held actions now: 'warmwarden breaker release'.");
   expect(blocks[1].text.text.split('\n')).toHaveLength(6);

@@ -108,7 +108,7 @@ test('a clock that differs from the API, and rules that fit nothing', async () =
   ]);
   expect(of('api').slice(0, 2)).toEqual([
     expect.stringContaining('No mailbox of this account is guarded'),
-    'warning: Account acme: include "*@nowhere.example" fits no mailbox.',
+    'warning: Account acme: include "*@nowhere.example" matches no mailbox.',
   ]);
 });
 

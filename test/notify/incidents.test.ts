@@ -24,11 +24,11 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
   expect(grew?.title).toMatch(/^Worse, critical: Provider google: 16 mailboxes on 5 domains /);
   expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
   expect(began?.message.incident?.sentences).toEqual([
-    'All 5 have in common: provider google and the kind of bounce, block (policy_block). 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have another one.',
+    'What all 5 mailboxes share: provider google. Kind of bounce: block (policy_block). 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have a different one.',
     'Warmwarden switched 4 mailboxes to recovery mode.',
     'Warmwarden paused the warm-up of 1 mailbox.',
     'Also seen: health score dropped (1).',
-    'Read what the bounces of one mailbox say, and check the sending rules and the status page of google.',
+    'Read the bounce messages of one mailbox, and check the sending rules and the status page of google.',
     'Warmwarden does not touch campaign sending: stop that yourself if it should stop too.',
   ]);
   expect(began?.message.incident?.worst[0]?.line).toMatch(

@@ -59,7 +59,7 @@ test('the alerts are shown with their runbook, what was sent of them where, and 
   const [, item = ''] = /<li id="alert-mailbox_disconnected(.*?)<\/li>/s.exec(body) ?? [];
   expect(textOf(item)).toMatch(/silenced .*anna silenced it: &lt;moving&gt; .*sent ops 1 min ago undelivered hook/);
   expect(item).toContain('href="/runbooks#mailbox_disconnected"');
-  expect(textOf(body)).toMatch(/Lately .*resolved warning something is wrong 24 h ago api_down/);
+  expect(textOf(body)).toMatch(/Recent alerts .*resolved warning something is wrong 24 h ago api_down/);
   const narrowed = await read('/alerts?severity=warning', fleet, { deliveries, transitions });
   expect(textOf(narrowed)).toContain('No alert is firing that matches.');
 });

@@ -174,7 +174,7 @@ function details(account: OnlineAccount, named: number): readonly string[] {
   const lines: string[] = [];
   const more = unselected.length > named ? ` and ${unselected.length - named} more (--json names them)` : '';
   if (unselected.length > 0) lines.push(`  not selected by any rule: ${unselected.slice(0, named).join(', ')}${more}`);
-  for (const rule of idle) lines.push(`  ${rule} fits no mailbox`);
+  for (const rule of idle) lines.push(`  ${rule} matches no mailbox`);
   if (listed > 0 && selected === 0) lines.push('  No mailbox of this account is guarded');
   if (forecast === null || selected === 0) return lines;
   const { oldestMs } = forecast;

@@ -31,7 +31,7 @@ function apiOf(account: OnlineAccount): readonly Examined[] {
   const { account: name, failure, selected, idleRules } = account;
   const said = `Account ${name}: ${headline(account)}.`;
   if (failure !== null) return [api('problem', said)];
-  const idle = idleRules.map((rule) => api('warning', `Account ${name}: ${rule} fits no mailbox.`));
+  const idle = idleRules.map((rule) => api('warning', `Account ${name}: ${rule} matches no mailbox.`));
   const none = `${said} No mailbox of this account is guarded: change mailboxes.include or mailboxes.exclude.`;
   return [selected === 0 ? api('warning', none) : api('ok', said), ...idle];
 }
@@ -39,7 +39,7 @@ function apiOf(account: OnlineAccount): readonly Examined[] {
 function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {
   if (forecast === null || selected === 0) return budget('skipped', `Account ${account}: no mailbox is known.`);
   const sum = `Account ${account}: ${sumText(forecast)}.`;
-  return forecast.fits ? budget('ok', sum) : budget('warning', `${sum} ${mendText(forecast)}.`);
+  return forecast.fits ? budget('ok', sum) : budget('warning', `${sum} ${mendText(forecast)}`);
 }
 
 function clockOf({ account, clockAheadMs }: OnlineAccount): Examined {

@@ -62,7 +62,7 @@ function opened(c: Context, { fleet, commands }: Parts, { pattern, asked }: Pick
   if (!visitorOf(c).mayOperate) return { refused: refuse(c, 'not_allowed', operatorsOnly) };
   const mailbox = (account: string, id: string) => fleet.mailbox(account, id);
   const prepared = preparedAt({ pattern, names: c.req.param() ?? {}, asked, mailbox });
-  if (prepared === null) return { refused: refuse(c, 'not_found', 'No command is called so here.') };
+  if (prepared === null) return { refused: refuse(c, 'not_found', 'There is no command with this name here.') };
   if ('unknown' in prepared) return { refused: refuse(c, 'bad_request', prepared.unknown) };
   const open = commands();
   if (!open) return { refused: refuse(c, 'starting', 'The daemon is starting. Try again in a moment.') };

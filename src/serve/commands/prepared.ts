@@ -172,7 +172,7 @@ function silenceAdd(asked: URLSearchParams): Prepared {
   const lasts = asked.get('for') ?? '4h';
   const forMs = durationMs(lasts);
   const hints: Readonly<Record<string, string>> = {
-    rule: 'Such as dns_failing, or dns_* for all that begin so.',
+    rule: 'Such as dns_failing, or dns_* for all that begin with dns_.',
     severity: 'critical, warning or info.',
   };
   return {
@@ -220,8 +220,8 @@ function writesOn(asked: URLSearchParams): Prepared {
 }
 
 function scopeText(scope: Readonly<Record<string, string>>): string {
-  if (scope['mailbox'] !== undefined) return `of ${scope['mailbox']}`;
-  return scope['account'] === undefined ? 'of all accounts' : `of the account ${scope['account']}`;
+  if (scope['mailbox'] !== undefined) return `to ${scope['mailbox']}`;
+  return scope['account'] === undefined ? 'to all accounts' : `to the account ${scope['account']}`;
 }
 
 function undo(asked: URLSearchParams): Prepared {
@@ -229,7 +229,7 @@ function undo(asked: URLSearchParams): Prepared {
   const sinceMs = durationMs(since);
   return {
     ...plain(['undo', 'undo'], { title: 'Undo what Warmwarden did', button: 'Undo', back: '/activity' }),
-    fields: [{ name: 'since', label: 'Of the last', value: since, kind: 'text', hint: durationHint }],
+    fields: [{ name: 'since', label: 'In the last', value: since, kind: 'text', hint: durationHint }],
     wrong: sinceMs === null ? badDuration(since) : null,
     requests: [{ name: '', body: { since_seconds: (sinceMs ?? 0) / secondMs } }],
   };
