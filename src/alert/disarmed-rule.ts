@@ -85,7 +85,7 @@ export function accountRemoved(
   if (!enabled) return null;
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
-    'Warmwarden no longer polls them, changes none of them, and sends no alerts about them.',
+    'Warmwarden no longer polls the account, changes no mailbox of it, and sends no alerts about it.',
     `If that was not intended: put the account back into the configuration, then run \`${command} reload\`.`,
   ];
   const facts = { title: `account ${account} is no longer guarded`, sentences, numbers: { removed_account: account } };

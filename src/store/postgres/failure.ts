@@ -64,7 +64,7 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
   const known = remedies.find(([start]) => code.startsWith(start));
   if (known) return known[1](place);
   if (tlsCode.test(code) || /SSL/.test(said))
-    return 'Set store.ca_file to the certificate of the authority that signed the server, or store.tls to "off" in a network that you trust.';
+    return 'Set store.ca_file to the certificate of the authority that signed the certificate of the server, or store.tls to "off" in a network that you trust.';
   if (isAway(error)) return 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
   return 'The log of the PostgreSQL server has the cause.';
 }
