@@ -11,10 +11,13 @@ export interface ChannelWatchParts extends RecordingParts {
 
 const everyMs = 30_000;
 
+const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: null, refusesSetup: false };
+
 /** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
 export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
   const { world, store, fleet, channels, settings, recorded } = parts;
-  const states = channels().flatMap(({ name }) => fleet.channel(name) ?? []);
+  // Of a process that has just started a channel may not have said anything: an alert about it goes on.
+  const states = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
   const { rules } = settings();
   const context = { command: world.command, zone: rules.timeZone };
   // A wrong password or key is no outage that may pass: nobody waits for it.
