@@ -100,7 +100,8 @@ test('with several accounts it says how long the first sweep of all takes', () =
 });
 
 test('a cadence that does not fit is summed up, with what would mend it', async () => {
-  await using api = await stage({ requests_per_minute: 5 }, { poll: { stats: '* * * * *', warmup: '* * * * *' } });
+  const poll = { stats: '*/5 * * * * *', warmup: '*/5 * * * * *' };
+  await using api = await stage({ requests_per_minute: 30 }, { poll });
   const text = onlineText(await askOnline(api.config, world, false), false);
   expect(text).toMatch(
     /A key with \d+ requests a minute would be enough \(plan pro: 100\)\. Or choose a cadence with stats every/,

@@ -122,12 +122,13 @@ describe('the supervisor', () => {
 
   it('shows and tells both accounts when the store hangs in the middle of a write', async () => {
     let hangs = false;
+    const works = Promise.withResolvers<void>();
     const openStore: typeof Store.open = async (path, now) => {
       const store = await Store.open(path, now);
       const recordTick = store.recordTick.bind(store);
       const recordCalm = store.recordCalm.bind(store);
-      store.recordTick = (record) => (hangs ? new Promise(() => {}) : recordTick(record));
-      store.recordCalm = () => (hangs ? new Promise(() => {}) : recordCalm());
+      store.recordTick = (record) => (hangs ? works.promise.then(() => recordTick(record)) : recordTick(record));
+      store.recordCalm = () => (hangs ? works.promise.then(recordCalm) : recordCalm());
       return store;
     };
     await using scene = await begin({ openStore });
@@ -141,6 +142,7 @@ describe('the supervisor', () => {
     expect(scene.stage.notified('account_unguarded')).toEqual(['firing', 'firing']);
     expect([scene.unguarded('agency'), scene.unguarded('second')]).not.toContain(null);
     hangs = false;
+    works.resolve();
   });
 
   it('takes waiting for turning: nothing due, a full budget, a Retry-After of a quarter of an hour', async () => {
