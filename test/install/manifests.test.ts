@@ -42,6 +42,21 @@ test('the configurations are valid, and keep the store where it survives', () =>
   expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain('ln -s /data /etc/warmwarden/data');
 });
 
+test('the store of the profile postgres is the database that compose.yaml starts', () => {
+  const uncommented = read('compose/config.yaml').replaceAll(/^# ((?:store| {2}\w+):.*)$/gm, '$1');
+  const { services, volumes } = parse(read('compose/compose.yaml'));
+  const { postgres, warmwarden } = services;
+  const path = join(machine, 'postgres.yaml');
+  writeFileSync(path, uncommented.replaceAll('/run/secrets', machine));
+  const one = loadConfig(path, { ...tokens, POSTGRES_PASSWORD: 'of-a-test' });
+  const place = { host: 'postgres', user: 'warmwarden', password: 'of-a-test', tls: { kind: 'off' } };
+  expect(one.ok ? one.config.store : one.problems).toMatchObject(place);
+  expect([postgres.profiles, postgres.environment.POSTGRES_USER]).toEqual([['postgres'], 'warmwarden']);
+  expect(warmwarden.environment).toHaveProperty('POSTGRES_PASSWORD');
+  expect(warmwarden.depends_on.postgres).toEqual({ condition: 'service_healthy', required: false });
+  for (const volume of postgres.volumes) expect(volumes).toHaveProperty(volume.split(':')[0]);
+});
+
 test('what compose.yaml mounts and builds is there', () => {
   const { services } = parse(read('compose/compose.yaml'));
   const volumes: string[] = Object.values<{ volumes?: string[] }>(services).flatMap(({ volumes = [] }) => volumes);
