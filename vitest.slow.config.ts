@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** They measure times, or live in tenths of a second: nothing else runs beside them. */
 const alone = [
   'test/http/large-answers.slow.ts',
+  'test/http/many-large-answers.slow.ts',
   'test/recipes/ten-thousand.slow.ts',
   'test/scenario/prometheus.slow.ts',
 ];

@@ -28,7 +28,7 @@ small{font-size:.82rem}
 .clock{margin:0;color:var(--soft);font-size:.85rem;display:flex;flex-wrap:wrap;gap:.1rem .75rem}
 .clock>*{white-space:nowrap}
 [hidden]{display:none!important}
-.places{display:flex;flex-wrap:wrap;gap:.1rem .9rem;font-size:.92rem;flex:1}
+.places{order:3;flex:1 0 100%;display:flex;flex-wrap:wrap;gap:.1rem .9rem;font-size:.92rem}
 .places a{color:var(--soft);text-decoration:none;padding:.25rem 0;border-bottom:2px solid transparent}
 .places a:hover{color:var(--ink)}
 .places [aria-current]{color:var(--ink);border-color:var(--brand);font-weight:600}
@@ -139,7 +139,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-s
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--track);border-radius:4px;padding:.05em .3em}
 @media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}}
 @media (max-width:52rem){
-.places{order:3;flex:1 0 100%;flex-wrap:nowrap;overflow-x:auto;white-space:nowrap}
+.places{flex-wrap:nowrap;overflow-x:auto;white-space:nowrap}
 .wrap{padding:0 .8rem}
 h1{font-size:1.35rem}
 .filter{width:100%}.filter input{flex:1;min-width:0}

@@ -21,7 +21,7 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
   const sent = sum(days, 'sent');
   const bounced = sum(days, 'bounced');
   const rate = sent === 0 ? '' : html` (${share((bounced * 1e6) / sent)})`;
-  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(sum(days, 'acted'), 'action')} of Warmwarden`;
+  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(sum(days, 'acted'), 'action')} by Warmwarden`;
   const rows = days
     .toReversed()
     .map(
