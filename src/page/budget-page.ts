@@ -72,7 +72,7 @@ function agesTable(ages: Readonly<Record<Kind, Ages>>, { forecast }: AccountStat
     return html`<tr><th scope="row">${word}</th><td>${age(newest, now)}</td><td>${age(oldest, now)}</td><td class="number">${unread === 0 ? 'none' : numberText(unread)}</td><td class="number">${forecast === null ? '–' : spanText(forecast.oldestMs[route])}</td></tr>`;
   });
   return html`<table class="days"><caption class="unseen">Age of the data by kind</caption>
-<thead><tr><th scope="col">Data</th><th scope="col">Newest</th><th scope="col">Oldest</th><th scope="col">Never read</th><th scope="col">Expected oldest</th></tr></thead><tbody>${rows}</tbody></table>`;
+<thead><tr><th scope="col">Data</th><th scope="col">Newest</th><th scope="col">Oldest</th><th scope="col">Never read</th><th scope="col">Max. age</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 function agesOf(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, Ages>> {
