@@ -1,5 +1,5 @@
-// A process that forgets what others changed long ago, step by step, and says so after each; killed by its test.
-import { setTimeout as sleep } from 'node:timers/promises';
+// A process that forgets what others changed long ago, step by step: it says so after each, and goes on when it is told to.
+import { once } from 'node:events';
 import { Store } from '../../src/store/store.ts';
 import { now } from './records.ts';
 
@@ -13,6 +13,6 @@ for (const duty of store.upkeep.duties({ now, retention, channels: [] })) {
   if (duty.what !== 'old changes by others') continue;
   while (await duty.step()) {
     process.stdout.write('step\n');
-    await sleep(1);
+    await once(process.stdin, 'data');
   }
 }

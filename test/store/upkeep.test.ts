@@ -293,12 +293,14 @@ test('kill -9 while it forgets loses nothing else, and the next process goes on'
   for (const steps of [1, 4, 9]) {
     const before = left();
     const child = spawn(process.execPath, [join(import.meta.dirname, 'forgetter.ts'), path], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit');
     let said = '';
     for await (const text of child.stdout.setEncoding('utf8')) {
       said += text;
+      child.stdin.write('on\n');
+      // Somewhere in the next step, at the latest before the one after it.
       if (said.split('\n').length > steps) child.kill('SIGKILL');
     }
     await exited;
