@@ -1,6 +1,6 @@
 // The in-memory picture of the fleet: loaded at start, updated after each commit, read by the page, the metrics, the notifier and recipes.
 import type { Action } from '../model/action.ts';
-import type { Alert, Silence } from '../model/alert.ts';
+import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
@@ -151,6 +151,13 @@ export class Fleet {
     const ofAccount = this.#alertsOf.get(account) ?? new Map<string, Alert>();
     this.#alertsOf.set(account, ofAccount.set(fingerprint, alert));
   }
+
+  /** What was committed of alerts. */
+  putAlerts({ changed, dropped }: Pick<AlertChanges, 'changed' | 'dropped'>): void {
+    for (const alert of changed) this.putAlert(alert);
+    for (const fingerprint of dropped) this.removeAlert(fingerprint);
+  }
+
   /** Forgets a pending alert whose condition ended before it fired. */
   removeAlert(fingerprint: string): void {
     this.#revision += 1;

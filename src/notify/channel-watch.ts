@@ -4,6 +4,7 @@ import { step } from '../alert/engine.ts';
 import { tune } from '../alert/tuning.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { RecordingParts } from './parts.ts';
+import { recordAlerts } from './recorded-alerts.ts';
 
 export interface ChannelWatchParts extends RecordingParts {
   readonly settings: () => { readonly rules: RuleSettings };
@@ -15,7 +16,7 @@ const nothingKnown = { lastSuccessAt: null, failingSince: null, lastFailure: nul
 
 /** One look: records what it finds, then shows it. Returns how long to wait for the next one, milliseconds. */
 export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
-  const { world, store, fleet, channels, settings, recorded } = parts;
+  const { world, fleet, channels, settings } = parts;
   // Of a process that has just started a channel may not have said anything: an alert about it goes on.
   const states = channels().map(({ name }) => fleet.channel(name) ?? { name, ...nothingKnown });
   const { rules } = settings();
@@ -25,10 +26,6 @@ export async function watchChannels(parts: ChannelWatchParts): Promise<number> {
   const tuned = tune(channelsFailing(states, fleet.alerts(), context), rules);
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
   const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
-  if (changes.changed.length + changes.dropped.length === 0) return everyMs;
-  await store.recordAlerts(changes);
-  for (const alert of changes.changed) fleet.putAlert(alert);
-  for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
-  if (changes.transitions.length > 0) recorded();
+  await recordAlerts(parts, changes);
   return everyMs;
 }

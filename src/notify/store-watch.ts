@@ -81,8 +81,7 @@ export class StoreWatch {
       const begunAt = ended.alert.firingAt ?? ended.alert.since;
       await store.endOutage(withBeginning(changes, begunAt), begunAt);
     }
-    for (const alert of changes.changed) fleet.putAlert(alert);
-    for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
+    fleet.putAlerts(changes);
     if (begun || ended) this.#begin(begun ?? null);
     if (ended) recorded();
     if (this.#begun) {

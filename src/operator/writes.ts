@@ -66,7 +66,7 @@ export async function settleWrites(rooms: WritesRooms): Promise<void> {
     if (over.length + alerts.changed.length === 0) return over;
     await store.recordWrites({ off: [], on: over.map(({ scope }) => scopeKey(scope)), alerts });
     for (const { scope } of over) fleet.removeWritesOff(scopeKey(scope));
-    show(rooms, alerts);
+    fleet.putAlerts(alerts);
     if (alerts.transitions.length > 0) onTransitions();
     return over;
   });
@@ -103,7 +103,7 @@ function switchTo(
     await store.recordWrites({ off: off ? [off] : [], on: off ? [] : [key], alerts });
     if (off) fleet.putWritesOff(off);
     else fleet.removeWritesOff(key);
-    show(rooms, alerts);
+    fleet.putAlerts(alerts);
     if (alerts.transitions.length > 0) onTransitions();
   });
 }
@@ -116,11 +116,6 @@ function alertsOf(
   const context = { pageUrl, command: world.command, rules: rules() };
   const conditions = about.map(([off, end]) => writesOffCondition(off, end, context));
   return step(tune(conditions, context.rules), (fingerprint) => fleet.alert(fingerprint), now);
-}
-
-function show({ fleet }: WritesRooms, alerts: AlertChanges): void {
-  for (const alert of alerts.changed) fleet.putAlert(alert);
-  for (const fingerprint of alerts.dropped) fleet.removeAlert(fingerprint);
 }
 
 /** What is switched. What is off can be named also when its account or mailbox is gone. */

@@ -37,8 +37,7 @@ export function heldAlert(
 export function showBreaker(rooms: RecorderRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
   const { fleet, onTransitions } = rooms;
   fleet.putBreaker(api, state);
-  for (const alert of alerts.changed) fleet.putAlert(alert);
-  for (const fingerprint of alerts.dropped) fleet.removeAlert(fingerprint);
+  fleet.putAlerts(alerts);
   if (alerts.transitions.length > 0) onTransitions();
 }
 

@@ -381,8 +381,7 @@ export class Recorder {
   }
 
   #showAlerts(alerts: AlertChanges): void {
-    for (const alert of alerts.changed) this.#rooms.fleet.putAlert(alert);
-    for (const fingerprint of alerts.dropped) this.#rooms.fleet.removeAlert(fingerprint);
+    this.#rooms.fleet.putAlerts(alerts);
     if (alerts.transitions.length > 0) this.#rooms.onTransitions();
   }
 }

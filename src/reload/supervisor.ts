@@ -145,8 +145,7 @@ export class Supervisor {
     const record = async () => {
       try {
         await store.recordAlerts(changes);
-        for (const alert of changes.changed) fleet.putAlert(alert);
-        for (const fingerprint of changes.dropped) fleet.removeAlert(fingerprint);
+        fleet.putAlerts(changes);
         if (changes.transitions.length > 0) onTransitions();
       } catch (error) {
         world.log.error(
