@@ -1,0 +1,59 @@
+// Which work is this replica's: what the daemon asks before it begins something, and hears when that changes. A process with a
+// SQLite store has no other beside it, and all of the work.
+
+/** Work that one replica does at a time: an account; `notify`: messages, digest and heartbeat; `clock`: schedules and retention. */
+export type Scope = `account:${string}` | 'notify' | 'clock';
+
+/** What a replica tells of itself with each beat. */
+export interface ReplicaReport {
+  /** Differs where the configuration in force does. */
+  readonly configDigest: string;
+  /** Why its last reload was refused; null: it was not. */
+  readonly reloadFailure: string | null;
+}
+
+/** A replica that is not dead, as it was last seen. */
+export interface Replica extends ReplicaReport {
+  /** New at each start. */
+  readonly id: string;
+  /** For people: its host and process. */
+  readonly name: string;
+  /** Of Warmwarden. */
+  readonly version: string;
+  /** Epoch milliseconds, on its own clock. */
+  readonly startedAt: number;
+  /** Since a beat of it was seen to change, milliseconds. */
+  readonly silentMs: number;
+  readonly scopes: readonly Scope[];
+}
+
+/** `free`: nobody had it. `handed_over`: its holder gave it away, with all done. `inherited`: its holder died, perhaps within an action. */
+export type Taking = 'free' | 'handed_over' | 'inherited';
+
+/** Who begins and ends the work. One call at a time a scope. Nothing rejects. */
+export interface Follower {
+  taken(scope: Scope, how: Taking): Promise<void>;
+  /** To be ended in good order: the lease is given away afterwards. */
+  release(scope: Scope): Promise<void>;
+  /** This replica was taken for dead. Nothing can be written any more: all work ends at once. Afterwards it may take scopes again. */
+  lost(): Promise<void>;
+}
+
+export interface Membership {
+  /** The id of this replica; null: there is no other, ever. It changes when a replica was taken for dead. */
+  readonly self: string | null;
+  /** Whether the work is this replica's now: it has the lease, and the deadline is not over. */
+  holds(scope: Scope): boolean;
+  /** Whether a POST that begins now ends while the leases are this replica's. */
+  mayPost(): boolean;
+  /** Those that live, this one among them; none where there is no other, ever. */
+  replicas(): readonly Replica[];
+  /** What the configuration in force asks for. Called at the start, and after each reload. */
+  want(scopes: readonly Scope[]): void;
+  /** What others see of this replica from the next beat on. */
+  report(report: ReplicaReport): void;
+  /** From now on work is taken and given. There is one follower. */
+  follow(follower: Follower): void;
+  /** Releases all, and leaves. */
+  stop(): Promise<void>;
+}
