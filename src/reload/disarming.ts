@@ -13,6 +13,7 @@ import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import { bothChanges, fingerprintOf } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
+import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 
 /** What a reload did. At a start nothing was switched off by anybody: `before` is what is in force. */
@@ -27,7 +28,7 @@ export interface Disarming {
 
 /** Rejects when the store can't be written. */
 export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming): Promise<void> {
-  const { fleet, store, world, onTransitions } = rooms;
+  const { fleet, store, world, onTransitions: recorded } = rooms;
   const { before, after, removed, by, at } = disarming;
   const { rules } = after.alerts;
   const words = { command: world.command, zone: rules.timeZone };
@@ -42,10 +43,7 @@ export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming
   const events = removed.flatMap((one) => accountRemoved({ ...one, by, at }, rules, words) ?? []);
   const stepped = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   const alerts = bothChanges(stepped, { changed: [], dropped: [], transitions: events });
-  if (alerts.changed.length + alerts.transitions.length === 0) return;
-  await store.recordAlerts(alerts);
-  for (const alert of alerts.changed) fleet.putAlert(alert);
-  if (alerts.transitions.length > 0) onTransitions();
+  await recordAlerts({ fleet, store, recorded }, alerts);
 }
 
 /** Where the configuration says `enforce: false`: everywhere, or in overrides. */

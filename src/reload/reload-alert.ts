@@ -3,18 +3,16 @@ import { step } from '../alert/engine.ts';
 import { configReloadFailed } from '../alert/reload-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
+import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 
 /** Fires it, or ends it when there are no problems. Rejects when the store can't be written. */
 export async function recordReloadAlert(
-  { fleet, store, world, onTransitions }: RecorderRooms,
+  { fleet, store, world, onTransitions: recorded }: RecorderRooms,
   problems: readonly string[],
   rules: RuleSettings,
 ): Promise<void> {
   const conditions = tune([configReloadFailed(problems, world.command)], rules);
   const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
-  if (alerts.changed.length === 0) return;
-  await store.recordAlerts(alerts);
-  for (const alert of alerts.changed) fleet.putAlert(alert);
-  if (alerts.transitions.length > 0) onTransitions();
+  await recordAlerts({ fleet, store, recorded }, alerts);
 }

@@ -5,9 +5,11 @@ import { accountsUnguarded, type SupervisedAccount } from '../alert/unguarded-ru
 import type { LiveConfig } from '../config/live.ts';
 import { turnEveryMs, unguardedAfterMs } from '../model/guarding.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
+import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import type { Duties } from './duties.ts';
 import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
+import { fireWaitingAlerts } from './waiting-alerts.ts';
 
 /** As often as a loop turns at least. */
 const lookEveryMs = turnEveryMs;
@@ -37,6 +39,7 @@ export class Supervisor {
   readonly #restarts = new Map<string, Restart>();
   readonly #restarting = new Map<string, Promise<void>>();
   #recording: Promise<void> | null = null;
+  #firing: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   /**
    * The time that this process has been awake for, milliseconds. What stopped all of it (a debugger, SIGSTOP, a sleeping
@@ -56,7 +59,7 @@ export class Supervisor {
   /** Begins nothing any more. Ends when what it had begun to do is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#running, this.#recording, ...this.#restarting.values()]);
+    await Promise.all([this.#running, this.#recording, this.#firing, ...this.#restarting.values()]);
   }
 
   async #run(): Promise<void> {
@@ -84,6 +87,19 @@ export class Supervisor {
     const accounts = configured.map((name) => this.#lookAt(name));
     rooms.fleet.putGuarding(accounts.map(({ account, unguarded }) => ({ account, unguarded })));
     this.#recordAlerts(accounts);
+    this.#fireWaiting();
+  }
+
+  /** Apart from the alerts about accounts: it waits for its turn, and the turn before it may be what hangs. Never rejects. */
+  #fireWaiting(): void {
+    const { rooms } = this.#parts;
+    this.#firing ??= fireWaitingAlerts(rooms)
+      .catch((error: unknown) => {
+        rooms.world.log.error({ err: error }, 'the outcome of a reload could not be recorded');
+      })
+      .finally(() => {
+        this.#firing = null;
+      });
   }
 
   #lookAt(account: string): SupervisedAccount {
@@ -144,9 +160,7 @@ export class Supervisor {
     if (changes.changed.length + changes.dropped.length === 0) return;
     const record = async () => {
       try {
-        await store.recordAlerts(changes);
-        fleet.putAlerts(changes);
-        if (changes.transitions.length > 0) onTransitions();
+        await recordAlerts({ fleet, store, recorded: onTransitions }, changes);
       } catch (error) {
         world.log.error(
           { err: error },
