@@ -25,6 +25,8 @@ export interface Replica extends ReplicaReport {
   /** Since a beat of it was seen to change, milliseconds. */
   readonly silentMs: number;
   readonly scopes: readonly Scope[];
+  /** What its configuration asks for: what no living replica wants is forgotten. */
+  readonly wants: readonly Scope[];
 }
 
 /** `free`: nobody had it. `handed_over`: its holder gave it away, with all done. `inherited`: its holder died, perhaps within an action. */
@@ -52,6 +54,8 @@ export interface Membership {
   want(scopes: readonly Scope[]): void;
   /** What others see of this replica from the next beat on. */
   report(report: ReplicaReport): void;
+  /** This replica can't do the work: another one may try, at most every 15 minutes. It is released and given away, or nothing happens. */
+  offer(scope: Scope): void;
   /** From now on work is taken and given. There is one follower. */
   follow(follower: Follower): void;
   /** Releases all, and leaves. */

@@ -1,6 +1,7 @@
 // What the store needs of a database, whichever it is: `sqlite.ts` and `postgres.ts` each make one.
 import type { Kysely } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
+import type { Membership } from '../replicas/membership.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -16,6 +17,8 @@ export interface Database {
   readonly db: Db;
   /** Every transaction goes through here: it is refused when the store is no longer this process's own. */
   readonly fence: Write;
+  /** Which work is this process's. */
+  readonly membership: Membership;
   /** What a failed read or write means for people. Called once for each. */
   failureOf(error: unknown): StoreFailure;
   /** One sentence with a remedy, for a failure while it is opened or read at start. */

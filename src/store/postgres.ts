@@ -6,6 +6,7 @@ import type { StoreFailure } from '../model/store-failure.ts';
 import type { PostgresPlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
 import { commitOutcome, type Lease } from '../replicas/commit-outcome.ts';
+import { SoleMembership } from '../replicas/sole.ts';
 import type { Database, Sleep, Write } from './database.ts';
 import { nameOfHolder } from './file/lock.ts';
 import { Admission } from './postgres/admission.ts';
@@ -34,6 +35,7 @@ export async function openPostgres(place: PostgresPlace, now: EpochMs, sleep?: S
 }
 
 class PostgresDatabase implements Database {
+  readonly membership = new SoleMembership();
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
   readonly #admission: Admission;

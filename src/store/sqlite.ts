@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { EpochMs } from '../model/time.ts';
+import { SoleMembership } from '../replicas/sole.ts';
 import type { Database, Write } from './database.ts';
 import { cutShortError, failureOf, isFull, isLocked, lostWalError, movedError } from './failure.ts';
 import { type Connection, connect, nameHolder, type QueryListener, storeError } from './file/connection.ts';
@@ -26,6 +27,7 @@ export async function openSqlite(path: string, now: EpochMs, listen?: QueryListe
 }
 
 class SqliteDatabase implements Database {
+  readonly membership = new SoleMembership();
   readonly #connection: Connection;
   readonly #file: string;
   readonly #wal: string;

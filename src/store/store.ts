@@ -9,6 +9,7 @@ import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { StorePlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey } from '../model/write-scope.ts';
+import type { Membership } from '../replicas/membership.ts';
 import { AuditLog } from './audit.ts';
 import { writeCalm } from './calm.ts';
 import type { Database, Sleep } from './database.ts';
@@ -55,6 +56,8 @@ export class Store {
   readonly audit: AuditLog;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
+  /** Which work is this process's, where several share a store. */
+  readonly membership: Membership;
   /** What keeps it small. */
   readonly upkeep: StoredUpkeep;
 
@@ -62,6 +65,7 @@ export class Store {
     const gate = new Gate(database);
     this.#database = database;
     this.#gate = gate;
+    this.membership = database.membership;
     this.#note = new OutageNote(database.path);
     this.outbox = new StoredOutbox(gate);
     this.silences = new StoredSilences(gate);

@@ -1,0 +1,69 @@
+// The membership of a process that has its store for itself: all work is its own, from the moment that it is wanted.
+import type { Follower, Membership, Scope } from './membership.ts';
+
+export class SoleMembership implements Membership {
+  readonly self = null;
+  #follower: Follower | null = null;
+  #wanted: ReadonlySet<Scope> = new Set();
+  /** The follower was told to begin these, and not yet to end them. */
+  readonly #begun = new Set<Scope>();
+  /** Until their end is over. */
+  readonly #held = new Set<Scope>();
+  /** What the follower was told of last, a scope; it ends when the follower is done with it. */
+  readonly #told = new Map<Scope, Promise<void>>();
+
+  holds(scope: Scope): boolean {
+    return this.#held.has(scope);
+  }
+
+  mayPost(): boolean {
+    return true;
+  }
+
+  replicas(): readonly [] {
+    return [];
+  }
+
+  want(scopes: readonly Scope[]): void {
+    this.#wanted = new Set(scopes);
+    this.#settle();
+  }
+
+  report(): void {}
+
+  offer(): void {}
+
+  follow(follower: Follower): void {
+    this.#follower = follower;
+    this.#settle();
+  }
+
+  async stop(): Promise<void> {
+    this.want([]);
+    await Promise.all(this.#told.values());
+  }
+
+  #settle(): void {
+    const follower = this.#follower;
+    if (!follower) return;
+    for (const scope of this.#wanted) {
+      if (this.#begun.has(scope)) continue;
+      this.#begun.add(scope);
+      this.#held.add(scope);
+      this.#tell(scope, () => follower.taken(scope, 'free'));
+    }
+    for (const scope of this.#begun) {
+      if (this.#wanted.has(scope)) continue;
+      this.#begun.delete(scope);
+      this.#tell(scope, async () => {
+        await follower.release(scope);
+        if (!this.#begun.has(scope)) this.#held.delete(scope);
+      });
+    }
+  }
+
+  /** After what it was told of the scope before. */
+  #tell(scope: Scope, call: () => Promise<void>): void {
+    this.#told.set(scope, (this.#told.get(scope) ?? Promise.resolve()).then(call));
+  }
+}
