@@ -42,12 +42,13 @@ export class Sessions {
   async identityOf(key: string): Promise<Identity | null> {
     const auth = this.#auth();
     if (auth === 'none') return null;
-    const session = await this.#find(digestOf(key));
+    const found = await this.#find(digestOf(key));
     const now = this.#world.clock.now();
+    const session = found && startedBy(found, now);
     if (!session || now - session.usedAt >= idleLifeMs || now - session.startedAt >= wholeLifeMs) return null;
     const token = auth.tokens.find((one) => fingerprintOf(one) === session.token);
     if (!token) return null;
-    if (now - session.usedAt >= notedEveryMs) this.#note(session, now);
+    if (session !== found || now - session.usedAt >= notedEveryMs) this.#note(session, now);
     return { name: token.name, role: token.role };
   }
 
@@ -95,6 +96,13 @@ export class Sessions {
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
   }
+}
+
+/** As it is when the clock was ahead when it began, or was used: it lasts no longer than if it had begun now. */
+function startedBy(session: Session, now: EpochMs): Session {
+  const { startedAt, usedAt } = session;
+  if (startedAt <= now && usedAt <= now) return session;
+  return { ...session, startedAt: Math.min(startedAt, now), usedAt: Math.min(usedAt, now) };
 }
 
 /** Another one when the token, its name or its role is another. */

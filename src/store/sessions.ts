@@ -37,8 +37,18 @@ export class StoredSessions {
     });
   }
 
+  /** It has begun by then, too: a clock that was ahead makes no session last longer. */
   async used(id: string, at: EpochMs): Promise<void> {
-    await this.#gate.write((trx) => trx.updateTable('sessions').set({ used_at: at }).where('id', '=', id).execute());
+    await this.#gate.write((trx) =>
+      trx
+        .updateTable('sessions')
+        .set((is) => ({
+          used_at: at,
+          started_at: is.case().when('started_at', '>', at).then(at).else(is.ref('started_at')).end(),
+        }))
+        .where('id', '=', id)
+        .execute(),
+    );
   }
 
   async end(id: string): Promise<void> {

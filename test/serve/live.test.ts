@@ -150,15 +150,15 @@ describe('who listens', () => {
   });
 });
 
-function sink(room: number) {
+function sink(reads: boolean) {
   const sent: string[] = [];
-  let left = room;
+  let waiting = 0;
   const one: Sink & { sent: string[]; isCut: boolean } = {
     sent,
     isCut: false,
-    room: () => left,
+    waiting: () => waiting,
     send: (bytes) => {
-      left -= bytes.byteLength;
+      if (!reads) waiting += bytes.byteLength;
       sent.push(new TextDecoder().decode(bytes));
     },
     cut: () => {
@@ -178,8 +178,9 @@ test('100 readers of an address cost one look a change, and get the same bytes; 
     const regions = new Regions();
     return { title: 'a page', body: regions.piece('count', html`${revision} ${'x'.repeat(1_000)}`), regions };
   };
-  const live = new LiveStream({ world, prefixed: (html) => html, read, revision: () => revision, limits: soon });
-  const readers = Array.from({ length: 100 }, (_, index) => sink(index === 0 ? 1_500 : 1e6));
+  const limits = { ...soon, waitingBytes: 1_500 };
+  const live = new LiveStream({ world, prefixed: (html) => html, read, revision: () => revision, limits });
+  const readers = Array.from({ length: 100 }, (_, index) => sink(index > 0));
   for (const one of readers) await live.open('/', null, one);
   const before = looks;
   const seen = () => readers[1]?.sent.join('') ?? '';
@@ -193,4 +194,25 @@ test('100 readers of an address cost one look a change, and get the same bytes; 
   expect(readers.map(({ isCut }) => isCut)).toEqual([true, ...Array(99).fill(false)]);
   await live.close();
   expectNoSleepers(world.clock);
+});
+
+test.each([
+  ['stops reading', { stallMs: 30 }],
+  ['has had its place for long', { lifeMs: 30 }],
+])('a reader that %s gives its place to others', async (_what, limits) => {
+  const world = stillWorld();
+  const read = async (): Promise<View> => ({ title: 'a page', body: html``, regions: new Regions() });
+  const live = new LiveStream({
+    ...{ world, prefixed: (markup: string) => markup, read, revision: () => 0 },
+    limits: { ...soon, beatMs: 5, readers: 1, ...limits },
+  });
+  const stalled = sink(false);
+  await live.open('/', null, stalled);
+  expect(live.isFull).toBe(true);
+  await expect.poll(() => [live.isFull, stalled.isCut]).toEqual([false, true]);
+  const heard = sink(true);
+  await live.open('/', null, heard);
+  await expect.poll(() => heard.isCut || heard.sent.length > 20).toBe(true);
+  expect(heard.isCut).toBe('lifeMs' in limits);
+  await live.close();
 });

@@ -204,6 +204,21 @@ describe('a session', () => {
     expect((await stage.browser.get('/')).status).toBe(401);
   });
 
+  test('that began while the clock was ahead ends 7 days after the first look at the right time', async () => {
+    const world = stillWorld();
+    let aheadMs = 30 * dayMs;
+    const clock = { ...world.clock, now: () => world.clock.now() + aheadMs };
+    await using stage = await open({ world: { ...world, clock } });
+    await signIn(stage.browser);
+    aheadMs = 0;
+    for (let day = 0; day < 14; day += 1) {
+      expect([day, (await stage.browser.get('/')).status]).toEqual([day, 200]);
+      await world.clock.advance(dayMs / 2 - 1);
+    }
+    await world.clock.advance(14);
+    expect((await stage.browser.get('/')).status).toBe(401);
+  });
+
   test('goes on after a restart', async () => {
     await using stage = await open();
     await signIn(stage.browser);

@@ -563,6 +563,8 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await sessions.start(session('third', now + 3), limits);
       const { sessions: kept } = await opened.reopen();
       expect(await kept.find('first')).toEqual({ id: 'first', token: 't', startedAt: now + 1, usedAt: now + 9 });
+      await kept.used('first', now - 4);
+      expect(await kept.find('first')).toMatchObject({ startedAt: now - 4, usedAt: now - 4 });
       await kept.end('third');
       const known = await Promise.all(['idle', 'other', 'first', 'second', 'third'].map((id) => kept.find(id)));
       expect(known.map((one) => one?.id)).toEqual([undefined, 'other', 'first', undefined, undefined]);

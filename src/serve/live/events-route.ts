@@ -5,11 +5,12 @@ import { type Parameter, readQuery, upTo } from '../query.ts';
 import { queryOf, refuse } from '../refusals.ts';
 import type { LiveStream, Sink } from './live-stream.ts';
 
-/** What may wait for a reader that is slow: several whole pages. */
-const waitingBytes = 512 * 1024;
 /** A browser that does not reconnect by itself waits so long. */
 const retryMs = 3_000;
 const retrySeconds = 30;
+
+/** Of the stream: it never stops us, `LiveLimits.waitingBytes` does. */
+const unread = 1024 * 1024;
 
 const maxAddressLength = 2_000;
 const at: Parameter<string> & { readonly required: true } = {
@@ -48,7 +49,8 @@ function streamOf(c: Context, open: (sink: Sink) => Promise<() => void>): Readab
   const start = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     controller.enqueue(new TextEncoder().encode(`retry: ${retryMs}\n\n`));
     leave = await open({
-      room: () => controller.desiredSize ?? 0,
+      // What the connection has not asked for yet, and what it could not pass on.
+      waiting: () => unread - (controller.desiredSize ?? 0) + outgoing.writableLength,
       send: (bytes) => controller.enqueue(bytes),
       cut: () => {
         isOver = true;
@@ -63,5 +65,5 @@ function streamOf(c: Context, open: (sink: Sink) => Promise<() => void>): Readab
   const size = (bytes: Uint8Array) => bytes.byteLength;
   // Not awaited: what is sent meanwhile goes out at once.
   const begin = (controller: ReadableStreamDefaultController<Uint8Array>) => void start(controller);
-  return new ReadableStream({ start: begin, cancel: end }, { highWaterMark: waitingBytes, size });
+  return new ReadableStream({ start: begin, cancel: end }, { highWaterMark: unread, size });
 }

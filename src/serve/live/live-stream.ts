@@ -6,8 +6,8 @@ import { LivePage, type Patch } from './live-page.ts';
 
 /** Where the bytes of one reader go. */
 export interface Sink {
-  /** How many bytes it still takes; below zero it is behind. */
-  room(): number;
+  /** How many bytes its connection has not taken yet. */
+  waiting(): number;
   send(bytes: Uint8Array): void;
   /** Ends it at once, whatever waits. */
   cut(): void;
@@ -25,9 +25,23 @@ export interface LiveLimits {
   readonly tickMs: number;
   /** Without a change, readers hear at least this often that the picture is still of now. */
   readonly beatMs: number;
+  /** What may wait for a reader that is slow: several whole pages. */
+  readonly waitingBytes: number;
+  /** A reader for whom something waits, and who takes nothing for so long, is cut. */
+  readonly stallMs: number;
+  /** However it reads: the kernel may take bytes for hours for a reader that has stopped. A page comes back by itself. */
+  readonly lifeMs: number;
 }
 
-export const usualLimits: LiveLimits = { readers: 200, addresses: 400, tickMs: 1_000, beatMs: 15_000 };
+export const usualLimits: LiveLimits = {
+  readers: 200,
+  addresses: 400,
+  tickMs: 1_000,
+  beatMs: 15_000,
+  waitingBytes: 512 * 1024,
+  stallMs: 30_000,
+  lifeMs: 3_600_000,
+};
 
 /** Looking for changes takes at most this share of the time: the more there is to compare, the rarer. */
 const restPerWork = 9;
@@ -37,8 +51,14 @@ const sliceMs = 4;
 interface Reader {
   readonly sink: Sink;
   readonly address: string;
+  readonly openedAt: number;
   /** The newest change that it has. */
   has: number;
+  /** Bytes in all. */
+  sent: number;
+  /** How many of them its connection had taken when it last took any, and when that was. */
+  taken: number;
+  takenAt: number;
 }
 
 export interface LiveParts {
@@ -86,7 +106,8 @@ export class LiveStream {
 
   /** Sends what changed on an address after `since`, the id that a page or an event had; what is unknown gets everything. */
   async open(address: string, since: string | null, sink: Sink): Promise<() => void> {
-    const reader: Reader = { sink, address, has: this.#numberOf(since) };
+    const at = this.#clock.monotonic();
+    const reader: Reader = { sink, address, openedAt: at, has: this.#numberOf(since), sent: 0, taken: 0, takenAt: at };
     this.#readers.add(reader);
     await this.#readFor(address, [reader]);
     this.#write(reader, this.#beat());
@@ -120,8 +141,8 @@ export class LiveStream {
         beatAt = begin + beatMs;
         const bytes = this.#beat();
         for (const reader of this.#readers) {
-          if (await reader.sink.mayStay()) this.#write(reader, bytes);
-          else this.#cut(reader);
+          if (this.#isOver(reader, begin) || !(await reader.sink.mayStay())) this.#cut(reader);
+          else this.#write(reader, bytes);
         }
       }
       restMs = Math.max(tickMs, (this.#clock.monotonic() - begin) * restPerWork);
@@ -207,11 +228,24 @@ export class LiveStream {
   /** A reader that does not take its bytes is cut: it comes back and gets what it lacks in one piece. */
   #write(reader: Reader, bytes: Uint8Array): void {
     if (!this.#readers.has(reader)) return;
-    if (reader.sink.room() >= bytes.byteLength) {
+    if (reader.sink.waiting() + bytes.byteLength <= this.#limits.waitingBytes) {
+      reader.sent += bytes.byteLength;
       reader.sink.send(bytes);
       return;
     }
     this.#cut(reader);
+  }
+
+  /** Whether it has stopped reading, or had its place for long: others want it too. */
+  #isOver(reader: Reader, now: number): boolean {
+    const waiting = reader.sink.waiting();
+    const taken = reader.sent - waiting;
+    if (waiting === 0 || taken > reader.taken) {
+      reader.taken = taken;
+      reader.takenAt = now;
+    }
+    const { stallMs, lifeMs } = this.#limits;
+    return now - reader.takenAt >= stallMs || now - reader.openedAt >= lifeMs;
   }
 
   #cut(reader: Reader): void {
