@@ -1,9 +1,5 @@
-// Guards every configured account, restarts the loops that stop, notifies people, and keeps the store small.
+// Guards what is this replica's to guard, restarts the loops that stop, notifies people, and keeps the store small.
 
-import type { Channel } from '../channels/channel.ts';
-import { createChannel } from '../channels/channels.ts';
-import type { ChannelConfig } from '../config/config.ts';
-import { createNotifier, type Notifier } from '../notify/notifier.ts';
 import { GroupCommit } from '../record/group-commit.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
@@ -11,49 +7,59 @@ import { Duties } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { startUpkeep } from '../upkeep/upkeep.ts';
+import { followerOf, scopesOf, type Work } from './following.ts';
+import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
 export interface Guarded {
   readonly rooms: RecorderRooms;
   readonly duties: Duties;
-  readonly notifier: Notifier;
-  /** Those that the notifier began with. */
-  readonly channels: readonly Channel[];
-  /** Makes a channel as the configuration says. */
-  readonly channelOf: (config: ChannelConfig) => Channel;
+  readonly notifying: Notifying;
+  /** See ReloadParts. */
+  readonly wantWork: () => Promise<void>;
 }
 
 export async function guard(opened: Opened, pageUrl: string, teardowns: Teardowns): Promise<Guarded> {
   const { world, live, store, fleet, metrics } = opened;
-  const { tally } = metrics;
-  const { accounts, alerts } = live.config;
-  const timeZone = () => live.config.alerts.rules.timeZone;
-  const { publicUrl } = live.config.server;
-  const channelOf = (one: ChannelConfig) => createChannel(one, { world, pageUrl, publicUrl, timeZone });
-  const channels = alerts.channels.map(channelOf);
-  const apiOf = (account: string) => live.account(account)?.baseUrl ?? null;
-  const notifier = createNotifier({ world, store, fleet, tally, channels, settings: alerts, pageUrl, apiOf });
-  notifier.start();
-  teardowns.add('notifier', () => notifier.stop());
+  const { membership } = store;
+  const notifying = new Notifying(opened, pageUrl);
+  teardowns.add('notifier', () => notifying.end());
   const turns = new Turns(world.clock);
   const group = new GroupCommit({ world, store, fleet, turns });
   teardowns.add('calm answers', () => group.stop());
-  const rooms = { world, store, fleet, tally, turns, group, onTransitions: () => notifier.wake() };
+  const rooms = { world, store, fleet, tally: metrics.tally, turns, group, onTransitions: () => notifying.wake() };
   const duties = new Duties(live, rooms, pageUrl);
   teardowns.add('accounts', () => duties.stop());
+  const clock = clockWork(opened);
+  teardowns.add('upkeep', () => clock.end());
+  const notify = { begin: () => notifying.begin(), end: () => notifying.end(), abandon: () => notifying.end() };
+  const account = (name: string) => ({ begin: () => duties.take(name), end: () => duties.release(name) });
+  membership.follow(followerOf({ account, abandonAccounts: () => duties.abandon(), notify, clock }, world.log));
+  const wantWork = () => membership.want(scopesOf(live));
   await duties.withdrawUnguarded().catch((error: unknown) => {
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
   });
-  for (const account of accounts) duties.begin(account);
+  await wantWork();
+  teardowns.add('leases', () => membership.stop());
   const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();
   teardowns.add('supervisor', () => supervisor.stop());
-  const upkeep = startUpkeep({
-    world,
-    store,
-    retention: () => live.config.retention,
-    channels: () => live.config.alerts.channels.map(({ name }) => name),
-  });
-  teardowns.add('upkeep', () => upkeep.stop());
-  return { rooms, duties, notifier, channels, channelOf };
+  return { rooms, duties, notifying, wantWork };
+}
+
+/** What happens at its time, for all accounts: scheduled runs of recipes, and the end of what is kept no longer. */
+function clockWork({ world, store, live, scheduleRecipes }: Opened): Work {
+  let running: readonly { stop(): Promise<void> }[] = [];
+  const end = async () => {
+    const ending = running;
+    running = [];
+    await Promise.all(ending.map((one) => one.stop()));
+  };
+  const begin = async () => {
+    if (running.length > 0) return;
+    const retention = () => live.config.retention;
+    const channels = () => live.config.alerts.channels.map(({ name }) => name);
+    running = [startUpkeep({ world, store, retention, channels }), scheduleRecipes()];
+  };
+  return { begin, end, abandon: end };
 }

@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { RecipeService } from '../model/recipe.ts';
-import { openRecipes } from '../recipes/open.ts';
+import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
 import { endForgotten, fleetOf } from '../reload/duties.ts';
 import type { Store } from '../store/store.ts';
 import type { Teardowns } from '../teardowns.ts';
@@ -28,6 +28,8 @@ export interface Opened {
   readonly metricsSettings: () => MetricsSettings;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly recipes: RecipeService;
+  /** See OpenRecipes. */
+  readonly scheduleRecipes: OpenRecipes['schedule'];
 }
 
 export interface Origins {
@@ -59,7 +61,18 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
     commands: () => startup.commands,
   });
   teardowns.add('recipes', () => recipes.stop());
-  return { world, live, store, fleet, metrics, metricsSettings, nearLimitPpmOf, recipes: recipes.runner };
+  const { runner, schedule } = recipes;
+  return {
+    world,
+    live,
+    store,
+    fleet,
+    metrics,
+    metricsSettings,
+    nearLimitPpmOf,
+    recipes: runner,
+    scheduleRecipes: schedule,
+  };
 }
 
 /** The picture as the last process left it; alerts of accounts that are no longer configured end. */

@@ -59,7 +59,7 @@ async function startCommands(
   reload: DaemonCommands['reload'],
   teardowns: Teardowns,
 ): Promise<DaemonCommands> {
-  const { duties, notifier } = guarded;
+  const { duties, notifying } = guarded;
   const rooms = { ...guarded.rooms, rules: () => opened.live.config.alerts.rules, pageUrl: served.pageUrl };
   await endInterrupted(rooms);
   const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms));
@@ -69,7 +69,7 @@ async function startCommands(
   return {
     ...createOperatorCommands(duties.watches, rooms),
     reload: reloadCommand(reload, audited),
-    channelsResend: resendCommand(notifier.undelivered, audited),
+    channelsResend: resendCommand(notifying.undelivered, audited),
   };
 }
 

@@ -27,6 +27,8 @@ export interface RecipeParts {
 
 export interface OpenRecipes {
   readonly runner: RecipeRunner;
+  /** Begins to start scheduled runs, and to delete old ones; `stop` resolves when that has ended. */
+  schedule(): { stop(): Promise<void> };
   stop(): Promise<void>;
 }
 
@@ -47,12 +49,9 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     limits: usualLimits,
   });
   await runner.open();
-  const scheduler = startScheduler({ world, runner, catalogue, runs, retentionMs });
   return {
     runner,
-    async stop() {
-      await scheduler.stop();
-      await runner.close();
-    },
+    schedule: () => startScheduler({ world, runner, catalogue, runs, retentionMs }),
+    stop: () => runner.close(),
   };
 }

@@ -4,6 +4,7 @@ import type { AccountConfig } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { expectedNames, policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
 import { Fleet } from '../fleet/fleet.ts';
+import type { Budget } from '../mailbox-api/budget.ts';
 import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
@@ -25,8 +26,8 @@ interface Duty {
   readonly baseUrl: string;
 }
 
-/** A duty that has ended, and what another one may take over from it. */
-interface Retired extends Pick<Duty, 'api' | 'apiKey' | 'baseUrl'> {
+/** An account whose loop has ended. */
+interface Retired {
   readonly name: string;
   /** The error that it ended with, in words. */
   readonly failure: string | null;
@@ -37,6 +38,8 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
+  /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */
+  readonly #budgets = new Map<string, Budget>();
   /** Loops are ended and begun in these turns only: by a reload, or by the supervisor. */
   readonly changes: Turns;
   /** The loops that run; one list for as long as this lives, so that others may keep it. */
@@ -50,34 +53,60 @@ export class Duties {
     this.changes = new Turns(rooms.world.clock);
   }
 
-  /** Begins the loop of an account of the configuration in force. `retired`: those that ended for it or another. */
-  begin(account: AccountConfig, retired: readonly Retired[] = []): void {
+  /** Begins the loop of an account of the configuration in force. */
+  begin(account: AccountConfig): void {
     if (this.#stopping) return;
     const { watch, api } = this.#watch(account);
-    // The rate limit belongs to the key: a loop that starts over, under whatever name, has not got a fresh one.
-    const earlier = retired.find(({ apiKey, baseUrl }) => apiKey === account.apiKey && baseUrl === account.baseUrl);
-    if (earlier) api.budget.follow(earlier.api.budget);
+    // A loop that starts over, under whatever name, has not got a fresh rate limit.
+    const earlier = this.#budgets.get(keyOf(account));
+    if (earlier) api.budget.follow(earlier);
+    this.#budgets.delete(keyOf(account));
     this.#duties.set(account.name, { watch, api, apiKey: account.apiKey, baseUrl: account.baseUrl });
     this.watches.push(watch);
     watch.start();
   }
 
+  /** The account is this replica's work from now on. One that the configuration no longer has is left alone. */
+  take(name: string): Promise<void> {
+    return this.changes.take(async () => {
+      const account = this.#live.account(name);
+      if (account && !this.#duties.has(name)) this.begin(account);
+    });
+  }
+
+  /** The account will be another replica's: ends its loop after what it sent was read back. */
+  async release(name: string): Promise<void> {
+    await this.#wrapUp(name);
+    await this.changes.take(async () => {
+      await this.#end(name);
+    });
+  }
+
+  /** Ends all loops at once: nothing that they have begun can be recorded any more. */
+  abandon(): Promise<void> {
+    return this.changes.take(async () => {
+      await Promise.all([...this.#duties.keys()].map((name) => this.#end(name)));
+    });
+  }
+
   /**
-   * Ends the loops of these accounts, after what they sent was read back; what others may take over from. They poll on
-   * until all are ready to end. Never rejects: an error on the way leaves no loop behind, and is returned.
+   * Ends the loops of these accounts, after what they sent was read back. They poll on until all are ready to end. Never
+   * rejects: an error on the way leaves no loop behind, and is returned.
    */
   async retire(names: readonly string[]): Promise<readonly Retired[]> {
-    const failures = await Promise.all(
-      names.map((name) => this.#outcomeOf(name, async () => this.watchOf(name)?.wrapUp())),
-    );
+    const failures = await Promise.all(names.map((name) => this.#wrapUp(name)));
     const retired = await Promise.all(names.map((name) => this.#end(name)));
     return retired.flatMap((one, index) => (one ? [{ ...one, failure: failures[index] ?? one.failure }] : []));
   }
 
   /** Begins the loop of an account again, whatever became of the one before: what hangs in it is left behind. */
   async restart(account: AccountConfig): Promise<void> {
-    const ended = await this.#end(account.name);
-    this.begin(account, ended ? [ended] : []);
+    await this.#end(account.name);
+    this.begin(account);
+  }
+
+  #wrapUp(name: string): Promise<string | null> {
+    return this.#outcomeOf(name, async () => this.watchOf(name)?.wrapUp());
   }
 
   async #end(name: string): Promise<Retired | null> {
@@ -86,7 +115,15 @@ export class Duties {
     const failure = await this.#outcomeOf(name, () => duty.watch.end());
     this.#duties.delete(name);
     this.watches.splice(this.watches.indexOf(duty.watch), 1);
-    return { ...duty, name, failure };
+    this.#keep(duty);
+    return { name, failure };
+  }
+
+  /** What was spent under the key; what was spent long ago under others is forgotten. */
+  #keep(duty: Duty): void {
+    const now = this.#rooms.world.clock.monotonic();
+    for (const [key, budget] of this.#budgets) if (budget.nextStartAt(now) <= now) this.#budgets.delete(key);
+    this.#budgets.set(keyOf(duty), duty.api.budget);
   }
 
   /** What the work failed with, in words; null when it did not. */
@@ -169,6 +206,10 @@ export class Duties {
     );
     return { watch, api };
   }
+}
+
+function keyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
+  return `${baseUrl} ${apiKey}`;
 }
 
 type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;

@@ -1,13 +1,10 @@
 // A change of configuration while the daemon runs: parse and validate first, compare, then swap only what differs.
-import { isDeepStrictEqual } from 'node:util';
-import type { Channel } from '../channels/channel.ts';
-import type { AccountConfig, ChannelConfig, Config } from '../config/config.ts';
+import type { AccountConfig, Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import type { LoadedConfig, ValidConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts';
-import type { Notifier } from '../notify/notifier.ts';
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { counted } from '../wording/phrases.ts';
@@ -34,11 +31,9 @@ export interface ReloadParts {
   readonly source: ConfigSource;
   readonly live: LiveConfig;
   readonly duties: Duties;
-  readonly notifier: Notifier;
-  /** Those that were made of the configuration that the process was started with. */
-  readonly channels: readonly Channel[];
-  /** Makes a channel as the configuration says. */
-  readonly channelOf: (config: ChannelConfig) => Channel;
+  readonly notifying: { reconfigure(alerts: Config['alerts']): Promise<void> };
+  /** What the configuration in force asks for is this replica's work, as far as it gets it. */
+  readonly wantWork: () => Promise<void>;
   readonly rooms: RecorderRooms;
   /** This configuration is in force from now on. */
   readonly taken: (inForce: ValidConfig) => void;
@@ -46,16 +41,10 @@ export interface ReloadParts {
   readonly refused: () => void;
 }
 
-interface ConfiguredChannel {
-  readonly config: ChannelConfig;
-  readonly channel: Channel;
-}
-
 /** Takes reloads one after the other. */
 export class Reloader {
   readonly #parts: ReloadParts;
   #inForce: ValidConfig;
-  #channels: readonly ConfiguredChannel[];
   #last: Promise<unknown> = Promise.resolve();
   readonly #recording: Recording;
   #stopped = false;
@@ -64,11 +53,6 @@ export class Reloader {
     this.#parts = parts;
     this.#inForce = parts.source.started;
     this.#recording = new Recording(parts.rooms);
-    const configs = this.#inForce.config.alerts.channels;
-    this.#channels = parts.channels.flatMap((channel) => {
-      const config = configs.find(({ name }) => name === channel.name);
-      return config ? [{ config, channel }] : [];
-    });
   }
 
   /** The configuration of the start is in force: an alert about one that an earlier process refused ends. */
@@ -175,7 +159,7 @@ export class Reloader {
 
   /** Resolves to what failed on the way, in sentences: none of it leaves a configured account without its loop. */
   async #swap(loaded: ValidConfig, impact: Impact, by: string): Promise<readonly string[]> {
-    const { live, duties, notifier } = this.#parts;
+    const { live, duties, notifying, wantWork } = this.#parts;
     const { store, fleet, turns, world } = this.#parts.rooms;
     const before = live.config;
     const { config } = loaded;
@@ -197,23 +181,19 @@ export class Reloader {
     await duties.changes.take(async () => {
       const retired = await duties.retire([...impact.restarted, ...impact.removed]);
       troubles.push(...retired.flatMap(({ name, failure }) => endedBadly(name, failure)));
+      const ended = retired.map(({ name }) => name);
       // In a turn of its own: no tick sees half of each.
       await turns.take(async () => live.replace(loaded));
       this.#inForce = loaded;
-      for (const account of [...added, ...named(impact.restarted)])
-        await attempt(`account ${account.name} could not be started`, () => duties.begin(account, retired));
+      for (const account of named(impact.restarted.filter((name) => ended.includes(name))))
+        await attempt(`account ${account.name} could not be started`, () => duties.begin(account));
     });
+    await attempt('what was added could not be started', wantWork);
     for (const name of impact.removed)
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());
     if (config.log.level !== before.log.level) world.log.level = config.log.level;
-    await attempt('the channels could not be changed', async () => {
-      this.#channels = config.alerts.channels.flatMap((settings) => this.#channelsFor(settings));
-      await notifier.reconfigure(
-        this.#channels.map(({ channel }) => channel),
-        config.alerts,
-      );
-    });
+    await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     const disarming = { before, after: config, removed, by, at: world.clock.now() };
     await this.#recording.record(() => recordDisarming(this.#parts.rooms, disarming));
     for (const account of named(impact.changed))
@@ -234,13 +214,6 @@ export class Reloader {
       if (pacer.due()) await pacer.turn();
       if (isReruled(was, account, mailbox)) await watch?.judgeAgain(mailbox.id);
     }
-  }
-
-  /** One that is as it was stays the same object, so its loop is left alone. */
-  #channelsFor(config: ChannelConfig): readonly ConfiguredChannel[] {
-    const same = this.#channels.find((one) => isDeepStrictEqual(one.config, config));
-    if (same) return [same];
-    return [{ config, channel: this.#parts.channelOf(config) }];
   }
 }
 

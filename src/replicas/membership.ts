@@ -4,6 +4,10 @@
 /** Work that one replica does at a time: an account; `notify`: messages, digest and heartbeat; `clock`: schedules and retention. */
 export type Scope = `account:${string}` | 'notify' | 'clock';
 
+export function accountScope(account: string): Scope {
+  return `account:${account}`;
+}
+
 /** What a replica tells of itself with each beat. */
 export interface ReplicaReport {
   /** Differs where the configuration in force does. */
@@ -50,8 +54,11 @@ export interface Membership {
   mayPost(): boolean;
   /** Those that live, this one among them; none where there is no other, ever. */
   replicas(): readonly Replica[];
-  /** What the configuration in force asks for. Called at the start, and after each reload. */
-  want(scopes: readonly Scope[]): void;
+  /**
+   * What the configuration in force asks for. Called at the start, and after each reload. Resolves when what this replica
+   * takes at once has begun, and what it held beyond that has ended; what others hold is taken later, or never.
+   */
+  want(scopes: readonly Scope[]): Promise<void>;
   /** What others see of this replica from the next beat on. */
   report(report: ReplicaReport): void;
   /** This replica can't do the work: another one may try, at most every 15 minutes. It is released and given away, or nothing happens. */

@@ -24,9 +24,10 @@ export class SoleMembership implements Membership {
     return [];
   }
 
-  want(scopes: readonly Scope[]): void {
+  async want(scopes: readonly Scope[]): Promise<void> {
     this.#wanted = new Set(scopes);
     this.#settle();
+    await Promise.all(this.#told.values());
   }
 
   report(): void {}
@@ -38,8 +39,8 @@ export class SoleMembership implements Membership {
     this.#settle();
   }
 
+  /** Nobody waits for the work: it ends with the process, and whoever opens the store next goes on with it. */
   async stop(): Promise<void> {
-    this.want([]);
     await Promise.all(this.#told.values());
   }
 

@@ -11,7 +11,7 @@ test('all that is wanted is begun, what is no longer wanted is ended, and each s
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  membership.want(['account:a', 'clock']);
+  void membership.want(['account:a', 'clock']);
   expect(membership.holds('account:a')).toBe(false);
   membership.follow({
     taken: async (scope, how) => {
@@ -24,11 +24,11 @@ test('all that is wanted is begun, what is no longer wanted is ended, and each s
   });
   await nextTurn();
   expect(membership.holds('account:a')).toBe(true);
-  membership.want(['clock', 'notify']);
+  void membership.want(['clock', 'notify']);
   await nextTurn();
   expect(said).toEqual(['account:a free', 'clock free', 'clock begun', 'notify free', 'notify begun']);
   finish();
-  await membership.stop();
+  await membership.want([]);
   expect(said.slice(5).toSorted()).toEqual([
     'account:a begun',
     'account:a ends, held true',
