@@ -8,7 +8,7 @@ import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
-import { scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
+import { isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
 
 /** A delivery channel as its loop finds it. */
 export interface ChannelState {
@@ -34,11 +34,6 @@ const recentActionsKept = 100;
 const endedIncidentsKept = 50;
 
 const widths = ['everything', 'account', 'mailbox'];
-
-/** A stop that was to last for a while ends by itself. */
-function isOff(off: WritesOff | undefined, now: EpochMs): boolean {
-  return off !== undefined && (off.until === null || off.until > now);
-}
 
 const noMailboxes: ReadonlyMap<string, MailboxState> = new Map();
 const noAlerts: ReadonlyMap<string, Alert> = new Map();
@@ -225,7 +220,7 @@ export class Fleet {
   writesOffOver(account: string, mailboxId: string | null, now: EpochMs): WritesOff | null {
     if (this.#writesOff.size === 0) return null;
     const known = scopesOver(account, mailboxId).map((scope) => this.#writesOff.get(scopeKey(scope)));
-    return known.find((off) => isOff(off, now)) ?? null;
+    return known.find((off) => off !== undefined && isOff(off, now)) ?? null;
   }
   /** Whether no emergency stop covers an account, or one of its mailboxes. */
   writesAllowed(account: string, mailboxId: string | null, now: EpochMs): boolean {

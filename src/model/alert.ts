@@ -156,6 +156,12 @@ export function fingerprintOf(subject: Subject): string {
   return [subject.rule, subject.account, subject.mailboxId ?? '', subject.object ?? ''].join('|');
 }
 
+/** Whether an alert is about no one account's data: any of several replicas may move it, and all of them know it. */
+export function isShared(fingerprint: string): boolean {
+  const [rule, account] = fingerprint.split('|');
+  return account === noAccount || rule === 'writes_off';
+}
+
 /** One set of changes after the other, as one. */
 export function bothChanges(a: AlertChanges, b: AlertChanges): AlertChanges {
   return {

@@ -17,6 +17,11 @@ export interface WritesOff {
   readonly reason: string;
 }
 
+/** A stop that was to last for a while ends by itself. */
+export function isOff({ until }: Pick<WritesOff, 'until'>, now: EpochMs): boolean {
+  return until === null || until > now;
+}
+
 export const everything: WriteScope = { kind: 'everything' };
 
 /** The same for the same scope, and another for every other. */

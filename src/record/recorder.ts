@@ -188,7 +188,13 @@ export class Recorder {
         return null;
       }
       const open = actionAfter(action, { kind: 'opened', before, at: now });
-      await this.#rooms.store.openIntent(open);
+      const off = await this.#rooms.store.openIntent(open);
+      if (off) {
+        // Another replica set it, and this one has not read it yet.
+        this.#rooms.fleet.putWritesOff(off);
+        await this.#drop(mailbox, action, notEnforced);
+        return null;
+      }
       this.#order.wrote(mailboxId);
       this.#rooms.fleet.putMailbox({ ...mailbox, action: open });
       this.#rooms.fleet.putAction(open);

@@ -27,6 +27,12 @@ export interface Database {
   tidy(): Promise<void>;
   /** One small step of giving freed space back; false when nothing is left. Within the caller's transaction. */
   freeSpace(trx: Db): Promise<boolean>;
+  /** Whether a row that is read can be locked; otherwise there is one writer at a time anyway. */
+  readonly locksRows: boolean;
+  /** Once the transaction has committed, processes that listen are called. */
+  notify(trx: Db): Promise<void>;
+  /** Calls `listener` after another process notified; perhaps not always. To be called from time to time. Never throws. */
+  listen(listener: () => void): void;
   /** What the note of an outage lies beside. */
   readonly path: string;
   /** What other users could do to the store, or a failure of its server could: sentences for the log. */

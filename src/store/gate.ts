@@ -27,6 +27,21 @@ export class Gate {
     return this.write((trx) => this.#database.freeSpace(trx));
   }
 
+  /** See Database. */
+  get locksRows(): boolean {
+    return this.#database.locksRows;
+  }
+
+  /** See Database. */
+  notify(trx: Db): Promise<void> {
+    return this.#database.notify(trx);
+  }
+
+  /** See Database. */
+  listen(listener: () => void): void {
+    this.#database.listen(listener);
+  }
+
   get trouble(): StoreTrouble {
     return this.#trouble;
   }

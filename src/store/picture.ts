@@ -9,9 +9,10 @@ import { loadIncidents } from './incidents.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import type { BreakerRecord } from './records.ts';
 import { parsed } from './schema/parsed.ts';
-import { storedAction, storedWritesOff } from './schema/stored.ts';
+import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
+import { loadWritesOff } from './writes-off.ts';
 
 type Db = Kysely<Tables>;
 
@@ -35,9 +36,9 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
   const [mailboxes, alerts, breakers, incidents, writesOff, silences, actions] = [
     await loadMailboxes(db, accounts),
     await db.selectFrom('alerts').select(['fingerprint', 'alert']).execute(),
-    await db.selectFrom('breakers').selectAll().execute(),
+    await loadBreakers(db),
     await loadIncidents(db),
-    await db.selectFrom('writes_off').selectAll().execute(),
+    await loadWritesOff(db),
     await loadSilences(db, 0),
     await db
       .selectFrom('actions')
@@ -52,7 +53,12 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
     actions: actions.map(storedAction),
     silences,
     incidents,
-    writesOff: writesOff.map(storedWritesOff),
-    breakers: breakers.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) })),
+    writesOff,
+    breakers,
   };
+}
+
+export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
+  const rows = await db.selectFrom('breakers').selectAll().execute();
+  return rows.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) }));
 }

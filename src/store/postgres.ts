@@ -13,6 +13,7 @@ import { Admission } from './postgres/admission.ts';
 import { clientConfig, poolOf } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { failureOf, isAway, isReadOnly, postgresError } from './postgres/failure.ts';
+import { channel, Listening } from './postgres/listening.ts';
 import { doubtsOf, setUp } from './postgres/setup.ts';
 import { setMeta } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
@@ -43,6 +44,8 @@ class PostgresDatabase implements Database {
   readonly #writer: Kysely<Tables>;
   readonly db: Kysely<Tables>;
   warnings: readonly string[] = [];
+  readonly locksRows = true;
+  readonly #listening: Listening;
   #closed = false;
 
   constructor(place: PostgresPlace, sleep: Sleep | undefined) {
@@ -50,6 +53,7 @@ class PostgresDatabase implements Database {
     this.#place = place;
     this.#sleep = sleep ?? null;
     this.#admission = new Admission(place);
+    this.#listening = new Listening(place);
     const kysely = (most: number) => new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(config, most) }) });
     this.#writer = kysely(1);
     this.db = kysely(readers);
@@ -111,8 +115,17 @@ class PostgresDatabase implements Database {
     return false;
   }
 
+  async notify(trx: Kysely<Tables>): Promise<void> {
+    await sql`SELECT pg_notify(${channel}, '')`.execute(trx);
+  }
+
+  listen(listener: () => void): void {
+    this.#listening.listen(listener);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    await this.#listening.close();
     await Promise.all([this.#writer.destroy(), this.db.destroy()]);
     await this.#admission.close();
   }

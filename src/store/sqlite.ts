@@ -91,6 +91,13 @@ class SqliteDatabase implements Database {
 
   freeSpace = freePages;
 
+  readonly locksRows = false;
+
+  /** There is no other process. */
+  async notify(): Promise<void> {}
+
+  listen(): void {}
+
   close(): Promise<void> {
     return this.#connection.close();
   }

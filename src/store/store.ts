@@ -1,14 +1,14 @@
 // What survives a restart: one verb per business event, here and on the parts, each a transaction of its own (gate.ts).
 // No clock here: `now` comes along.
 import type { Kysely } from 'kysely';
-import type { Action } from '../model/action.ts';
+import type { Action, OpenAction } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { StorePlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
-import { scopeKey } from '../model/write-scope.ts';
+import { scopeKey, type WritesOff } from '../model/write-scope.ts';
 import type { Membership } from '../replicas/membership.ts';
 import { AuditLog } from './audit.ts';
 import { writeCalm } from './calm.ts';
@@ -22,11 +22,14 @@ import { loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WaitingRecords, WritesRecord } from './records.ts';
+import { StoredRequests } from './requests.ts';
+import { holdStill, revise } from './revisions.ts';
 import { StoredRuns } from './runs.ts';
 import { metaOf, setMeta } from './schema/migrations.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { StoredSessions } from './sessions.ts';
+import { StoredShared } from './shared.ts';
 import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
@@ -41,6 +44,7 @@ import {
   writeMailboxes,
   writeObservation,
 } from './writes.ts';
+import { writesOffOver } from './writes-off.ts';
 
 /** In `meta`: when the outage began that was ended last. */
 const outageEnded = 'outage_ended';
@@ -58,6 +62,10 @@ export class Store {
   readonly runs: StoredRuns;
   /** Which work is this process's, where several share a store. */
   readonly membership: Membership;
+  /** What replicas ask of one another. */
+  readonly requests: StoredRequests;
+  /** What people change on any replica, and all keep in memory. */
+  readonly shared: StoredShared;
   /** What keeps it small. */
   readonly upkeep: StoredUpkeep;
 
@@ -72,6 +80,8 @@ export class Store {
     this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
     this.runs = new StoredRuns(gate);
+    this.requests = new StoredRequests(gate);
+    this.shared = new StoredShared(gate);
     this.upkeep = new StoredUpkeep(gate);
   }
 
@@ -125,9 +135,17 @@ export class Store {
     });
   }
 
-  /** Before a POST: from now on a restart must look before it writes. */
-  async openIntent(action: Action): Promise<void> {
-    await this.#write(action.account, (trx) => writeAction(trx, action));
+  /**
+   * Before a POST: from now on a restart must look before it writes. Where an emergency stop covers the mailbox, which any
+   * process may have set, nothing is recorded and the stop is returned.
+   */
+  async openIntent(action: OpenAction): Promise<WritesOff | null> {
+    return this.#write(action.account, async (trx) => {
+      await holdStill(trx, 'writes', this.#gate);
+      const off = await writesOffOver(trx, action, action.openedAt);
+      if (off === null) await writeAction(trx, action);
+      return off;
+    });
   }
 
   /** A person's change, and the guard's that gives way to it. */
@@ -195,6 +213,7 @@ export class Store {
   /** A person ended a hold. */
   async recordRelease(record: ReleaseRecord): Promise<void> {
     await this.#write(record.mailbox?.account ?? null, async (trx) => {
+      if (record.breaker) await revise(trx, 'breakers');
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);
@@ -204,6 +223,7 @@ export class Store {
   /** The emergency stop: those that are off from now on, and those that are no longer, by key. */
   async recordWrites(record: WritesRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
+      await revise(trx, 'writes');
       const gone = [...record.on, ...record.off.map(({ scope }) => scopeKey(scope))];
       if (gone.length > 0) await trx.deleteFrom('writes_off').where('scope', 'in', gone).execute();
       const rows = record.off.map((off) => ({ scope: scopeKey(off.scope), off: JSON.stringify(off) }));
@@ -262,15 +282,15 @@ export class Store {
   }
 
   /** One transaction, and in it, before the work, what waits of the account; of all accounts when it is null. */
-  async #write(account: string | null, work: (trx: Kysely<Tables>) => Promise<void>): Promise<void> {
+  async #write<Result>(account: string | null, work: (trx: Kysely<Tables>) => Promise<Result>): Promise<Result> {
     const waiting = this.#waiting?.of(account) ?? [];
-    const bad = await this.#gate.write(async (trx) => {
-      const bad = await writeCalm(trx, waiting);
-      await work(trx);
-      return bad;
-    });
+    const { bad, result } = await this.#gate.write(async (trx) => ({
+      bad: await writeCalm(trx, waiting),
+      result: await work(trx),
+    }));
     for (const error of bad.values()) this.#gate.notice(error);
     this.#waiting?.settled(waiting, bad);
+    return result;
   }
 
   /** Writes the time, as a proof that it can, and gives back what it takes beyond its measure. Rejects when nothing can be written. */

@@ -1,13 +1,14 @@
 // The statements that business events are made of. Always within the caller's transaction.
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
-import type { Alert, AlertChanges } from '../model/alert.ts';
+import { type Alert, type AlertChanges, isShared } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { inPieces } from './pieces.ts';
 import type { BreakerRecord, DecisionRecord } from './records.ts';
+import { revise } from './revisions.ts';
 import { verdictText } from './schema/stored.ts';
 import { daysText } from './schema/stored-days.ts';
 import { statsText } from './schema/stored-stats.ts';
@@ -170,6 +171,8 @@ export async function writeBreaker(db: Db, { api, state }: BreakerRecord): Promi
 }
 
 export async function writeAlerts(db: Db, { changed, dropped, transitions }: AlertChanges): Promise<void> {
+  const touched = [...changed.map(({ fingerprint }) => fingerprint), ...dropped];
+  if (touched.some(isShared)) await revise(db, 'alerts');
   // Of an alert that changed twice the later state counts.
   const newest = [...new Map(changed.map((alert) => [alert.fingerprint, alert])).values()];
   const [over, standing] = [newest.filter(isOver), newest.filter((alert) => !isOver(alert))];

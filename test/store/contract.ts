@@ -200,7 +200,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       const mailbox = arrivedMailbox('m1');
       await known(opened.store, mailbox);
       const intent = actionOf('m1', { state: 'open', attempts: 1, openedAt: now + 5 });
-      await opened.store.openIntent(intent);
+      await opened.store.recordActions([intent]);
       let store = await opened.reopen();
       expect((await store.loadPicture()).mailboxes[0]?.action).toEqual(intent);
       const action = actionAfter(intent, { kind: 'confirmed', detail: 'read back', at: now + 9 });
@@ -225,7 +225,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await known(opened.store, arrivedMailbox('m1'));
       const older = actionOf('m1', { id: 'z', state: 'confirmed', plannedAt: now - 10 });
       const newer = actionOf('m1', { id: 'a', state: 'dropped', plannedAt: now });
-      for (const action of [newer, older]) await opened.store.openIntent(action);
+      for (const action of [newer, older]) await opened.store.recordActions([action]);
       const picture = await opened.store.loadPicture();
       expect(picture.mailboxes[0]?.action).toEqual(newer);
       expect(picture.actions).toEqual([newer, older]);

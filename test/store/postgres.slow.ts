@@ -1,6 +1,9 @@
 // The store on PostgreSQL: the contract, and what only a server can do: be shared, away, restarted, newer or somebody else's.
+
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
+import { everything, scopeKey } from '../../src/model/write-scope.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
@@ -8,7 +11,8 @@ import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';
 import { describeStore } from './contract.ts';
-import { alertOf, arrivedMailbox, noAlerts, now, transitionOf } from './records.ts';
+import { alertOf, arrivedMailbox, intentOf, noAlerts, now, transitionOf } from './records.ts';
+import { describeSharing } from './shared-contract.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -21,7 +25,7 @@ const open = (place: PostgresPlace) => Store.open(place, now, undefined, shortly
 const transitions = async (store: Store) => (await store.outbox.unnotifiedTransitions(100_000)).length;
 const told = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
 
-describeStore('PostgreSQL', async () => {
+const openNew = async () => {
   const place = await postgres.database();
   let store = await open(place);
   return {
@@ -33,6 +37,51 @@ describeStore('PostgreSQL', async () => {
     },
     [Symbol.asyncDispose]: () => store.close(),
   };
+};
+describeStore('PostgreSQL', openNew);
+describeSharing('PostgreSQL', openNew);
+
+test('an intent waits for the emergency stop that is being set, and is not recorded then; a stop waits for an intent', async () => {
+  const place = await postgres.database();
+  const store = await open(place);
+  const client = new pg.Client({ host: place.host, port: place.port, user: place.user, database: place.database });
+  await client.connect();
+  const waits = () =>
+    until('one to wait', async () => (await postgres.query('SELECT 1 FROM pg_locks WHERE NOT granted')).length > 0);
+  const topic = "warmwarden.revisions WHERE topic = 'writes'";
+  const off = { scope: everything, since: now, until: null, by: 'ann', reason: 'moving' };
+  const stored = `'${scopeKey(everything)}', '${JSON.stringify(off)}'`;
+  await client.query(`BEGIN; UPDATE warmwarden.revisions SET revision = 1 WHERE topic = 'writes'`);
+  await client.query(`INSERT INTO warmwarden.writes_off VALUES (${stored})`);
+  const opened = store.openIntent(intentOf('m1'));
+  await waits();
+  await client.query('COMMIT');
+  expect(await opened).toEqual(off);
+  await client.query(`BEGIN; SELECT 1 FROM ${topic} FOR SHARE`);
+  let isOn = false;
+  const switched = store.recordWrites({ off: [], on: [scopeKey(everything)], alerts: noAlerts }).then(() => {
+    isOn = true;
+  });
+  await waits();
+  expect(isOn).toBe(false);
+  await client.query('COMMIT');
+  await switched;
+  expect(await store.openIntent(intentOf('m1'))).toBeNull();
+  await client.end();
+  await store.close();
+});
+
+test('who listens hears at once of a request that another process made', async () => {
+  const place = await postgres.database();
+  const store = await open(place);
+  const heard = Promise.withResolvers<void>();
+  await until('the connection that listens', async () => {
+    store.requests.listen(() => heard.resolve());
+    return (await postgres.query("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")).length > 0;
+  });
+  await store.requests.ask({ id: 'r', target: 'notify', askedAt: now, expiresAt: now + 100, asked: {} });
+  await heard.promise;
+  await store.close();
 });
 
 test('a second process is told who holds the database, and a reader is not kept out', async () => {

@@ -1,5 +1,5 @@
 // Mailboxes, verdicts, actions and alerts for tests of the store, each with every field that can be there.
-import type { Action, PlannedAction } from '../../src/model/action.ts';
+import type { Action, OpenAction, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
@@ -153,6 +153,13 @@ export function actionOf(mailboxId: string, changes: ActionChange = {}): Action 
     causes: [],
   };
   return actionWith(planned, changes, { openedAt: now, settledAt: now });
+}
+
+/** One that is open, five milliseconds later. */
+export function intentOf(mailboxId: string, id = 'a1'): OpenAction {
+  const intent = actionOf(mailboxId, { id, state: 'open', attempts: 1, openedAt: now + 5 });
+  if (intent.state !== 'open') throw new Error('an open one');
+  return intent;
 }
 
 export function alertOf(mailboxId: string, changes: Partial<Alert> = {}): Alert {

@@ -10,13 +10,14 @@ import { NewerStoreError, schemaVersion } from '../../src/store/schema/migration
 import { Store } from '../../src/store/store.ts';
 import { describeStore } from './contract.ts';
 import { now } from './records.ts';
+import { describeSharing } from './shared-contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'warmwarden-store-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(root, 'one-'));
 const newFile = () => join(newFolder(), 'warmwarden.db');
 
-describeStore('SQLite', async () => {
+const openNew = async () => {
   const path = newFile();
   let store = await Store.open(path, now);
   return {
@@ -28,7 +29,9 @@ describeStore('SQLite', async () => {
     },
     [Symbol.asyncDispose]: () => store.close(),
   };
-});
+};
+describeStore('SQLite', openNew);
+describeSharing('SQLite', openNew);
 
 /** A process of its own that opens the file, and writes alerts until it is killed; it says what it has committed. */
 async function otherProcess(path: string) {

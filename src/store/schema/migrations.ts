@@ -8,6 +8,7 @@ import { heldByApi } from './held-by-api.ts';
 import { incidents } from './incidents.ts';
 import { runSizes } from './run-sizes.ts';
 import { sessionsTable } from './sessions-table.ts';
+import { sharedState } from './shared-state.ts';
 import { storedWritesOff } from './stored.ts';
 import type { Tables } from './tables.ts';
 
@@ -32,6 +33,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   sessionsTable,
   incidents,
   flatStats,
+  sharedState,
 ];
 
 /** The schema that this version writes. */

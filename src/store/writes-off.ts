@@ -1,0 +1,25 @@
+// The emergency stops as they are stored.
+import type { Kysely } from 'kysely';
+import type { Action } from '../model/action.ts';
+import type { EpochMs } from '../model/time.ts';
+import { isOff, scopeKey, scopesOver, type WritesOff } from '../model/write-scope.ts';
+import { storedWritesOff } from './schema/stored.ts';
+import type { Tables } from './schema/tables.ts';
+
+type Db = Kysely<Tables>;
+
+/** Also those that have expired and were not yet taken away. */
+export async function loadWritesOff(db: Db): Promise<readonly WritesOff[]> {
+  return (await db.selectFrom('writes_off').selectAll().execute()).map(storedWritesOff);
+}
+
+/** The one that covers the mailbox of an action at that moment; null: none does. */
+export async function writesOffOver(
+  db: Db,
+  { account, mailboxId }: Pick<Action, 'account' | 'mailboxId'>,
+  now: EpochMs,
+): Promise<WritesOff | null> {
+  const keys = scopesOver(account, mailboxId).map(scopeKey);
+  const rows = await db.selectFrom('writes_off').selectAll().where('scope', 'in', keys).execute();
+  return rows.map(storedWritesOff).find((off) => isOff(off, now)) ?? null;
+}

@@ -1,0 +1,121 @@
+// What every store promises to several replicas, and of writes that wait for others: the second part of contract.ts.
+import { describe, expect, test } from 'vitest';
+import { everything, scopeKey, type WritesOff } from '../../src/model/write-scope.ts';
+import type { CalmRecord } from '../../src/store/records.ts';
+import type { Opened } from './contract.ts';
+import { alertOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
+
+const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
+  ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
+});
+
+export function describeSharing(name: string, open: () => Promise<Opened>): void {
+  describe(`${name}, shared`, () => {
+    test.each([
+      ['everything', off(everything)],
+      ['the account', off({ kind: 'account', account: 'acme' })],
+      ['the mailbox', off({ kind: 'mailbox', account: 'acme', mailboxId: 'm1', email: 'm1@one.example' })],
+    ])('an intent is not recorded while writes are off for %s, and the stop comes back', async (_name, stop) => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.recordWrites({ off: [stop], on: [], alerts: noAlerts });
+      expect(await store.openIntent(intentOf('m1'))).toEqual(stop);
+      expect((await store.loadPicture()).actions).toEqual([]);
+      await store.recordWrites({ off: [], on: [scopeKey(stop.scope)], alerts: noAlerts });
+      expect(await store.openIntent(intentOf('m1'))).toBeNull();
+      expect((await store.loadPicture()).actions).toEqual([intentOf('m1')]);
+    });
+
+    test('a stop that has expired, or is about another mailbox, keeps no intent', async () => {
+      await using opened = await open();
+      const other = off({ kind: 'mailbox', account: 'acme', mailboxId: 'm2', email: 'm2@one.example' });
+      await opened.store.recordWrites({ off: [off(everything, now + 5), other], on: [], alerts: noAlerts });
+      expect(await opened.store.openIntent(intentOf('m1'))).toBeNull();
+    });
+
+    test('each topic has a number that grows with each change of it, and only then', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const changed = async (work: () => Promise<unknown>) => {
+        const before = await store.shared.revisions();
+        await work();
+        const after = await store.shared.revisions();
+        return Object.keys(after).filter((topic) => after[topic] !== before[topic]);
+      };
+      const shared = alertOf('', { fingerprint: 'config_reload_failed|||', account: '', mailboxId: null });
+      const silence = { id: 's', match: {}, by: 'ann', reason: 'moving', from: now, until: now + 9 };
+      expect([
+        await changed(() => store.recordWrites({ off: [off(everything)], on: [], alerts: noAlerts })),
+        await changed(() => store.silences.record(silence, now)),
+        await changed(() => store.recordRelease({ mailbox: null, breaker: null, alerts: noAlerts })),
+        await changed(() => store.recordAlerts({ ...noAlerts, changed: [alertOf('m1')] })),
+        await changed(() => store.recordAlerts({ ...noAlerts, changed: [shared] })),
+      ]).toEqual([['writes'], ['silences'], [], [], ['alerts']]);
+      expect([
+        await store.shared.alerts(),
+        await store.shared.silences(),
+        await store.shared.writesOff(),
+        await store.shared.breakers(),
+      ]).toEqual([[shared], [silence], [off(everything)], []]);
+    });
+
+    test('a request is taken once, by whom it is for, and answered by whoever took it', async () => {
+      await using opened = await open();
+      const { requests } = opened.store;
+      const request = { id: 'r', target: 'account:acme', askedAt: now, expiresAt: now + 100, asked: { name: 'pause' } };
+      await requests.ask(request);
+      const takenBy = (by: string, targets: readonly string[], at = now + 1) => requests.take(targets, { by, now: at });
+      expect(await takenBy('b', ['account:beta', 'replica:b'])).toEqual([]);
+      expect(await takenBy('b', ['account:acme'], now + 100)).toEqual([]);
+      const takes = await Promise.all([takenBy('b', ['account:acme']), takenBy('c', ['account:acme'])]);
+      expect(takes.flat()).toEqual([{ id: 'r', asked: { name: 'pause' } }]);
+      const by = (takes[0]?.length ?? 0) > 0 ? 'b' : 'c';
+      expect(await requests.state('r')).toEqual({ takenBy: by, outcome: null });
+      expect(await requests.withdraw('r')).toBe(false);
+      await requests.finish('r', 'another', { result: 'failed' });
+      expect(await requests.state('r')).toEqual({ takenBy: by, outcome: null });
+      await requests.finish('r', by, { result: 'done' });
+      expect(await requests.state('r')).toEqual({ takenBy: by, outcome: { result: 'done' } });
+      expect(await takenBy('d', ['account:acme'])).toEqual([]);
+    });
+
+    test('a request that is withdrawn is taken by nobody any more', async () => {
+      await using opened = await open();
+      const { requests } = opened.store;
+      await requests.ask({ id: 'r', target: 'notify', askedAt: now, expiresAt: now + 100, asked: {} });
+      expect(await requests.withdraw('r')).toBe(true);
+      expect(await requests.take(['notify'], { by: 'b', now })).toEqual([]);
+      expect(await requests.state('r')).toBeNull();
+    });
+
+    test('calm records that wait are committed together, and a bad one keeps no other from it', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const verdict = { at: now + 6, answer: verdictOf() };
+      const good = ['m1', 'm2'].map((id) => arrivedMailbox(id, { ...answers, memory, verdict }));
+      await store.recordList({
+        ...{ account: 'acme', present: good, absent: [], left: [], leftAt: now, alerts: noAlerts, breaker: null },
+      });
+      const stats = answers.stats && { ...answers.stats, at: Number.NaN };
+      const bad = arrivedMailbox('m3', { ...answers, stats });
+      const waiting: CalmRecord[] = [...good, bad].map((mailbox) => ({
+        ...{ mailbox, answered: ['stats'], decision: null },
+      }));
+      const settled: string[] = [];
+      store.takeAlong({
+        of: () => waiting,
+        settled: (records, failed) => {
+          for (const record of records) settled.push(`${record.mailbox.id} ${failed.has(record) ? 'bad' : 'written'}`);
+        },
+      });
+      await store.recordCalm();
+      expect(settled).toEqual(['m1 written', 'm2 written', 'm3 bad']);
+      expect(store.trouble.failures).toBe(1);
+      const { mailboxes } = await (await opened.reopen()).loadPicture();
+      expect(mailboxes.map(({ id, stats }) => [id, stats !== null])).toEqual([
+        ['m1', true],
+        ['m2', true],
+      ]);
+    });
+  });
+}
