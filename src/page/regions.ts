@@ -38,4 +38,6 @@ export interface View {
   readonly title: string;
   readonly body: Markup | readonly Markup[];
   readonly regions: Regions;
+  /** Whether it changes without a change of the fleet. */
+  readonly isMoving?: boolean;
 }

@@ -98,6 +98,14 @@ export function visitorOf(c: Context): Visitor {
   };
 }
 
+/** Who operates where there are no tokens. */
+const unnamed = 'somebody on the page';
+
+/** The name under which what is asked for is recorded. */
+export function byOf(c: Context): string {
+  return c.get('asker')?.name ?? unnamed;
+}
+
 /** What was made of a setting, and is made again when it is another one. */
 function following<Setting, Made>(setting: () => Setting, make: (one: Setting) => Made): () => Made {
   let known = { setting: setting(), made: make(setting()) };

@@ -1,6 +1,6 @@
 // What a form of our pages sends: read, and refused when another site sent it, or a page that no longer holds.
 import type { Context } from 'hono';
-import { browserKeyOf, isFormTokenOf } from '../access/browser-key.ts';
+import { browserKeyOf, formTokenOf, isFormTokenOf, newBrowserKey, setBrowserKey } from '../access/browser-key.ts';
 import { isFromOurPage } from '../access/origin.ts';
 import { formTokenField } from '../page/visitor.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
@@ -41,6 +41,15 @@ export async function ownFormOf(
   const key = browserKeyOf(c, c.get('cookie'));
   if (key !== null && isFormTokenOf(key, sent.form.get(formTokenField) ?? '')) return sent;
   return { refused: refuse(c, 'stale_form', staleForm) };
+}
+
+/** What a form carries. A browser without a key gets one: its forms must be its own also where nobody signs in. */
+export function formTokenFor(c: Context): string {
+  const kind = c.get('cookie');
+  const known = browserKeyOf(c, kind);
+  const key = known ?? newBrowserKey();
+  if (known === null) setBrowserKey(c, key, kind);
+  return formTokenOf(key);
 }
 
 const staleForm =

@@ -10,8 +10,7 @@ import { styleSheet } from '../page/style-sheet.ts';
 import { visitorOf } from './access.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { oneOf, readQuery } from './query.ts';
-import { csvLine, csvRows } from './recipes/csv.ts';
-import { pagesFrom } from './recipes/recipe-routes.ts';
+import { csvOf, jsonOf, rowsARead } from './recipes/run-rows.ts';
 import { noQuery, queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
@@ -19,8 +18,6 @@ import { addressOf, places } from './views.ts';
 
 /** Pages: without it they show live updates. */
 const refresh = oneOf('off');
-
-const rowsARead = 500;
 
 export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
   for (const place of places) {
@@ -43,7 +40,7 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
       return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
     });
   }
-  addDownload(app, parts);
+  addDownloads(app, parts);
   const asset = (type: string) => ({ 'Content-Type': type, 'Cache-Control': 'private, max-age=300' });
   app.get('/assets/style.css', (c) => c.body(styleSheet, 200, asset('text/css; charset=utf-8')));
   app.get('/assets/local-times.js', (c) => c.body(localTimes, 200, asset('text/javascript; charset=utf-8')));
@@ -51,16 +48,20 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
   app.get('/assets/icon.svg', (c) => c.body(iconSvg, 200, asset('image/svg+xml')));
 }
 
-/** The rows of a run as CSV, page by page: neither the memory nor the event loop ever holds them all. */
-function addDownload(app: Hono, { recipes: { service } }: RouteParts): void {
-  app.get('/runs/:id/rows.csv', noQuery, async (c) => {
-    const first = await service.rows(c.req.param('id'), { offset: 0, limit: rowsARead });
-    if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
-    c.header('Content-Type', 'text/csv; charset=utf-8');
-    c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.csv"`);
-    return stream(c, async (out) => {
-      await out.write(csvLine(first.run.columns));
-      for await (const { run, rows } of pagesFrom(service, first, null)) await out.write(csvRows(run.columns, rows));
+/** The rows of a run, all of them. */
+function addDownloads(app: Hono, { recipes: { service } }: RouteParts): void {
+  for (const [kind, type, pieces] of [
+    ['csv', 'text/csv; charset=utf-8', csvOf],
+    ['json', 'application/json', jsonOf],
+  ] as const) {
+    app.get(`/runs/:id/rows.${kind}`, noQuery, async (c) => {
+      const first = await service.rows(c.req.param('id'), { offset: 0, limit: rowsARead });
+      if ('refused' in first) return refuse(c, 'not_found', first.said.join(' '));
+      c.header('Content-Type', type);
+      c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.${kind}"`);
+      return stream(c, async (out) => {
+        for await (const piece of pieces(service, first, null)) await out.write(piece);
+      });
     });
-  });
+  }
 }

@@ -20,6 +20,7 @@ import { type PictureParts, pictureOf } from './picture.ts';
 import { readQuery } from './query.ts';
 import { openApiDocument } from './recipes/openapi.ts';
 import { createRecipeRoutes } from './recipes/recipe-routes.ts';
+import { addRunForms } from './recipes/run-forms.ts';
 import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
 import { addReload } from './reload-route.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
@@ -42,6 +43,7 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   addSignIn(app, { ...parts, signedIn, wrongTokens });
   addProbes(app, parts);
   addCommands(app, parts);
+  addRunForms(app, parts);
   addPages(app, parts, live);
   addEvents(app, live);
   addJson(app, parts);

@@ -19,6 +19,7 @@ import { silencesPage } from '../page/silences-page.ts';
 import { turnAfter, type World } from '../world.ts';
 import { pictureOf } from './picture.ts';
 import { oneOf, type Parameter, readQuery, upTo, whole } from './query.ts';
+import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
 import { pageParameters, selectionFrom } from './selection.ts';
@@ -136,8 +137,7 @@ async function activityView(parts: ViewParts, { query }: Asked): Promise<View | 
 async function recipeView(parts: ViewParts, { names }: Asked): Promise<View | Refused> {
   const { world, recipes } = parts;
   const { service } = recipes;
-  const list = await service.list();
-  const recipe = list.recipes.find(({ id }) => id === names['id']);
+  const recipe = await recipeOf(service, names['id'] ?? '');
   if (!recipe) return { refused: 'not_found', message: 'There is no recipe with this id.' };
   const runs = await service.runsOf(recipe.id, runsShown);
   const known = 'refused' in runs ? [] : runs;
@@ -149,7 +149,7 @@ async function runView({ world, recipes: { service } }: ViewParts, { names, quer
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const page = await service.rows(names['id'] ?? '', { offset: asked.read.offset ?? 0, limit: rowsShown });
   if ('refused' in page) return { refused: 'not_found', message: page.said.join(' ') };
-  return runPage({ page, now: world.clock.now() });
+  return runPage({ page, recipe: await recipeOf(service, page.run.recipe), now: world.clock.now() });
 }
 
 async function configurationView({ settings }: ViewParts, { query }: Asked): Promise<View | Refused> {

@@ -5,6 +5,7 @@ import { formTokenOf, newBrowserKey } from '../../src/access/browser-key.ts';
 import { mailboxCommandPath, mailboxPath } from '../../src/model/page-links.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { TestBrowser } from '../serve/browser.ts';
+import { until } from '../support/until.ts';
 import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { startMovedDaemon } from './moved-daemon.ts';
 
@@ -207,6 +208,56 @@ describe('a command on the page', () => {
     expect(await carryOut(stage, browser, '/activity?do=undo&since=12h')).toContain('1 mailbox restored');
     expect(made(stage).at(-1)).toBe(`${amelia} balanced`);
     expect(shownText((await browser.get('/breaker?do=release')).text)).toContain('Nothing to release');
+  });
+});
+
+/** Reads the page of a run until it has ended, while the clock goes on. */
+function ended(stage: Stage, browser: TestBrowser, path: string) {
+  return until(`the end of ${path}`, async () => {
+    await stage.run(secondMs);
+    const { text } = await browser.get(path);
+    return /badge [a-z]+">(queued|running)</.test(text) ? undefined : text;
+  });
+}
+
+describe('a recipe on the page', () => {
+  it('is run with parameters, shows what it would do, and does it to those mailboxes when an operator agrees', async () => {
+    await using stage = await begin([oliver, amelia]);
+    const [browser, viewer] = [await signedIn(stage), await signedIn(stage, 'viewer')];
+    const { path, fields } = confirmation((await viewer.get('/recipes/pause-domain?do=run')).text);
+    expect(shownText((await viewer.get(path)).text)).toContain('Run it');
+    const send = (from: TestBrowser, changed: Record<string, string>, headers = {}) =>
+      from.post(path, { ...Object.fromEntries(fields), ...changed }, headers);
+    const wrong = await send(viewer, { 'parameter.domain': '' });
+    expect([wrong.status, wrong.text.includes('the parameter domain is missing')]).toEqual([400, true]);
+    expect((await send(viewer, { form_token: 'x' })).status).toBe(403);
+    expect((await send(browser, {})).status).toBe(403);
+    expect((await send(viewer, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    const begun = await send(viewer, { 'parameter.domain': 'northbeam.example' });
+    expect(begun.status).toBe(303);
+    const dry = String(begun.headers.location);
+    const shown = await ended(stage, viewer, dry);
+    expect(shownText(shown)).toContain(`Warmwarden will pause the warm-up of ${oliver}`);
+    expect(shown).not.toContain('do=apply');
+    expect((await viewer.get(`${dry}?do=apply`)).status).toBe(403);
+    expect(made(stage)).toEqual([]);
+
+    expect((await browser.get(dry)).text).toContain(`href="${dry}?do=apply"`);
+    const agreed = confirmation((await browser.get(`${dry}?do=apply`)).text);
+    expect((await viewer.post(dry, agreed.fields)).status).toBe(403);
+    const applied = await browser.post(agreed.path, agreed.fields);
+    expect(applied.status).toBe(303);
+    const outcome = shownText(await ended(stage, browser, String(applied.headers.location)));
+    expect(outcome.match(/\ndone\n/g)).toHaveLength(2);
+    await stage.run(0);
+    expect(made(stage).sort()).toEqual([`${amelia} pause`, `${oliver} pause`]);
+    const rows = JSON.parse((await viewer.get(`${dry}/rows.json`)).text);
+    expect([rows.recipe, rows.rows.map(({ outcome }: { outcome: string }) => outcome), rows.next]).toEqual([
+      'pause-domain',
+      ['planned', 'planned'],
+      null,
+    ]);
+    expect((await viewer.get(`${dry}/rows.csv`)).text.trim().split('\n')).toHaveLength(3);
   });
 });
 

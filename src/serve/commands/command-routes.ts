@@ -1,14 +1,13 @@
 // Operator commands on the page. A GET with `do` shows what a command would do; only the POST of that form carries it out.
 import type { Context, Hono } from 'hono';
-import { browserKeyOf, formTokenOf, newBrowserKey, setBrowserKey } from '../../access/browser-key.ts';
 import type { CommandOutcome, DaemonCommands } from '../../model/operator-command.ts';
 import { answerOperation } from '../../operator/command-requests.ts';
 import { failure } from '../../operator/plan.ts';
 import { type CommandEffect, commandPage, commandRunPage, maxReasonLength } from '../../page/command-page.ts';
 import type { Markup } from '../../page/elements.ts';
 import { layout } from '../../page/layout.ts';
-import { visitorOf } from '../access.ts';
-import { ownFormOf } from '../form.ts';
+import { byOf, visitorOf } from '../access.ts';
+import { formTokenFor, ownFormOf } from '../form.ts';
 import { noQuery, queryOf, refuse } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -19,8 +18,6 @@ import { commandPatterns, type Prepared, preparedAt } from './prepared.ts';
 const againSeconds = 2;
 /** Stands in the plan for a request that would do nothing. */
 const nothing = '-';
-/** Who operates where there are no tokens. */
-const unnamed = 'somebody on the page';
 
 type Parts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pathPrefix'>;
 
@@ -128,19 +125,6 @@ async function carryOut(c: Context, parts: Parts, { pattern, form, runs }: Sent)
   }));
   const id = await runs.start({ text: prepared.text, by, reason, at: parts.world.clock.now() }, requests);
   return c.redirect(`/commands/${id}`, 303);
-}
-
-function byOf(c: Context): string {
-  return c.get('asker')?.name ?? unnamed;
-}
-
-/** A browser without a key gets one: its forms must be its own also where nobody signs in. */
-function formTokenFor(c: Context): string {
-  const kind = c.get('cookie');
-  const known = browserKeyOf(c, kind);
-  const key = known ?? newBrowserKey();
-  if (known === null) setBrowserKey(c, key, kind);
-  return formTokenOf(key);
 }
 
 function framed(c: Context, title: string, body: Markup): Markup {

@@ -23,9 +23,16 @@ export class LivePage {
   #pieces: ReadonlyMap<string, Known> = new Map();
   #lists: ReadonlyMap<string, Known> = new Map();
   #title: Known = { digest: '', changedAt: 0 };
+  #isMoving = false;
+
+  /** Whether it was to change soon, without a change of the fleet. */
+  get isMoving(): boolean {
+    return this.#isMoving;
+  }
 
   /** Takes the view of this moment; what is new gets the number. Whether anything is. */
-  update({ title, regions }: View, number: number): boolean {
+  update({ title, regions, isMoving = false }: View, number: number): boolean {
+    this.#isMoving = isMoving;
     let changed = false;
     const next = (known: Known | undefined, digest: string): Known => {
       if (known?.digest === digest) return known;

@@ -135,7 +135,7 @@ export class LiveStream {
       const revision = this.#parts.revision();
       const isBeat = begin >= beatAt;
       // With each beat all is looked at: what time alone changes, and what only the store knows.
-      if (revision !== seen || isBeat) await this.#look();
+      await this.#look(revision !== seen || isBeat);
       seen = revision;
       if (isBeat) {
         beatAt = begin + beatMs;
@@ -150,12 +150,13 @@ export class LiveStream {
     this.#loop = null;
   }
 
-  /** Every address that somebody looks at, one after the other. */
-  async #look(): Promise<void> {
+  /** Every address that somebody looks at, or each that moves by itself, one after the other. */
+  async #look(everything: boolean): Promise<void> {
     const pacer = createPacer(sliceMs);
     const byAddress = Map.groupBy(this.#readers, ({ address }) => address);
     for (const [address, readers] of byAddress) {
       if (this.#closing.signal.aborted) return;
+      if (!everything && !this.#pages.get(address)?.isMoving) continue;
       if (pacer.due()) await pacer.turn();
       await this.#readFor(address, readers);
     }

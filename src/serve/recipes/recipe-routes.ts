@@ -2,15 +2,15 @@
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { tooManyWrong, type WrongTokens } from '../../access/wrong-tokens.ts';
-import type { RecipeRefusal, RecipeService, RowPage } from '../../model/recipe.ts';
+import type { RecipeRefusal, RecipeService } from '../../model/recipe.ts';
 import { readRequest } from '../../operator/request-problems.ts';
 import type { World } from '../../world.ts';
 import { bodyText, maxBodyBytes } from '../body-text.ts';
 import { readQuery, whole } from '../query.ts';
 import { noQuery, queryOf } from '../refusals.ts';
-import { csvLine, csvRows } from './csv.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
 import { brokenJson, type RunRequest, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
+import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 
 export interface Caller {
   readonly name: string;
@@ -29,7 +29,6 @@ export interface RecipeRouteParts {
 type Env = { Variables: { caller: Caller } };
 type RefusalStatus = 400 | 403 | 404 | 410 | 429 | 503;
 
-const rowsARead = 500;
 const runsShown = 50;
 const maxRunsShown = 500;
 
@@ -149,48 +148,14 @@ async function answerRun(c: Context<Env>, service: RecipeService) {
   const id = c.req.param('id') ?? '';
   const first = await service.rows(id, { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
   if ('refused' in first) return refused(c, first);
-  const pages = pagesFrom(service, first, limit);
   const csv = /\btext\/csv\b/.test(c.req.header('accept') ?? '');
   c.header('Vary', 'Accept');
   c.header('Content-Type', csv ? 'text/csv; charset=utf-8' : 'application/json');
   if (csv) c.header('Content-Disposition', `attachment; filename="${first.run.recipe}-${first.run.id}.csv"`);
   return stream(c, async (out) => {
-    if (csv) {
-      await out.write(csvLine(first.run.columns));
-      for await (const { run, rows } of pages) await out.write(csvRows(run.columns, rows));
-      return;
-    }
-    await out.write(`${JSON.stringify(runJson(first.run)).slice(0, -1)},"rows":[`);
-    let next: number | null = null;
-    let written = 0;
-    for await (const page of pages) {
-      const rows = page.rows.map((row) => JSON.stringify(row)).join(',');
-      if (rows !== '') await out.write(written > 0 ? `,${rows}` : rows);
-      written += page.rows.length;
-      next = page.nextOffset;
-    }
-    const path =
-      next === null ? null : `/v1/runs/${first.run.id}?offset=${next}${limit === null ? '' : `&limit=${limit}`}`;
-    await out.write(`],"next":${JSON.stringify(path)}}`);
+    const pieces = csv ? csvOf(service, first, limit) : jsonOf(service, first, limit);
+    for await (const piece of pieces) await out.write(piece);
   });
-}
-
-/** Page by page, so that neither the memory nor the event loop ever holds all rows of a run. */
-export async function* pagesFrom(
-  service: RecipeService,
-  first: RowPage,
-  limit: number | null,
-): AsyncGenerator<RowPage> {
-  let page = first;
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  for (;;) {
-    yield page;
-    left -= page.rows.length;
-    if (page.nextOffset === null || left <= 0) return;
-    const next = await service.rows(first.run.id, { offset: page.nextOffset, limit: Math.min(left, rowsARead) });
-    if ('refused' in next) return;
-    page = next;
-  }
 }
 
 function refused(c: Context<Env>, { refused: why, said }: RecipeRefusal) {
