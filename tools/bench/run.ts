@@ -7,6 +7,7 @@ import { guardBenchmark } from './guard.ts';
 import { lagBenchmark } from './lag.ts';
 import { memoryBenchmark } from './memory.ts';
 import { noiseBenchmark } from './noise.ts';
+import { pageBenchmark } from './page.ts';
 import { pollBenchmark } from './poll.ts';
 import { scrapeBenchmark } from './scrape.ts';
 import { storeBenchmark } from './store.ts';
@@ -19,6 +20,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   lag: lagBenchmark,
   memory: memoryBenchmark,
   noise: noiseBenchmark,
+  page: pageBenchmark,
   poll: pollBenchmark,
   scrape: scrapeBenchmark,
   store: storeBenchmark,

@@ -27,6 +27,13 @@ export const targets = {
   reload: { wanted: 0.3, is: 'at most', of: 'ours', enforced: false },
   stormPageCpu: { wanted: 15, is: 'at most', of: 'ours', enforced: false },
   stormPageSize: { wanted: 150, is: 'at most', of: 'ours', enforced: true },
+  viewTime: { wanted: 200, is: 'at most', of: 'ours', enforced: false },
+  // What polling does without a reader stands beside it.
+  longBlocks: { wanted: 1, is: 'at most', of: 'ratio', enforced: false },
+  liveCpu: { wanted: 2, is: 'at most', of: 'ratio', enforced: false },
+  flatHeap: { wanted: 1.1, is: 'at most', of: 'ratio', enforced: true },
+  none: { wanted: 0, is: 'at most', of: 'ours', enforced: true },
+  changes: { wanted: 1_000, is: 'at least', of: 'ours', enforced: false },
   growth: { wanted: 0.6 * kilobyte, is: 'at most', of: 'ours', enforced: true },
   firstPollOf10k: { wanted: 1.2, is: 'at most', of: 'ours', enforced: false },
   firstPollOf100k: { wanted: 4, is: 'at most', of: 'ours', enforced: false },
