@@ -29,11 +29,14 @@ export class Actor {
   readonly #working = new Map<string, Promise<void>>();
   /** Intents that are being sent and read back. */
   readonly #sending = new Set<Promise<void>>();
+  /** On the monotonic scale. */
+  readonly #begunAt: number;
   #wrappingUp = false;
 
   constructor(rooms: ActorRooms, options: ActorOptions) {
     this.#rooms = rooms;
     this.#options = options;
+    this.#begunAt = rooms.world.clock.monotonic();
     this.#conditions = new Conditions(rooms, options);
     this.#look = new Look(rooms, options, this.#conditions);
     this.#post = new Post(rooms, options, this.#conditions);
@@ -142,13 +145,19 @@ export class Actor {
       await this.#rooms.recorder.dropPlanned(action, tooMuch);
       return;
     }
-    if (this.#wrappingUp) return;
+    const lookedAt = clock.monotonic();
+    await this.#rooms.lane.actionSlot(signal, 'post');
+    // What no longer stands is looked at again, which costs this slot.
+    if (signal.aborted || this.#wrappingUp || !this.#conditions.isSeasonable(action, lookedAt)) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
     await sending;
   }
 
   async #lookFor(open: OpenAction, signal: AbortSignal): Promise<void> {
+    // A POST of the process before may be under way.
+    const { clock } = this.#rooms.world;
+    await clock.sleep(this.#begunAt + this.#options.lease.openWaitMs - clock.monotonic(), signal);
     const detail = 'it was in progress when Warmwarden restarted, and the API does not show the change';
     const settlement = await this.#post.readBack(open, detail, signal);
     if (!settlement) return;

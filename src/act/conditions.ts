@@ -8,8 +8,8 @@ import type { ActorOptions, ActorRooms } from './rooms.ts';
 
 /** A person's change that could not be sent within this is dropped, and the person told. */
 export const personWaitsMs = minuteMs;
-/** An intent that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
-const intentKeepsMs = 2 * minuteMs;
+/** An action that got its turn in the budget later than this is not sent on what was seen before: the mailbox is looked at again. */
+const lookKeepsMs = 2 * minuteMs;
 
 export class Conditions {
   readonly #rooms: Pick<ActorRooms, 'world' | 'fleet' | 'recorder'>;
@@ -66,15 +66,23 @@ export class Conditions {
   }
 
   /**
-   * The turn of an open intent may come long after it, with a 429 in between: by then what was seen is old, somebody may
-   * have said stop, or an answer that was under way may have changed the verdict.
+   * The turn in the budget may come long after the look at `lookedAt` (monotonic milliseconds), with a 429 in between: by
+   * then what was seen is old, or an answer that was under way may have changed the verdict.
    */
+  isSeasonable(action: Action, lookedAt: number): boolean {
+    const age = this.#rooms.world.clock.monotonic() - lookedAt;
+    return age <= lookKeepsMs && this.isCurrent(action) && !this.isLate(action) && this.#standsAsSeen(action);
+  }
+
+  /** While the intent was recorded somebody may have said stop, or an answer that was under way changed the verdict. */
   maySend(open: OpenAction): boolean {
-    const age = this.#rooms.world.clock.now() - open.openedAt;
-    if (age > intentKeepsMs || !this.#rooms.recorder.maySend(open)) return false;
-    return open.by
-      ? !this.isAlreadySo(open) && this.isStillOurs(open) && this.aboveMaximum(open) === null
-      : this.isWanted(open);
+    return this.#rooms.recorder.maySend(open) && this.#standsAsSeen(open);
+  }
+
+  #standsAsSeen(action: Action): boolean {
+    return action.by
+      ? !this.isAlreadySo(action) && this.isStillOurs(action) && this.aboveMaximum(action) === null
+      : this.isWanted(action);
   }
 
   #mailbox(mailboxId: string): MailboxState | undefined {

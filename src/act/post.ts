@@ -24,9 +24,11 @@ export class Post {
     this.#conditions = conditions;
   }
 
-  /** Sends at most once, and reads back. null: nothing can be said of it, because the daemon stops or the mailbox has left. */
+  /**
+   * Sends at most once, in the slot that the caller has, and reads back. null: nothing can be said of it, because the
+   * daemon stops or the mailbox has left.
+   */
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
-    await this.#rooms.lane.actionSlot(signal, 'post');
     // Nothing was sent: the open intent is looked at after the restart. Or the mailbox has left.
     if (signal.aborted || !this.#conditions.isCurrent(open)) return null;
     if (!this.#conditions.maySend(open)) return { kind: 'not_sent', detail: notSent };
@@ -36,6 +38,7 @@ export class Post {
       return this.readBack(open, 'the API accepted it, but does not show the change', signal);
     }
     const { kind, detail } = sent.failure;
+    if (kind === 'held_back') return { kind: 'not_sent', detail: notSent };
     logAction(this.#rooms.world.log, open, `the POST failed: ${detail}`);
     // A 5xx or a lost answer says nothing about whether the change was made (docs/faults.md H7, H9).
     if (kind === 'unavailable' || kind === 'malformed') return this.readBack(open, detail, signal);
@@ -56,9 +59,11 @@ export class Post {
 
   #request({ kind, mailboxId, targetMode, targetLimit }: Action) {
     const { api } = this.#rooms;
-    if (targetLimit !== undefined) return api.setLimit(mailboxId, targetLimit);
-    if (targetMode !== null) return api.setMode(mailboxId, targetMode);
-    return kind === 'resume' ? api.resume(mailboxId) : api.pause(mailboxId);
+    // Between this and its first byte it may wait for a connection, or the whole process may stand still.
+    const { mayPost } = this.#options.lease;
+    if (targetLimit !== undefined) return api.setLimit(mailboxId, targetLimit, mayPost);
+    if (targetMode !== null) return api.setMode(mailboxId, targetMode, mayPost);
+    return kind === 'resume' ? api.resume(mailboxId, mayPost) : api.pause(mailboxId, mayPost);
   }
 
   /**

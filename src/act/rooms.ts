@@ -16,8 +16,19 @@ export interface ActorRooms {
   readonly recorder: Recorder;
 }
 
+/** Whose work an account is: this process's, until it says otherwise. */
+export interface AccountLease {
+  /** Whether it is this process's now. */
+  readonly holds: () => boolean;
+  /** Whether a POST that leaves now has ended before the account can be another's. */
+  readonly mayPost: () => boolean;
+  /** The process before died, perhaps within a POST: what it left open is looked at after so many milliseconds; 0: at once. */
+  readonly openWaitMs: number;
+}
+
 export interface ActorOptions {
   readonly account: string;
+  readonly lease: AccountLease;
   readonly words: StatusWords;
   /** A POST was refused for want of permission, or one succeeded. */
   readonly onWritable: (writable: boolean) => void;

@@ -5,6 +5,7 @@ import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
 import { Duties } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
+import type { Taking } from '../replicas/membership.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { startUpkeep } from '../upkeep/upkeep.ts';
 import { followerOf, scopesOf, type Work } from './following.ts';
@@ -33,7 +34,10 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const clock = clockWork(opened);
   teardowns.add('upkeep', () => clock.end());
   const notify = { begin: () => notifying.begin(), end: () => notifying.end(), abandon: () => notifying.end() };
-  const account = (name: string) => ({ begin: () => duties.take(name), end: () => duties.release(name) });
+  const account = (name: string) => ({
+    begin: (how: Taking) => duties.take(name, how),
+    end: () => duties.release(name),
+  });
   membership.follow(followerOf({ account, abandonAccounts: () => duties.abandon(), notify, clock }, world.log));
   const wantWork = () => membership.want(scopesOf(live));
   await duties.withdrawUnguarded().catch((error: unknown) => {

@@ -75,14 +75,19 @@ export class Fleet {
   }
   /** The account is no longer configured: nothing of it is shown from now on. */
   removeAccount(name: string): void {
-    this.#revision += 1;
+    this.clearAccount(name);
     this.#accounts.delete(name);
+    this.#sweeps.delete(name);
+    this.#guarding = this.#guarding.filter(({ account }) => account !== name);
+  }
+
+  /** Takes out what the store has of an account, so that it can be shown as it is stored now. */
+  clearAccount(name: string): void {
+    this.#revision += 1;
     this.#mailboxes.delete(name);
     for (const { fingerprint } of this.alertsOf(name)) this.#alerts.delete(fingerprint);
     this.#alertsOf.delete(name);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
-    this.#sweeps.delete(name);
-    this.#guarding = this.#guarding.filter(({ account }) => account !== name);
   }
 
   /** Every configured account, and whether it is guarded. */

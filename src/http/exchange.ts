@@ -5,7 +5,7 @@ import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
 import { HeldAnswers } from './held.ts';
 import { ownTurn } from './own-turn.ts';
-import { type AnswerHeaders, type Caps, type Deadlines, type Received, receive } from './receive.ts';
+import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 
 const connectDeadlineMs = 5_000;
@@ -46,6 +46,8 @@ export interface Ask {
   readonly redactor: Redactor;
   /** Default: 15 s for the head, 10 s between two pieces of the body, 30 s in all. */
   readonly deadlines?: Deadlines;
+  /** Asked right before its first byte leaves. False: nothing is sent, and the exchange was not `reached`. */
+  readonly mayLeave?: () => boolean;
 }
 
 /** A 2xx answer. */
@@ -82,14 +84,21 @@ export async function exchange<Value>(
   now: () => EpochMs,
   read: ReadSuccess<Value>,
 ): Promise<Exchange<Value>> {
-  const { method, body, signal, deadlines = usualDeadlines } = ask;
+  const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
   const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
   const kept = hasIdle(agent, origin);
   const headers = { ...ask.headers, 'accept-encoding': 'gzip' };
   const request = { origin, path: `${pathname}${search}`, method, headers, body };
   const held = heldAnswers.begin();
   try {
-    const received = await receive(agent, { request, signal, deadlines, capsOf, held }).catch((error: unknown) => {
+    const received = await receive(agent, {
+      request,
+      signal,
+      deadlines,
+      capsOf,
+      held,
+      ...(mayLeave && { mayLeave }),
+    }).catch((error: unknown) => {
       return { error };
     });
     if ('error' in received) {
@@ -157,6 +166,7 @@ function codeOf(error: unknown): string {
 }
 
 function isUnreached(error: unknown): boolean {
+  if (error instanceof HeldBack) return true;
   return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error));
 }
 
@@ -168,6 +178,8 @@ function lateness(error: unknown, { headersMs, idleMs, totalMs }: Deadlines): st
 }
 
 function unavailable(error: unknown, baseUrl: string, deadlines: Deadlines): Failure {
+  if (error instanceof HeldBack)
+    return { kind: 'held_back', status: null, detail: 'it was not sent', retryAfterMs: null };
   const known = lateness(error, deadlines) ?? causes[codeOf(error)];
   const said = known ?? (error instanceof Error ? quote(error.message) : 'the request failed');
   return { kind: 'unavailable', status: null, detail: `${baseUrl}: ${said}`, retryAfterMs: null };

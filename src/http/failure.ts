@@ -4,9 +4,16 @@ import type { Redactor } from './redactor.ts';
 /**
  * throttled: 429. unavailable: no answer, a 5xx, or a page of somebody in between. refused: the API understood and said no.
  * unauthorized: the key is missing or wrong. malformed: an answer that is not what the document describes.
- * missing: 404, absent or not ours.
+ * missing: 404, absent or not ours. held_back: it was no longer to be sent when it could have been, and never left.
  */
-export type FailureKind = 'throttled' | 'unavailable' | 'refused' | 'unauthorized' | 'malformed' | 'missing';
+export type FailureKind =
+  | 'throttled'
+  | 'unavailable'
+  | 'refused'
+  | 'unauthorized'
+  | 'malformed'
+  | 'missing'
+  | 'held_back';
 
 export interface Failure {
   readonly kind: FailureKind;

@@ -47,6 +47,8 @@ export interface Dispatched {
   readonly capsOf: (status: number) => Caps;
   /** Where its bytes are counted; it is released by whoever gave it. */
   readonly held: HeldAnswer;
+  /** Asked right before its first byte leaves. False: nothing is sent. */
+  readonly mayLeave?: () => boolean;
 }
 
 interface Raw {
@@ -91,7 +93,7 @@ function deadlineOf(totalMs: number): AbortSignal {
   return shared.total;
 }
 
-function collect(agent: Agent, { request, signal, deadlines, capsOf, held }: Dispatched): Promise<Raw> {
+function collect(agent: Agent, { request, signal, deadlines, capsOf, held, mayLeave }: Dispatched): Promise<Raw> {
   const total = deadlineOf(deadlines.totalMs);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -122,6 +124,7 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held }: Dis
         onRequestStart(controller) {
           abort = (reason) => controller.abort(reason);
           if (total.aborted || signal?.aborted) end();
+          else if (mayLeave?.() === false) abort(new HeldBack());
         },
         onResponseStart(_controller, status, headers) {
           if (status >= 200) head = { status, headers };
@@ -140,6 +143,9 @@ function collect(agent: Agent, { request, signal, deadlines, capsOf, held }: Dis
 
 const brokeOff = 'it ended before it was complete';
 
+/** What is no longer to be sent was not. */
+export class HeldBack extends Error {}
+
 /** Our own end of a body that is over its cap. */
 class TooLarge extends Error {}
 
@@ -150,6 +156,7 @@ class NoRoom extends Error {}
 function troubleOf(error: Error): string | null {
   if (error instanceof TooLarge) return tooLarge;
   if (error instanceof NoRoom) return noRoom;
+  if (error instanceof HeldBack) return null;
   const ended = error.name === 'TimeoutError' || error.name === 'AbortError' || 'code' in error === false;
   return ended || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT') ? null : brokeOff;
 }

@@ -50,6 +50,8 @@ interface Call<Kind extends RequestKind> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
+  /** See Ask. */
+  readonly mayLeave?: () => boolean;
   /** The mailbox that the answer must be about, when it names one. */
   readonly mailboxId?: string;
   /** What is known already, so that the API may say that it is unchanged. */
@@ -134,24 +136,28 @@ export class MailboxApi {
     return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '' });
   }
 
-  /** Asks for a warm-up mode. ok only means that the API said yes: read it back. */
-  setMode(id: string, mode: WarmupMode): Answered<true> {
-    return this.#write(id, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
+  /** Asks for a warm-up mode. ok only means that the API said yes: read it back. `mayLeave` of this and the next three: see Ask. */
+  setMode(id: string, mode: WarmupMode, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, { mailbox_id: id, action: 'update_config', config: { warmup_mode: mode } });
   }
 
   /** Asks for a target daily limit, emails a day. ok only means that the API said yes: read it back. */
-  setLimit(id: string, limit: number): Answered<true> {
-    return this.#write(id, { mailbox_id: id, action: 'update_config', config: { target_daily_limit: limit } });
+  setLimit(id: string, limit: number, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, {
+      mailbox_id: id,
+      action: 'update_config',
+      config: { target_daily_limit: limit },
+    });
   }
 
   /** Asks for a pause of the warm-up. ok only means that the API said yes: read it back. */
-  pause(id: string): Answered<true> {
-    return this.#write(id, { mailbox_id: id, action: 'pause' });
+  pause(id: string, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, { mailbox_id: id, action: 'pause' });
   }
 
   /** Asks for the warm-up to go on. ok only means that the API said yes: read it back. */
-  resume(id: string): Answered<true> {
-    return this.#write(id, { mailbox_id: id, action: 'resume' });
+  resume(id: string, mayLeave?: () => boolean): Answered<true> {
+    return this.#write(id, mayLeave, { mailbox_id: id, action: 'resume' });
   }
 
   /** Ends every poll under way; writes go on. */
@@ -173,9 +179,16 @@ export class MailboxApi {
     return this.#call({ route, method: 'GET', path, mailboxId: id, believed });
   }
 
-  #write(id: string, body: object): Answered<true> {
+  #write(id: string, mayLeave: (() => boolean) | undefined, body: object): Answered<true> {
     const path = '/v1/warmup';
-    return this.#call({ route: 'warmup_write', method: 'POST', path, body, mailboxId: id });
+    return this.#call({
+      route: 'warmup_write',
+      method: 'POST',
+      path,
+      body,
+      mailboxId: id,
+      ...(mayLeave && { mayLeave }),
+    });
   }
 
   async #call<Kind extends RequestKind>(call: Call<Kind>): Answered<AnswerTo<Kind>> {
@@ -209,6 +222,7 @@ export class MailboxApi {
       // A poll ends at once when the daemon stops; a POST is given its time, for its answer matters.
       signal: call.method === 'GET' ? this.#stopping.signal : null,
       redactor,
+      ...(call.mayLeave && { mayLeave: call.mayLeave }),
       ...(this.#options.deadlines && { deadlines: this.#options.deadlines }),
     };
     const startedAt = call.route === 'health' ? null : this.#world.clock.monotonic();

@@ -1,7 +1,7 @@
 // The one lane through which all requests of an account start: evenly spaced, actions before polls, several in flight.
 import type { Budget } from '../mailbox-api/budget.ts';
 import { turnEveryMs } from '../model/guarding.ts';
-import { minuteMs } from '../model/time.ts';
+import { minuteMs, secondMs } from '../model/time.ts';
 import { type Bell, type Clock, createBell } from '../world.ts';
 import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
@@ -17,8 +17,8 @@ export interface LaneOptions {
   readonly queue: PollQueue;
   /** Makes a poll; never rejects. */
   readonly poll: (poll: Poll) => Promise<void>;
-  /** What may be polled at present. account: health and the list. Actions go on in any case. */
-  readonly mayAsk: () => 'everything' | 'account';
+  /** What may be asked at present. account: health and the list, and actions go on. nothing: the account is not ours. */
+  readonly mayAsk: () => 'everything' | 'account' | 'nothing';
 }
 
 export class Lane {
@@ -63,13 +63,14 @@ export class Lane {
    * while the budget is stopped none does: one that lost its connection waits for it as everybody does.
    */
   async run(signal: AbortSignal, turned: () => void): Promise<void> {
-    const { clock, budget } = this.#options;
+    const { clock, budget, mayAsk } = this.#options;
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = budget.nextStartAt(now) - now;
       if (this.#broken) throw this.#broken.error;
       if (budget.isStopped(now) || !this.#hangs(now)) turned();
-      if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
+      if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
+      else if (wait > 0) await clock.sleep(Math.min(wait, turnEveryMs), signal);
       else if (this.#serveAction() || this.#servePoll()) continue;
       else await this.#bell.sleep(this.#idleFor(), signal);
     }

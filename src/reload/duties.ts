@@ -1,4 +1,5 @@
 // Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
+import type { AccountLease } from '../act/rooms.ts';
 import { leave } from '../alert/engine.ts';
 import type { AccountConfig } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
@@ -13,6 +14,8 @@ import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
+import { inheritedWaitMs } from '../replicas/inheritance.ts';
+import { accountScope, type Taking } from '../replicas/membership.ts';
 import { cronSchedule } from '../schedule.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
@@ -53,10 +56,21 @@ export class Duties {
     this.changes = new Turns(rooms.world.clock);
   }
 
+  /** Of the account while it is this process's. `how`: null when it was so before. */
+  #lease(account: string, how: Taking | null): AccountLease {
+    const { membership } = this.#rooms.store;
+    const scope = accountScope(account);
+    return {
+      holds: () => membership.holds(scope),
+      mayPost: () => membership.holds(scope) && membership.mayPost(),
+      openWaitMs: how === 'inherited' ? inheritedWaitMs : 0,
+    };
+  }
+
   /** Begins the loop of an account of the configuration in force. */
-  begin(account: AccountConfig): void {
+  begin(account: AccountConfig, how: Taking | null = null): void {
     if (this.#stopping) return;
-    const { watch, api } = this.#watch(account);
+    const { watch, api } = this.#watch(account, how);
     // A loop that starts over, under whatever name, has not got a fresh rate limit.
     const earlier = this.#budgets.get(keyOf(account));
     if (earlier) api.budget.follow(earlier);
@@ -67,11 +81,19 @@ export class Duties {
   }
 
   /** The account is this replica's work from now on. One that the configuration no longer has is left alone. */
-  take(name: string): Promise<void> {
+  take(name: string, how: Taking): Promise<void> {
     return this.changes.take(async () => {
       const account = this.#live.account(name);
-      if (account && !this.#duties.has(name)) this.begin(account);
+      if (!account || this.#duties.has(name)) return;
+      // What is shown is as another process left it some time ago.
+      if (this.#rooms.store.membership.self !== null) await this.#readAnew(account);
+      this.begin(account, how);
     });
+  }
+
+  #readAnew(account: AccountConfig): Promise<void> {
+    const { fleet, store, turns } = this.#rooms;
+    return turns.take(async () => showAnew(fleet, await store.loadPicture([account.name]), [account]));
   }
 
   /** The account will be another replica's: ends its loop after what it sent was read back. */
@@ -181,7 +203,7 @@ export class Duties {
     await Promise.all(this.watches.map((watch) => watch.stop()));
   }
 
-  #watch(account: AccountConfig): { readonly watch: AccountWatch; readonly api: MailboxApi } {
+  #watch(account: AccountConfig, how: Taking | null): { readonly watch: AccountWatch; readonly api: MailboxApi } {
     const { poll, api: answers } = this.#live.config;
     const client = { ...account, account: account.name, statsDays: statsDaysOf(account) };
     const api = new MailboxApi(client, this.#rooms.world, this.#rooms.tally);
@@ -192,6 +214,7 @@ export class Duties {
       { ...this.#rooms, api },
       {
         account: account.name,
+        lease: this.#lease(account.name, how),
         schedules: schedules as AccountWatchOptions['schedules'],
         statsIntervalMinMs: poll.statsIntervalMinMs,
         policyFor: (mailbox) => resolvePolicy(now(), mailbox),
@@ -242,6 +265,13 @@ export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]
   for (const off of picture.writesOff) fleet.putWritesOff(off);
   showAccounts(fleet, picture, accounts);
   return fleet;
+}
+
+/** What is shown of accounts is as it is stored. */
+function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountName[]): void {
+  for (const { name } of accounts) fleet.clearAccount(name);
+  showAccounts(fleet, picture, accounts);
+  for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);
 }
 
 /** Brings accounts into the picture, as the last process or configuration left them. */

@@ -269,6 +269,7 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
     case 'throttled':
       return `the API reports too many requests (${detail}); check plan or requests_per_minute`;
     case 'unavailable':
+    case 'held_back':
       return `the API does not answer (${detail})${listed ? '' : '; check base_url and whether the API is up'}`;
   }
 }

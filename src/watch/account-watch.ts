@@ -1,6 +1,7 @@
 // The loops of one account: polls what is due, has every answer recorded, and has carried out what the verdicts plan.
 
 import { Actor } from '../act/actor.ts';
+import type { AccountLease } from '../act/rooms.ts';
 import type { Action } from '../model/action.ts';
 import type { Route } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -35,6 +36,7 @@ const actionsEndWithinMs = 40 * secondMs;
 export interface AccountWatchOptions extends GuardedAccount {
   /** When each kind of answer is due at the latest. */
   readonly schedules: Readonly<Record<Route, Schedule>>;
+  readonly lease: AccountLease;
   /** Spare requests read a mailbox's statistics again at the earliest after this, milliseconds; 0: never early. */
   readonly statsIntervalMinMs: number;
 }
@@ -96,7 +98,7 @@ export class AccountWatch {
       queue: this.#queue,
       poll: (poll) => this.#poller.poll(poll),
       // A rejected key is not hammered: the list alone asks whether it is accepted again.
-      mayAsk: () => (this.#health.keyRejected ? 'account' : 'everything'),
+      mayAsk: () => (options.lease.holds() ? (this.#health.keyRejected ? 'account' : 'everything') : 'nothing'),
     });
     const mailboxes = () => fleet.mailboxCount(account);
     const gapMs = (route: MeasuredRoute) => gaps[route].longestMs;
@@ -104,7 +106,7 @@ export class AccountWatch {
     const staleness = new Staleness({ clock, cadence: this.#cadence, mailboxes, allowedPerMinute, gapMs });
     this.#recorder = new Recorder(rooms, {
       ...options,
-      ended: () => this.#stop.signal.aborted,
+      ended: () => this.#stop.signal.aborted || !options.lease.holds(),
       writable: () => this.#health.writable,
       isFirstLook: (mailboxId, route) => this.#firstSweep.isFirstLook(mailboxId, route),
       staleBefore: () => staleness.before(),
@@ -117,6 +119,7 @@ export class AccountWatch {
       {
         account,
         words,
+        lease: options.lease,
         onWritable: (writable) => this.#health.wrote(writable),
         onFailure: (failure, poll) => this.#health.failed(failure, this.#poller.about(poll)),
         onOvertaken: (mailboxId) => this.#ask(mailboxId, ['warmup']),

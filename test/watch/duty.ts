@@ -88,6 +88,8 @@ export async function goOnDuty(options: DutyOptions = {}) {
   };
   // How far the daemon's wall clock is behind; the simulator's is right.
   const behind = { ms: 0 };
+  // Of the account; moved by hand.
+  const lease = { held: true, mayPost: true, openWaitMs: 0 };
   const daemonsWorld = { ...world, clock: { ...clock, now: () => clock.now() - behind.ms } };
   const simulator = await startSimulator({
     world,
@@ -126,6 +128,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
       { world: daemonsWorld, api, store, fleet, tally, turns, group, onTransitions: () => {} },
       {
         account: 'agency',
+        lease: { holds: () => lease.held, mayPost: () => lease.mayPost, openWaitMs: lease.openWaitMs },
         schedules,
         statsIntervalMinMs: options.statsIntervalMinMs ?? 0,
         policyFor: () => ({ ...defaultPolicy, ...policy }),
@@ -161,6 +164,7 @@ export async function goOnDuty(options: DutyOptions = {}) {
   return {
     clock,
     behind,
+    lease,
     simulator,
     between,
     counted,
