@@ -78,7 +78,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   page: only(['model', 'guard', 'alert', 'wording', 'fleet'], ['hono', 'tinyqueue']),
   serve: only(
     ['model', 'access', 'page', 'wording', 'fleet', 'world', 'metrics', 'operator'],
-    ['hono', '@hono/zod-openapi', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
+    ['hono', '@hono/node-server', 'zod', 'node:crypto', 'node:http', 'node:https', 'node:net'],
   ),
   simulator: only(['world'], ['zod', 'node:http', 'node:crypto', 'node:net', 'node:zlib']),
 };

@@ -96,7 +96,8 @@ export interface ResendRequest extends OperatorRequest {
  * one that was agreed to, and nothing was done. invalid: the request names something that does not exist, or makes no
  * sense. failed: it was not done, or not all of it.
  */
-export type CommandResult = 'planned' | 'done' | 'no_change' | 'changed' | 'invalid' | 'failed';
+export const commandResults = ['planned', 'done', 'no_change', 'changed', 'invalid', 'failed'] as const;
+export type CommandResult = (typeof commandResults)[number];
 
 export interface CommandOutcome {
   readonly result: CommandResult;

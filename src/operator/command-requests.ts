@@ -20,12 +20,19 @@ const match = z.strictObject({
   mailbox: globs,
   domain: globs,
 });
-const requester = { by: text.default('unknown'), reason: text.default('') };
-const confirmed = { ...requester, dry_run: z.boolean().default(false), plan: text.nullable().default(null) };
-const mailbox = text;
+const requester = {
+  by: text.default('unknown').describe('Over HTTP the name of the token takes its place.'),
+  reason: text.default('').describe('For the audit log.'),
+};
+const confirmed = {
+  ...requester,
+  dry_run: z.boolean().default(false).describe('Only say what would be done.'),
+  plan: text.nullable().default(null).describe('The `plan` of a dry run: nothing is done when it has changed.'),
+};
+const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
 /** What each operation takes. An unknown key is refused: a mistyped `dry_run` must not act. */
-const shapes = {
+export const operationShapes = {
   'breaker-release': z.strictObject(confirmed),
   'contest-release': z.strictObject({ ...confirmed, mailbox }),
   pause: z.strictObject({ ...confirmed, mailbox }),
@@ -51,11 +58,11 @@ const shapes = {
   refresh: z.strictObject({ ...requester, mailbox }),
 } as const;
 
-export type OperationName = keyof typeof shapes;
-export const operationNames = Object.keys(shapes);
+export type OperationName = keyof typeof operationShapes;
+export const operationNames = Object.keys(operationShapes) as readonly OperationName[];
 /** The JSON body of an operation. */
-export type OperationBody<Name extends OperationName> = z.input<(typeof shapes)[Name]>;
-type Read<Name extends OperationName> = z.output<(typeof shapes)[Name]>;
+export type OperationBody<Name extends OperationName> = z.input<(typeof operationShapes)[Name]>;
+type Read<Name extends OperationName> = z.output<(typeof operationShapes)[Name]>;
 
 type Carry = { readonly [Name in OperationName]: (body: Read<Name>, to: DaemonCommands) => Promise<CommandOutcome> };
 
@@ -99,12 +106,12 @@ export async function answerOperation(
   to: DaemonCommands,
   advise?: string,
 ): Promise<CommandOutcome> {
-  if (!Object.hasOwn(shapes, name)) return invalid(`This daemon has no operation ${name}.`);
+  if (!Object.hasOwn(operationShapes, name)) return invalid(`This daemon has no operation ${name}.`);
   return answerKnown(name as OperationName, body, to, advise);
 }
 
 async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, advise?: string) {
-  const request = readRequest(shapes[name], body);
+  const request = readRequest(operationShapes[name], body);
   if ('read' in request) return carry[name](request.read as Read<Name>, to);
   const advice = advise === undefined ? '' : ` ${advise}`;
   return invalid(`The request for ${name} cannot be read: ${request.wrong}.${advice}`);

@@ -11,7 +11,7 @@ import { refusalJson } from './refusals.ts';
 const usualLimit = 100;
 export const maxAlerts = 1_000;
 
-const parameters = {
+export const alertsParameters = {
   limit: whole(1, maxAlerts),
   page: whole(1),
   status: oneOf('firing', 'pending'),
@@ -29,13 +29,13 @@ export type AlertsAnswer = ReturnType<typeof answerOf>;
 
 /** `asked`: `limit`, `page` (from 1), `status` and `severity`; what is not named restricts nothing. */
 export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
-  const query = readQuery(parameters, asked);
+  const query = readQuery(alertsParameters, asked);
   return 'wrong' in query
     ? refusalJson('bad_request', query.wrong)
     : ({ status: 200, body: answerOf(known, query.read) } as const);
 }
 
-function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof parameters>) {
+function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof alertsParameters>) {
   const { limit = usualLimit, page = 1, status, severity } = query;
   const wanted = [...alerts]
     .filter((alert) => (status ?? alert.status) === alert.status)

@@ -2,14 +2,13 @@
 import { z } from 'zod';
 import type { Action } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
-import type { DecisionDay, RecordedDecision } from '../model/decision.ts';
+import type { RecordedDecision } from '../model/decision.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
-import { changeSentence } from '../wording/causes.ts';
 import { type DecisionAt, decisionAt } from '../wording/decision-at.ts';
 import { actionText, explainVerdict } from '../wording/explain.ts';
 import { recentEmailSentences } from '../wording/recent-emails.ts';
-import { actionJson, decisionJson } from './json-answers.ts';
+import { actionJson, changeJson, decisionJson, iso } from './json-answers.ts';
 import { mailboxName, type Parameter, readQuery, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 
@@ -41,11 +40,12 @@ export const maxEntriesShown = 1_000;
 /** A `+` in a query is a space. */
 const moment: Parameter<EpochMs> = {
   wanted: 'a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B)',
+  schema: { type: 'string', format: 'date-time' },
   required: false,
   read: (found) => (z.iso.datetime({ offset: true }).safeParse(found).success ? Date.parse(found) : null),
 };
 
-const parameters = {
+export const explainParameters = {
   mailbox: { ...mailboxName, required: true },
   at: moment,
   limit: whole(1, maxEntriesShown),
@@ -56,7 +56,7 @@ export async function explainAnswer(
   { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
   asked: URLSearchParams,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: ExplainAnswer }> {
-  const query = readQuery(parameters, asked);
+  const query = readQuery(explainParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { mailbox: name, at, limit = entriesShown } = query.read;
   const found = namedMailbox(name, mailboxes);
@@ -89,11 +89,7 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       former_ids: memory?.formerIds ?? [],
       recent_emails: recentEmailSentences(warmup),
     },
-    decisions: decisions.map((decision) => ({
-      ...decisionJson(decision, explainVerdict),
-      first_days: decision.firstDays.map(dayJson),
-      days: decision.days.map(dayJson),
-    })),
+    decisions: decisions.map((decision) => decisionJson(decision, explainVerdict)),
     actions: actions.map((action) => ({
       ...actionJson(action, explainVerdict),
       target_mode: action.targetMode,
@@ -102,19 +98,6 @@ function explanationJson(mailbox: MailboxState, { decisions, actions, changes }:
       causes: action.causes,
       text: actionText(action, action.plannedAt),
     })),
-    changes: changes.map((change) => ({
-      what: change.what,
-      from: change.from,
-      to: change.to,
-      since: iso(change.since),
-      seen_at: iso(change.at),
-      text: changeSentence(change),
-    })),
+    changes: changes.map(changeJson),
   };
-}
-
-const dayJson = ([date, sent, bounced]: DecisionDay) => ({ date, sent, bounced });
-
-function iso(at: EpochMs): string {
-  return new Date(at).toISOString();
 }

@@ -30,7 +30,7 @@ const usualSpanSeconds = (30 * dayMs) / secondMs;
 const usualLimit = 100;
 const maxLimit = 1_000;
 
-const parameters = {
+export const historyParameters = {
   mailbox: mailboxName,
   since_seconds: whole(1),
   guard: oneOf('true', 'false'),
@@ -43,7 +43,7 @@ export async function historyAnswer(
   { mailboxes, now }: { readonly mailboxes: Iterable<MailboxState>; readonly now: EpochMs },
   asked: URLSearchParams,
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: HistoryAnswer }> {
-  const query = readQuery(parameters, asked);
+  const query = readQuery(historyParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
   const { mailbox: name, since_seconds: span = usualSpanSeconds, guard, limit = usualLimit } = query.read;
   const found = name === undefined ? null : namedMailbox(name, mailboxes);

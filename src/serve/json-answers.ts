@@ -2,15 +2,18 @@
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
 import type { Alert, Silence } from '../model/alert.ts';
-import type { RecordedDecision } from '../model/decision.ts';
+import type { Change } from '../model/change.ts';
+import type { DecisionDay, RecordedDecision } from '../model/decision.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
+import type { CommandOutcome } from '../model/operator-command.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { gravestOf, type MailboxRow, type Page, type StateCounts } from '../page/fleet-view.ts';
 import type { Headline } from '../page/headline.ts';
+import { changeSentence } from '../wording/causes.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { openIncidents } from './open-incidents.ts';
 
@@ -102,7 +105,7 @@ function sweepJson(sweep: SweepProgress, now: EpochMs) {
   return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, now) };
 }
 
-function rowJson(row: MailboxRow, explain: Explain) {
+export function rowJson(row: MailboxRow, explain: Explain) {
   const { mailbox, verdict } = row;
   return {
     account: mailbox.account,
@@ -121,28 +124,24 @@ function rowJson(row: MailboxRow, explain: Explain) {
   };
 }
 
-export function mailboxJson(row: MailboxRow, decisions: readonly RecordedDecision[], explain: Explain) {
-  const { mailbox } = row;
-  const observed = <Answer>(one: { readonly at: EpochMs; readonly answer: Answer } | null) =>
-    one && { at: iso(one.at), answer: one.answer };
+export function decisionJson(decision: RecordedDecision, explain: Explain) {
+  const { since, until, count, firstSent, verdict, firstDays, days } = decision;
   return {
-    ...rowJson(row, explain),
-    first_seen_at: iso(mailbox.firstSeenAt),
-    missing_lists: mailbox.missingLists,
-    entry: observed(mailbox.entry),
-    warmup: observed(mailbox.warmup),
-    stats: observed(mailbox.stats),
-    detail: observed(mailbox.detail),
-    dns: observed(mailbox.dns),
-    blacklist: observed(mailbox.blacklist),
-    action: mailbox.action && actionJson(mailbox.action, explain),
-    changes: mailbox.changes.map(({ since, at, ...change }) => ({ ...change, since: iso(since), seen_at: iso(at) })),
-    decisions: decisions.map((decision) => decisionJson(decision, explain)),
+    since: iso(since),
+    until: iso(until),
+    count,
+    first_sent: firstSent,
+    ...verdictJson(verdict, explain),
+    first_days: firstDays.map(dayJson),
+    days: days.map(dayJson),
   };
 }
 
-export function decisionJson({ since, until, count, firstSent, verdict }: RecordedDecision, explain: Explain) {
-  return { since: iso(since), until: iso(until), count, first_sent: firstSent, ...verdictJson(verdict, explain) };
+const dayJson = ([date, sent, bounced]: DecisionDay) => ({ date, sent, bounced });
+
+export function changeJson(change: Change) {
+  const { what, from, to, since, at } = change;
+  return { what, from, to, since: iso(since), seen_at: iso(at), text: changeSentence(change) };
 }
 
 function verdictJson(verdict: Verdict, explain: Explain) {
@@ -181,6 +180,10 @@ export function actionJson(action: Action, explain: Explain) {
     detail: action.detail,
     verdict: verdictJson(action.verdict, explain),
   };
+}
+
+export function outcomeJson({ result, messages, plan }: CommandOutcome) {
+  return { result, messages, ...(plan !== undefined && { plan }) };
 }
 
 export function silenceJson({ id, match, by, reason, from, until }: Silence) {

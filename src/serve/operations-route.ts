@@ -2,9 +2,10 @@
 import type { Hono } from 'hono';
 import { type Auth, operatorOf } from '../access/auth.ts';
 import type { CommandResult, DaemonCommands } from '../model/operator-command.ts';
-import { answerOperation } from '../operator/command-requests.ts';
+import { answerOperation, type OperationName, operationNames } from '../operator/command-requests.ts';
 import { failure } from '../operator/plan.ts';
 import { bodyText, maxBodyBytes } from './body-text.ts';
+import { outcomeJson } from './json-answers.ts';
 import { noQuery, refuse } from './refusals.ts';
 
 export interface OperationsRouteParts {
@@ -28,7 +29,11 @@ const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
  * refused, so that no page elsewhere can post here with a browser's remembered password.
  */
 export function addOperations(app: Hono, { auth, commands }: OperationsRouteParts): void {
-  app.post('/api/operations/:name', noQuery, async (c) => {
+  for (const name of operationNames) addOperation(app, name, { auth, commands });
+}
+
+function addOperation(app: Hono, name: OperationName, { auth, commands }: OperationsRouteParts): void {
+  app.post(`/api/operations/${name}`, noQuery, async (c) => {
     const by = operatorOf(auth(), c.req.header('authorization'));
     if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may do this.');
     if (!c.req.header('content-type')?.startsWith('application/json')) {
@@ -43,8 +48,8 @@ export function addOperations(app: Hono, { auth, commands }: OperationsRoutePart
     }
     const open = commands();
     if (!open) return refuse(c, 'starting', 'The daemon is starting. Try again in a moment.');
-    const outcome = await answerOperation(c.req.param('name'), { ...body, by }, open).catch(failure);
-    return c.json(outcome, statusOf[outcome.result]);
+    const outcome = await answerOperation(name, { ...body, by }, open).catch(failure);
+    return c.json(outcomeJson(outcome), statusOf[outcome.result]);
   });
 }
 

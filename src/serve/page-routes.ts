@@ -17,12 +17,12 @@ import type { RouteParts } from './route-parts.ts';
 import { addressOf, places } from './views.ts';
 
 /** Pages: without it they show live updates. */
-const refresh = oneOf('off');
+export const refreshParameters = { refresh: oneOf('off') };
 
 export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
   for (const place of places) {
     app.get(place.path, async (c) => {
-      const asked = readQuery({ refresh }, queryOf(c), { ignoreUnknown: true });
+      const asked = readQuery(refreshParameters, queryOf(c), { ignoreUnknown: true });
       if ('wrong' in asked) return refuse(c, 'bad_request', asked.wrong);
       const view = await place.read(parts, { names: c.req.param() ?? {}, query: queryOf(c) });
       if ('refused' in view) return refuse(c, view.refused, view.message);

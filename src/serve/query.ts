@@ -4,11 +4,13 @@ import { visibleText } from '../wording/visible-text.ts';
 /** One parameter. `read` gives null for what is not `wanted`. */
 export interface Parameter<Value> {
   readonly wanted: string;
+  /** What is `wanted` as JSON Schema, for /openapi.json; a list has commas between. */
+  readonly schema: Readonly<Record<string, unknown>>;
   readonly read: (found: string) => Value | null;
   readonly required: boolean;
 }
 
-type Shape = Readonly<Record<string, Parameter<unknown>>>;
+export type Shape = Readonly<Record<string, Parameter<unknown>>>;
 type ValueOf<P> = P extends Parameter<infer Value> ? Value : never;
 /** A parameter that is absent is not in it, unless it is required. */
 export type Query<S extends Shape> = {
@@ -55,7 +57,8 @@ function shown(found: string): string {
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
   const wanted = words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
-  return { wanted, required: false, read: (found) => words.find((word) => word === found) ?? null };
+  const schema = { type: 'string', enum: words };
+  return { wanted, schema, required: false, read: (found) => words.find((word) => word === found) ?? null };
 }
 
 /** Several of `words`, with commas between. */
@@ -64,7 +67,9 @@ export function someOf<const Word extends string>(...words: readonly Word[]): Pa
     const chosen = found.split(',').map((one) => words.find((word) => word === one));
     return chosen.every((one) => one !== undefined) ? chosen : null;
   };
-  return { wanted: `one or several of ${words.join(', ')}, with commas between`, required: false, read };
+  const wanted = `one or several of ${words.join(', ')}, with commas between`;
+  const schema = { type: 'array', items: { type: 'string', enum: words }, minItems: 1 };
+  return { wanted, schema, required: false, read };
 }
 
 /** A whole number in digits. `most` has at most nine digits where it is left out. */
@@ -73,17 +78,20 @@ export function whole(least: number, most = 999_999_999): Parameter<number> {
     const number = /^\d{1,12}$/.test(found) ? Number(found) : Number.NaN;
     return number >= least && number <= most ? number : null;
   };
-  return { wanted: `a whole number from ${least} to ${most}`, required: false, read };
+  const schema = { type: 'integer', minimum: least, maximum: most };
+  return { wanted: `a whole number from ${least} to ${most}`, schema, required: false, read };
 }
 
 export function upTo(maxCharacters: number): Parameter<string> {
-  const read = (found: string) => (found.length <= maxCharacters ? found : null);
-  return { wanted: `at most ${maxCharacters} characters`, required: false, read };
+  const read = (found: string) => ([...found].length <= maxCharacters ? found : null);
+  const schema = { type: 'string', maxLength: maxCharacters };
+  return { wanted: `at most ${maxCharacters} characters`, schema, required: false, read };
 }
 
 /** A query parameter that names a mailbox, as people name it. */
 export const mailboxName = {
   wanted: 'an address, an id or ACCOUNT/ADDRESS',
+  schema: { type: 'string', minLength: 1 },
   required: false,
   read: (found: string) => (found === '' ? null : found),
 } as const satisfies Parameter<string>;

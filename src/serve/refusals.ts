@@ -3,23 +3,56 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { noticePage } from '../page/notice-page.ts';
 import { readQuery } from './query.ts';
 
-/** The word in `error`, its status, and the heading of its page. docs/http-api.md lists them. */
+/** The word in `error`, its status, the heading of its page, and what it means; /openapi.json has them. */
 export const refusals = {
-  bad_request: { status: 400, title: 'Bad request' },
-  unauthorized: { status: 401, title: 'Unauthorized' },
-  not_allowed: { status: 403, title: 'Forbidden' },
-  cross_site: { status: 403, title: 'Sent by another site' },
-  stale_form: { status: 403, title: 'Form no longer valid' },
-  unknown_host: { status: 403, title: 'Unknown host name' },
-  not_found: { status: 404, title: 'Not found' },
-  unknown_mailbox: { status: 404, title: 'No such mailbox' },
-  too_large: { status: 413, title: 'Request too large' },
-  not_json: { status: 415, title: 'Not JSON' },
-  not_a_form: { status: 415, title: 'Not a form' },
-  rate_limited: { status: 429, title: 'Too many wrong tokens' },
-  failed: { status: 500, title: 'Internal error' },
-  starting: { status: 503, title: 'Starting' },
-  too_many_readers: { status: 503, title: 'Too many live pages' },
+  bad_request: {
+    status: 400,
+    title: 'Bad request',
+    meaning: 'A parameter of the query is wrong, or the body is not a JSON object.',
+  },
+  unauthorized: { status: 401, title: 'Unauthorized', meaning: 'The token is missing or wrong.' },
+  not_allowed: { status: 403, title: 'Forbidden', meaning: 'The role of the token may not do this.' },
+  cross_site: { status: 403, title: 'Sent by another site', meaning: 'A page of another site sent the form.' },
+  stale_form: {
+    status: 403,
+    title: 'Form no longer valid',
+    meaning: 'The form was not made for this browser, or the browser signed in or out since.',
+  },
+  unknown_host: {
+    status: 403,
+    title: 'Unknown host name',
+    meaning:
+      'Without tokens: the `Host` header is neither `localhost`, nor an IP address, nor the name in `server.listen` or `server.public_url`.',
+  },
+  not_found: { status: 404, title: 'Not found', meaning: 'There is nothing at this address.' },
+  unknown_mailbox: {
+    status: 404,
+    title: 'No such mailbox',
+    meaning: 'No guarded mailbox has this id or name, or the name fits several.',
+  },
+  too_large: { status: 413, title: 'Request too large', meaning: 'The body is larger than 64 KiB.' },
+  not_json: {
+    status: 415,
+    title: 'Not JSON',
+    meaning: 'The content-type of an operation is not `application/json`.',
+  },
+  not_a_form: {
+    status: 415,
+    title: 'Not a form',
+    meaning: 'The content-type of a form is not `application/x-www-form-urlencoded`.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many wrong tokens',
+    meaning: 'Too many wrong tokens came from this address; `Retry-After` says how many seconds to wait.',
+  },
+  failed: { status: 500, title: 'Internal error', meaning: 'Warmwarden could not answer; the log says why.' },
+  starting: { status: 503, title: 'Starting', meaning: 'The daemon is starting; try again in a moment.' },
+  too_many_readers: {
+    status: 503,
+    title: 'Too many live pages',
+    meaning: '200 pages are being updated live already; `Retry-After` says how many seconds to wait.',
+  },
 } as const;
 
 export type RefusalWord = keyof typeof refusals;

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import { type Auth, operatorOf } from '../access/auth.ts';
 import { type CommandOutcome, type ReloadRequest, succeeded } from '../model/operator-command.ts';
+import { outcomeJson } from './json-answers.ts';
 import { oneOf, readQuery } from './query.ts';
 import { queryOf, refuse } from './refusals.ts';
 
@@ -11,7 +12,7 @@ export interface ReloadRouteParts {
   readonly reload: (request: ReloadRequest) => Promise<CommandOutcome>;
 }
 
-const parameters = { dry_run: oneOf('true', 'false'), force: oneOf('true', 'false') };
+export const reloadParameters = { dry_run: oneOf('true', 'false'), force: oneOf('true', 'false') };
 
 /** 200 when it was taken, 409 when it was refused, each with sentences. Query: dry_run and force, each `true`. */
 export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
@@ -23,10 +24,10 @@ export function addReload(app: Hono, { auth, reload }: ReloadRouteParts): void {
     // A browser says where a page comes from. No page of ours sends this request, so it is another site's.
     if (c.req.header('origin') !== undefined || c.req.header('sec-fetch-site') !== undefined)
       return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
-    const query = readQuery(parameters, queryOf(c));
+    const query = readQuery(reloadParameters, queryOf(c));
     if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     const { force, dry_run: dryRun } = query.read;
     const outcome = await reload({ by, force: force === 'true', dryRun: dryRun === 'true' });
-    return c.json(outcome, succeeded(outcome) ? 200 : 409);
+    return c.json(outcomeJson(outcome), succeeded(outcome) ? 200 : 409);
   });
 }

@@ -11,14 +11,15 @@ import { addCommands } from './commands/command-routes.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
-import { deliveryJson, fleetJson, mailboxJson, silenceJson } from './json-answers.ts';
+import { deliveryJson, fleetJson, silenceJson } from './json-answers.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
+import { mailboxJson } from './mailbox-json.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { addOperations } from './operations-route.ts';
 import { addPages } from './page-routes.ts';
 import { type PictureParts, pictureOf } from './picture.ts';
 import { readQuery } from './query.ts';
-import { openApiDocument } from './recipes/openapi.ts';
 import { createRecipeRoutes } from './recipes/recipe-routes.ts';
 import { addRunForms } from './recipes/run-forms.ts';
 import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
@@ -48,15 +49,30 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   addEvents(app, live);
   addJson(app, parts);
   app.route('/', createRecipeRoutes(parts.recipes, wrongTokens));
-  app.get('/openapi.json', (c) => c.json(openApiDocument(parts.version)));
+  addDocument(app, parts);
   addReload(app, parts);
   addOperations(app, parts);
-  app.notFound((c) => refuse(c, 'not_found', 'No page has this address.'));
+  app.notFound((c) => refuse(c, 'not_found', nothingHere(c.req.path)));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
     return refuse(c, 'failed', 'Warmwarden could not answer this request. The log says why. It keeps guarding.');
   });
   return app;
+}
+
+function nothingHere(path: string): string {
+  return path.startsWith('/api/')
+    ? 'No route has this address. /openapi.json lists them all.'
+    : 'No page has this address.';
+}
+
+/** Made when it is asked for first: most never ask. */
+function addDocument(app: Hono, { version, publicUrl, pathPrefix }: RouteParts): void {
+  let made: string | null = null;
+  app.get('/openapi.json', (c) => {
+    made ??= JSON.stringify(openApiDocument({ version, server: publicUrl ?? (pathPrefix || '/') }));
+    return c.body(made, 200, { 'Content-Type': 'application/json' });
+  });
 }
 
 function addProbes(app: Hono, { metrics, ready }: RouteParts): void {

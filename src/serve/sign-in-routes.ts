@@ -17,11 +17,12 @@ export interface SignInParts extends AccessParts {
 
 /** Of an address to come back to. */
 const maxPathLength = 4_000;
+export const signInParameters = { to: upTo(maxPathLength) };
 
 export function addSignIn(app: Hono, parts: SignInParts): void {
   const { auth, world, publicUrl, signedIn } = parts;
   app.get('/sign-in', (c) => {
-    const query = readQuery({ to: upTo(maxPathLength) }, queryOf(c));
+    const query = readQuery(signInParameters, queryOf(c));
     if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     if (auth() === 'none') return c.redirect('/', 303);
     return c.html(signInPage({ to: pathOnly(query.read.to ?? '/'), problem: null, command: world.command }));

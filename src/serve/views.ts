@@ -18,7 +18,7 @@ import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
 import { turnAfter, type World } from '../world.ts';
 import { pictureOf } from './picture.ts';
-import { oneOf, type Parameter, readQuery, upTo, whole } from './query.ts';
+import { oneOf, type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
@@ -38,7 +38,7 @@ interface Place {
   /** `/mailboxes/:account/:id`. */
   readonly path: string;
   /** The parameters of its query that change what it shows. */
-  readonly parameters: readonly string[];
+  readonly parameters: Shape;
   readonly read: (parts: ViewParts, asked: Asked) => Promise<View | Refused>;
 }
 
@@ -49,6 +49,7 @@ const entriesRead = 100;
 const maxEpochMs = 253_402_300_799_999;
 const isoDate: Parameter<string> = {
   wanted: 'a date such as 2026-03-12',
+  schema: { type: 'string', format: 'date' },
   required: false,
   read: (found) => (isIsoDate(found) ? found : null),
 };
@@ -70,6 +71,9 @@ const activityParameters = { by: upTo(maxWordLength), mailbox: upTo(maxWordLengt
 const runsShown = 30;
 /** Of a run, on one page. */
 const rowsShown = 100;
+const runParameters = { offset: whole(0) };
+const groupParameters = { by: oneOf(...groupings) };
+const dayParameters = { day: isoDate, until: whole(0, maxEpochMs) };
 const settingParameters = { q: upTo(200), changed: oneOf('only') };
 
 const lenient = { ignoreUnknown: true };
@@ -89,7 +93,7 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
 }
 
 async function groupsView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
-  const asked = readQuery({ by: oneOf(...groupings) }, query, lenient);
+  const asked = readQuery(groupParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const by = asked.read.by ?? 'account';
   return groupsPage(by, groupsOf(pictureOf(parts).ranked, by, parts.tags));
@@ -145,7 +149,7 @@ async function recipeView(parts: ViewParts, { names }: Asked): Promise<View | Re
 }
 
 async function runView({ world, recipes: { service } }: ViewParts, { names, query }: Asked): Promise<View | Refused> {
-  const asked = readQuery({ offset: whole(0) }, query, lenient);
+  const asked = readQuery(runParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const page = await service.rows(names['id'] ?? '', { offset: asked.read.offset ?? 0, limit: rowsShown });
   if ('refused' in page) return { refused: 'not_found', message: page.said.join(' ') };
@@ -169,7 +173,7 @@ async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<V
   const { account = '', id = '' } = names;
   const mailbox = fleet.mailbox(account, id);
   if (!mailbox) return { refused: 'unknown_mailbox', message: noSuchMailbox };
-  const asked = readQuery({ day: isoDate, until: whole(0, maxEpochMs) }, query, lenient);
+  const asked = readQuery(dayParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const now = world.clock.now();
   const until = asked.read.until ?? (asked.read.day === undefined ? null : Date.parse(asked.read.day) + dayMs - 1);
@@ -186,23 +190,23 @@ async function mailboxView(parts: ViewParts, { names, query }: Asked): Promise<V
 }
 
 export const places: readonly Place[] = [
-  { path: '/', parameters: Object.keys(pageParameters), read: fleetView },
-  { path: '/groups', parameters: ['by'], read: groupsView },
-  { path: '/alerts', parameters: Object.keys(alertParameters), read: alertsView },
-  { path: '/activity', parameters: Object.keys(activityParameters), read: activityView },
-  { path: '/silences', parameters: [], read: silencesView },
-  { path: '/budget', parameters: [], read: async ({ fleet, world }) => budgetPage({ fleet, now: world.clock.now() }) },
-  { path: '/recipes', parameters: [], read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
-  { path: '/recipes/:id', parameters: [], read: recipeView },
-  { path: '/runs/:id', parameters: ['offset'], read: runView },
-  { path: '/configuration', parameters: Object.keys(settingParameters), read: configurationView },
-  { path: '/mailboxes/:account/:id', parameters: ['day', 'until'], read: mailboxView },
-  { path: '/runbooks', parameters: [], read: async ({ world }) => runbooksPage(world.command) },
+  { path: '/', parameters: pageParameters, read: fleetView },
+  { path: '/groups', parameters: groupParameters, read: groupsView },
+  { path: '/alerts', parameters: alertParameters, read: alertsView },
+  { path: '/activity', parameters: activityParameters, read: activityView },
+  { path: '/silences', parameters: {}, read: silencesView },
+  { path: '/budget', parameters: {}, read: async ({ fleet, world }) => budgetPage({ fleet, now: world.clock.now() }) },
+  { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
+  { path: '/recipes/:id', parameters: {}, read: recipeView },
+  { path: '/runs/:id', parameters: runParameters, read: runView },
+  { path: '/configuration', parameters: settingParameters, read: configurationView },
+  { path: '/mailboxes/:account/:id', parameters: dayParameters, read: mailboxView },
+  { path: '/runbooks', parameters: {}, read: async ({ world }) => runbooksPage(world.command) },
 ];
 
 /** Path and query without what changes nothing. */
 export function addressOf({ parameters }: Place, url: URL): string {
-  const query = new URLSearchParams([...url.searchParams].filter(([name]) => parameters.includes(name)));
+  const query = new URLSearchParams([...url.searchParams].filter(([name]) => Object.hasOwn(parameters, name)));
   return query.size === 0 ? url.pathname : `${url.pathname}?${query}`;
 }
 

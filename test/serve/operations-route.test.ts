@@ -55,7 +55,7 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
   expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
   expect(await post('pause', { ...basic, ...json }, '[')).toBe(400);
   expect(await post('pause', { ...basic, ...json }, '[]')).toBe(400);
-  expect(await post('toString', { ...basic, ...json })).toBe(422);
+  expect(await post('toString', { ...basic, ...json })).toBe(404);
   expect(await post('mode', { ...basic, ...json })).toBe(422);
   for (const limit of ['0', '1.5', '"15"', '1001']) {
     const body = `{"mailbox":"bob@acme.example","limit":${limit}}`;

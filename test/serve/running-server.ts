@@ -1,5 +1,7 @@
 // Starts the real server on a free loopback port over a fleet filled by hand, with everything else that it is handed.
 import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
 import type { SessionSource } from '../../src/access/sessions.ts';
 import type { Fleet } from '../../src/fleet/fleet.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
@@ -9,6 +11,7 @@ import { noTags } from '../../src/page/fleet-view.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
+import { undocumented } from '../support/api-document.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { explain, now } from './example-fleet.ts';
@@ -99,10 +102,21 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** A request whose Host header may be anything, which fetch does not allow. Not decompressed. */
-export function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+/** A request whose Host header may be anything, which fetch does not allow. Not decompressed. Fails on an answer that is not documented. */
+export async function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  const answer = await sent(url, headers, method);
+  const { pathname } = new URL(url);
+  const packed = answer.headers['content-encoding'] === 'gzip';
+  const text = (packed ? gunzipSync(answer.body) : answer.body).toString();
+  const flat = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const { status } = answer;
+  expect(undocumented({ method, path: pathname, status, headers: new Headers(flat), body: text })).toEqual([]);
+  return answer;
+}
+
+function sent(url: string, headers: Record<string, string>, method: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers }, (response) => {
+    const asked = request(url, { method, headers }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () =>
@@ -110,7 +124,7 @@ export function ask(url: string, headers: Record<string, string> = {}, method = 
       );
       response.on('error', reject);
     });
-    sent.on('error', reject);
-    sent.end();
+    asked.on('error', reject);
+    asked.end();
   });
 }

@@ -4,6 +4,7 @@ import { alertsText } from './alerts.ts';
 import { cliText } from './cli.ts';
 import { configurationText } from './configuration.ts';
 import { editorSchemaText } from './editor-schema.ts';
+import { httpApiText, openApiText } from './http-api.ts';
 import { licensesText } from './licenses.ts';
 import { prometheusRuleText } from './prometheus-rule.ts';
 import { recipesText } from './recipes.ts';
@@ -16,6 +17,8 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
     [at('docs/configuration.md'), configurationText()],
     [at('docs/alerts.md'), alertsText()],
     [at('docs/cli.md'), await cliText()],
+    [at('docs/http-api.md'), httpApiText()],
+    [at('docs/openapi.json'), openApiText()],
     [at('docs/licenses.md'), licensesText()],
     [at('docs/recipes.md'), recipesText()],
     [at('docs/install/kubernetes/monitoring/prometheus-rule.yaml'), prometheusRuleText()],

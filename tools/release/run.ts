@@ -33,6 +33,8 @@ function commitVersion(version: string): string {
   const { text, notes } = released(readFileSync(path, 'utf8'), version, new Date().toISOString().slice(0, 10));
   writeFileSync(path, text);
   run('npm', ['version', version, '--no-git-tag-version', '--allow-same-version']);
+  // docs/openapi.json names it.
+  run('npm', ['run', 'docs']);
   run('git', ['commit', '--all', '--message', `release: ${version}`]);
   run('git', ['tag', '--annotate', `v${version}`, '--message', `Warmwarden ${version}`]);
   return notes;

@@ -2,23 +2,10 @@
 import { z } from 'zod';
 import { routes } from '../../model/answers.ts';
 import { runWithRowsShape } from '../../serve/recipes/recipe-json.ts';
+import { alertsAnswer, explainAnswer, fleetAnswer, historyAnswer, silencesAnswer } from '../../serve/shapes/answers.ts';
+import { count, datedVerdict, listOf, moment, number, text, texts } from '../../serve/shapes/facts.ts';
 import { doctorParts, doctorResults } from '../doctor/examined.ts';
 import { type ErrorKind, errorKinds } from '../exit-codes.ts';
-import {
-  alert,
-  count,
-  datedVerdict,
-  decision,
-  explainedAction,
-  fleet,
-  incidents,
-  listOf,
-  moment,
-  number,
-  silence,
-  text,
-  texts,
-} from './facts.ts';
 
 const place = { line: count, column: count };
 const problem = z
@@ -173,69 +160,8 @@ const backtest = z.strictObject({
   totals: listOf(z.strictObject(totals)),
 });
 
-const alerts = z.strictObject({
-  guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
-  at: moment,
-  incidents,
-  total: count.describe('How many there are.'),
-  alerts: listOf(alert),
-  silences: listOf(silence),
-});
-
-const explanation = z.strictObject({
-  at: moment,
-  mailbox: z.strictObject({
-    account: text,
-    id: text,
-    email: text,
-    mode: text.nullable(),
-    claim: z.strictObject({ kind: text, since: moment }).nullable(),
-    former_ids: texts.describe('Ids that its address had before.'),
-    recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
-  }),
-  moment: z
-    .strictObject({
-      at: moment,
-      exact: z.boolean().describe('false: only the counts at the beginning and at the end of the decision are kept.'),
-      text: text.describe('What had been decided then, in a sentence.'),
-    })
-    .nullable()
-    .describe('The time of `--at`.'),
-  more: z.boolean().describe('There are older entries.'),
-  decisions: listOf(decision).describe('The newest first.'),
-  actions: listOf(explainedAction).describe(
-    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `by`, `causes`, `text`.',
-  ),
-  changes: listOf(
-    z.strictObject({
-      what: text,
-      from: text.nullable(),
-      to: text.nullable(),
-      since: moment.describe('When Warmwarden last read the old value.'),
-      seen_at: moment,
-      text,
-    }),
-  ).describe('What others changed, the newest first.'),
-});
-
-const history = z.strictObject({
-  entries: listOf(
-    z.strictObject({
-      at: moment,
-      kind: z.enum(['operator', 'guard']),
-      by: text,
-      operation: text.nullable(),
-      command: text,
-      account: text.nullable(),
-      mailboxes: texts,
-      reason: text,
-      result: text,
-      outcome: text.describe('Sentences, each on a line of its own.'),
-      ended_at: moment.nullable(),
-    }),
-  ).describe('The newest first.'),
-  more: z.boolean().describe('There are further entries.'),
-});
+/** Beside an answer about the fleet: whether it is the daemon's. */
+const guarded = z.boolean().describe('false: no daemon runs, and this is what was known last.');
 
 const token = z.strictObject({
   name: text,
@@ -302,10 +228,10 @@ export const shapes = {
   'channels resend': outcome,
   decide: verdicts,
   backtest,
-  status: fleet,
-  'alerts list': alerts,
-  explain: explanation,
-  history,
+  status: z.strictObject({ guarded, ...fleetAnswer.shape }),
+  'alerts list': z.strictObject({ guarded, ...alertsAnswer.shape }),
+  explain: explainAnswer,
+  history: historyAnswer,
   pause: outcome,
   resume: outcome,
   mode: outcome,
@@ -318,7 +244,7 @@ export const shapes = {
   'contest release': outcome,
   writes: outcome,
   'silence add': outcome,
-  'silence list': z.strictObject({ silences: listOf(silence) }),
+  'silence list': silencesAnswer,
   'silence expire': outcome,
   'store stats': storeStats,
   'store check': z.strictObject({ file: text, sound: z.literal(true).describe('Damage is an error instead.') }),

@@ -24,9 +24,9 @@ type Parts = Pick<RouteParts, 'fleet' | 'world' | 'commands' | 'publicUrl' | 'pa
 export function addCommands(app: Hono, parts: Parts): void {
   const runs = new CommandRuns();
   for (const pattern of commandPatterns) {
-    app.use(pattern, async (c, next) => {
+    app.get(pattern, async (c, next) => {
       const asked = queryOf(c);
-      if (c.req.method !== 'GET' || !asked.has('do')) return next();
+      if (!asked.has('do')) return next();
       return showing(c, parts, { pattern, asked, reason: asked.get('reason') ?? '', problem: null });
     });
     app.post(pattern, noQuery, async (c) => {

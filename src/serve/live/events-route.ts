@@ -15,15 +15,16 @@ const unread = 1024 * 1024;
 const maxAddressLength = 2_000;
 const at: Parameter<string> & { readonly required: true } = {
   wanted: 'the path of a page of this server',
+  schema: { type: 'string', pattern: '^/(?!/)', maxLength: maxAddressLength },
   required: true,
   read: (found) => (/^\/(?!\/)/.test(found) && found.length <= maxAddressLength ? found : null),
 };
-const parameters = { at, since: upTo(100) };
+export const eventsParameters = { at, since: upTo(100) };
 
 /** A browser comes back with the header Last-Event-ID, the page's own script with `since`. */
 export function addEvents(app: Hono, live: LiveStream): void {
   app.get('/events', (c) => {
-    const query = readQuery(parameters, queryOf(c));
+    const query = readQuery(eventsParameters, queryOf(c));
     if ('wrong' in query) return refuse(c, 'bad_request', query.wrong);
     if (live.isFull) {
       c.header('Retry-After', String(retrySeconds));

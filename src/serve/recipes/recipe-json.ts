@@ -1,5 +1,5 @@
 // Recipes, runs and refusals as JSON: names in snake_case, times in ISO 8601, unknown values null.
-import { z } from '@hono/zod-openapi';
+import { z } from 'zod';
 import { type BrokenRecipe, parametersSchema, type Recipe, type Run, runStatuses } from '../../model/recipe.ts';
 import type { EpochMs } from '../../model/time.ts';
 
@@ -43,10 +43,6 @@ export const runWithRowsShape = runShape
     next: z.string().nullable().describe('The offset of the next rows; null at the end of the rows so far.'),
   })
   .meta({ id: 'RunWithRows' });
-
-export const refusalShape = z
-  .object({ error: z.string().describe('One word.'), message: z.string().describe('Sentences.') })
-  .meta({ id: 'Refusal' });
 
 export const runRequestShape = z
   .strictObject({

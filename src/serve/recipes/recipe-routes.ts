@@ -10,6 +10,7 @@ import { readQuery, whole } from '../query.ts';
 import { noQuery, queryOf } from '../refusals.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
 import { brokenJson, type RunRequest, recipeJson, runJson, runRequestShape } from './recipe-json.ts';
+import { type RecipeRefusalWord, recipeRefusals, statusOf } from './recipe-refusals.ts';
 import { csvOf, jsonOf, rowsARead } from './run-rows.ts';
 
 export interface Caller {
@@ -27,20 +28,10 @@ export interface RecipeRouteParts {
 }
 
 type Env = { Variables: { caller: Caller } };
-type RefusalStatus = 400 | 403 | 404 | 410 | 429 | 503;
 
 const runsShown = 50;
 const maxRunsShown = 500;
-
-export const statusOf: Readonly<Record<RecipeRefusal['refused'], RefusalStatus>> = {
-  unknown_recipe: 404,
-  unknown_run: 404,
-  bad_parameters: 400,
-  not_allowed: 403,
-  busy: 503,
-  share_used: 429,
-  pruned: 410,
-};
+export const runsParameters = { limit: whole(1, maxRunsShown) };
 
 /** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
 export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono<Env> {
@@ -53,7 +44,7 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
   });
   app.post('/recipes/:id/runs', noQuery, async (c) => {
     const request = await runRequestOf(c);
-    if ('wrong' in request) return refusal(c, 400, 'bad_request', request.wrong);
+    if ('wrong' in request) return refusal(c, 'bad_request', request.wrong);
     const { name: by, role } = c.get('caller');
     const run = await service.start({ recipe: c.req.param('id'), by, role, ...request });
     if ('refused' in run) return refused(c, run);
@@ -61,8 +52,8 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
     return c.json(runJson(run), 202);
   });
   app.get('/recipes/:id/runs', async (c) => {
-    const query = readQuery({ limit: whole(1, maxRunsShown) }, queryOf(c));
-    if ('wrong' in query) return refusal(c, 400, 'bad_request', query.wrong);
+    const query = readQuery(runsParameters, queryOf(c));
+    if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
     const runs = await service.runsOf(c.req.param('id'), query.read.limit ?? runsShown);
     return 'refused' in runs ? refused(c, runs) : c.json({ runs: runs.map(runJson) });
   });
@@ -74,7 +65,6 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
     if (!('refused' in run) && role !== 'operator' && run.by !== name) {
       return refusal(
         c,
-        403,
         'not_allowed',
         "Only a key with the role operator may cancel another key's run; this key has the role viewer.",
       );
@@ -82,10 +72,10 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
     const cancelled = 'refused' in run ? run : await service.cancel(id);
     return 'refused' in cancelled ? refused(c, cancelled) : c.json(runJson(cancelled));
   });
-  app.notFound((c) => refusal(c, 404, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
+  app.notFound((c) => refusal(c, 'not_found', 'No resource has this address; /openapi.json lists them all.'));
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request for a recipe could not be answered');
-    return refusal(c, 500, 'failed', 'Internal error. The log says why.');
+    return refusal(c, 'failed', 'Internal error. The log says why.');
   });
   return app;
 }
@@ -100,12 +90,11 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
       const waitSeconds = isWrong && wrongTokens ? await wrongTokens.slow(c.get('client').address) : null;
       if (waitSeconds !== null) {
         c.header('Retry-After', String(waitSeconds));
-        return refusal(c, 429, 'rate_limited', tooManyWrong(waitSeconds));
+        return refusal(c, 'rate_limited', tooManyWrong(waitSeconds));
       }
       c.header('WWW-Authenticate', 'Bearer realm="Warmwarden recipes"');
       return refusal(
         c,
-        401,
         'unauthorized',
         `Unauthorized: send a key as Bearer. \`${world.command} token new NAME --recipe-key\` makes one.`,
       );
@@ -118,7 +107,7 @@ function addGate(app: Hono<Env>, { callerOf, world }: RecipeRouteParts, wrongTok
     if (rate.allowed) return next();
     c.header('Retry-After', String(rate.retryAfterSeconds));
     const said = `The plan ${caller.plan} allows ${rate.limit} requests a minute: try again in ${rate.retryAfterSeconds} s.`;
-    return refusal(c, 429, 'rate_limited', said);
+    return refusal(c, 'rate_limited', said);
   });
 }
 
@@ -139,11 +128,11 @@ async function runRequestOf(c: Context): Promise<RunRequest | { readonly wrong: 
   };
 }
 
-const paging = { offset: whole(0), limit: whole(1) };
+export const rowsParameters = { offset: whole(0), limit: whole(1) };
 
 async function answerRun(c: Context<Env>, service: RecipeService) {
-  const query = readQuery(paging, queryOf(c));
-  if ('wrong' in query) return refusal(c, 400, 'bad_request', query.wrong);
+  const query = readQuery(rowsParameters, queryOf(c));
+  if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
   const { offset = 0, limit = null } = query.read;
   const id = c.req.param('id') ?? '';
   const first = await service.rows(id, { offset, limit: Math.min(limit ?? rowsARead, rowsARead) });
@@ -158,11 +147,10 @@ async function answerRun(c: Context<Env>, service: RecipeService) {
   });
 }
 
-function refused(c: Context<Env>, { refused: why, said }: RecipeRefusal) {
-  if (why === 'busy' || why === 'share_used') c.header('Retry-After', '5');
-  return refusal(c, statusOf[why], why, said.join(' '));
+function refused(c: Context<Env>, why: RecipeRefusal) {
+  return c.json({ error: why.refused, message: why.said.join(' ') }, statusOf(c, why));
 }
 
-function refusal(c: Context, status: RefusalStatus | 401 | 500, error: string, message: string) {
-  return c.json({ error, message }, status);
+function refusal(c: Context, error: RecipeRefusalWord, message: string) {
+  return c.json({ error, message }, recipeRefusals[error].status);
 }

@@ -9,7 +9,7 @@ import { byOf, visitorOf } from '../access.ts';
 import { formTokenFor, ownFormOf } from '../form.ts';
 import { noQuery, queryOf, refuse } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
-import { statusOf } from './recipe-routes.ts';
+import { statusOf } from './recipe-refusals.ts';
 
 type Parts = Pick<RouteParts, 'recipes' | 'publicUrl'>;
 
@@ -65,7 +65,7 @@ async function showRunForm(c: Context, { recipes: { service } }: Parts, { given,
   const recipe = await recipeOf(service, c.req.param('id') ?? '');
   if (!recipe) return refuse(c, 'not_found', 'There is no recipe with this id.');
   const form = runForm({ recipe, given, problems: refusal?.said ?? [], formToken: formTokenFor(c) });
-  return c.html(framed(c, recipe.title, form), refusal ? statusOf[refusal.refused] : 200);
+  return c.html(framed(c, recipe.title, form), refusal ? statusOf(c, refusal) : 200);
 }
 
 /** Without `apply`: whatever the recipe does is only planned, so a viewer may run it, too. */
@@ -92,7 +92,7 @@ async function showApply(c: Context, parts: Parts, refusal: RecipeRefusal | null
   const { page: planned, recipe } = found;
   const problem = refusal?.said.join(' ') ?? null;
   const form = applyForm({ recipe, planned, problem, formToken: formTokenFor(c) });
-  return c.html(framed(c, recipe.title, form), refusal ? statusOf[refusal.refused] : 200);
+  return c.html(framed(c, recipe.title, form), refusal ? statusOf(c, refusal) : 200);
 }
 
 /** Only the mailboxes that the dry run named. */

@@ -1,4 +1,4 @@
-// Shapes of what several commands print with --json: verdicts, actions, alerts, mailboxes. Strict: what is not here is not printed.
+// Shapes of the facts in JSON, of the HTTP API and of --json: verdicts, actions, alerts, mailboxes. Strict: what is not here is not sent.
 import { z } from 'zod';
 import { alertRules, severities } from '../../model/alert.ts';
 import { guardStates } from '../../model/mailbox.ts';
@@ -68,7 +68,7 @@ const actionFields = {
   verdict,
 };
 
-const action = z
+export const action = z
   .strictObject(actionFields)
   .meta({ id: 'action', description: 'A change of a mailbox, from the plan to the outcome.' });
 
@@ -125,28 +125,28 @@ export const silence = z
 
 const dnsNames = texts.nullable();
 
-const mailbox = z
-  .strictObject({
-    account: text,
-    id: text,
-    email: text,
-    state: z.enum(guardStates),
-    mode: text.nullable(),
-    health_score: number.nullable(),
-    dns_failing: dnsNames,
-    dns_inconclusive: dnsNames,
-    listings: z.union([count, z.literal('listed'), z.null()]).describe('Blacklists that list it.'),
-    stats_at: moment.nullable().describe('When its statistics were read last.'),
-    claim: z
-      .strictObject({ kind: text, since: moment })
-      .nullable()
-      .describe('The change by Warmwarden that is in force.'),
-    alerts: texts.describe('Rules that fire for it.'),
-    verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
-  })
-  .meta({ id: 'mailbox', description: 'A guarded mailbox.' });
+export const mailboxFields = {
+  account: text,
+  id: text,
+  email: text,
+  state: z.enum(guardStates),
+  mode: text.nullable(),
+  health_score: number.nullable(),
+  dns_failing: dnsNames,
+  dns_inconclusive: dnsNames,
+  listings: z.union([count, z.literal('listed'), z.null()]).describe('Blacklists that list it.'),
+  stats_at: moment.nullable().describe('When its statistics were read last.'),
+  claim: z
+    .strictObject({ kind: text, since: moment })
+    .nullable()
+    .describe('The change by Warmwarden that is in force.'),
+  alerts: texts.describe('Rules that fire for it.'),
+  verdict: datedVerdict.nullable().describe('The newest [verdict](#verdict), with `at`.'),
+};
 
-const account = z
+export const mailbox = z.strictObject(mailboxFields).meta({ id: 'mailbox', description: 'A guarded mailbox.' });
+
+export const account = z
   .strictObject({
     name: text,
     requests_per_minute: number,
@@ -173,7 +173,7 @@ const account = z
   })
   .meta({ id: 'account', description: 'An account, and how its API answers.' });
 
-const channel = z
+export const channel = z
   .strictObject({
     name: text,
     type: text,
@@ -186,7 +186,7 @@ const channel = z
   })
   .meta({ id: 'channel', description: 'A channel for alerts.' });
 
-const writesOff = z.strictObject({
+export const writesOff = z.strictObject({
   scope: z.enum(['everything', 'account', 'mailbox']),
   account: text.nullable(),
   mailbox: text.nullable(),
@@ -201,25 +201,3 @@ const writesOff = z.strictObject({
 export const incidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
-
-export const fleet = z.strictObject({
-  guarded: z.boolean().describe('false: no daemon runs, and this is what was known last.'),
-  at: moment,
-  headline: text,
-  advice: text,
-  tone: text,
-  states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
-  incidents,
-  alerts: listOf(
-    z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
-  ).describe('All that fire, the most severe first; `alerts list` says more about each.'),
-  alerts_firing: count,
-  accounts: listOf(account),
-  channels: listOf(channel),
-  writes_off: listOf(writesOff).describe('Emergency stops in force.'),
-  actions: listOf(action).describe('The newest actions.'),
-  total: count.describe('Mailboxes in all.'),
-  page: count,
-  pages: count,
-  mailboxes: listOf(mailbox).describe('All mailboxes, the worst first.'),
-});

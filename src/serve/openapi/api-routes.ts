@@ -1,0 +1,119 @@
+// GET /api/..., as it is described.
+import type { z } from 'zod';
+import { alertsParameters } from '../alerts-answer.ts';
+import { explainParameters } from '../explain-answer.ts';
+import { historyParameters } from '../history-answer.ts';
+import { selectionParameters } from '../selection.ts';
+import {
+  alertsAnswer,
+  deliveriesAnswer,
+  explainAnswer,
+  fleetAnswer,
+  historyAnswer,
+  incidentsAnswer,
+  silencesAnswer,
+} from '../shapes/answers.ts';
+import { mailboxAnswer } from '../shapes/mailbox.ts';
+import { answerExamples } from './answer-examples.ts';
+import { type Described, type DescribedParameter, inPath, inQuery } from './described.ts';
+
+interface ApiRoute {
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly DescribedParameter[];
+  readonly shape: z.ZodType;
+  /** It names a mailbox. */
+  readonly named?: true;
+}
+
+const routes: readonly ApiRoute[] = [
+  {
+    path: '/api/fleet',
+    id: 'getFleet',
+    summary: 'The headline, the accounts, the channels, the latest actions, and the mailboxes, the worst first',
+    parameters: inQuery(selectionParameters, {
+      q: 'Words that the address, account, id, state or mode must contain.',
+      state: "One of the guard's states.",
+      page: 'From 1, 100 mailboxes each; a page beyond the last one is the last one.',
+    }),
+    shape: fleetAnswer,
+  },
+  {
+    path: '/api/mailboxes/{account}/{id}',
+    id: 'getMailbox',
+    summary: 'A mailbox with everything that was read of it, and its last 50 decisions',
+    description: 'An observation that was not made yet is null.',
+    parameters: [inPath('account', 'The name of the account.'), inPath('id', 'The id of the mailbox.')],
+    shape: mailboxAnswer,
+    named: true,
+  },
+  {
+    path: '/api/explain',
+    id: 'explainMailbox',
+    summary:
+      'Why a mailbox is in its state: its last decisions, actions and changes by others, each with its explanation',
+    parameters: inQuery(explainParameters, {
+      mailbox: 'An address, an id or ACCOUNT/ADDRESS.',
+      at: 'Only what had happened by then.',
+      limit: 'How many of each; 20 when left out.',
+    }),
+    shape: explainAnswer,
+    named: true,
+  },
+  {
+    path: '/api/alerts',
+    id: 'listAlerts',
+    summary: 'The alerts that are pending or firing, the most severe first, then the newest; open incidents; silences',
+    parameters: inQuery(alertsParameters, {
+      limit: 'How many alerts at most; 100 when left out.',
+      page: 'From 1.',
+      status: 'Only these.',
+      severity: 'Only these; several with commas between.',
+    }),
+    shape: alertsAnswer,
+  },
+  {
+    path: '/api/incidents',
+    id: 'listIncidents',
+    summary: 'The open incidents, the newest first, then the last 50 that ended',
+    shape: incidentsAnswer,
+  },
+  { path: '/api/silences', id: 'listSilences', summary: 'The silences in force', shape: silencesAnswer },
+  {
+    path: '/api/history',
+    id: 'listHistory',
+    summary: 'The audit log, the newest first',
+    parameters: inQuery(historyParameters, {
+      mailbox: 'Only what is about this mailbox: an address, an id or ACCOUNT/ADDRESS.',
+      since_seconds: 'How far back; 30 days when left out.',
+      guard: '`true`: also what Warmwarden did by itself.',
+      limit: 'How many entries at most; 100 when left out.',
+    }),
+    shape: historyAnswer,
+    named: true,
+  },
+  {
+    path: '/api/deliveries',
+    id: 'listDeliveries',
+    summary: 'The last 50 messages to channels, without their text',
+    shape: deliveriesAnswer,
+  },
+];
+
+export const apiRoutes: readonly Described[] = routes.map(
+  ({ path, id, summary, description, parameters = [], shape, named }): Described => ({
+    route: `GET ${path}`,
+    id,
+    tag: 'fleet',
+    summary,
+    ...(description === undefined ? {} : { description }),
+    access: 'viewer',
+    parameters,
+    answers: {
+      200: { description: 'The answer.', content: { 'application/json': shape }, example: answerExamples[path] },
+    },
+    refusals: ['bad_request', ...(named ? (['unknown_mailbox'] as const) : [])],
+  }),
+);

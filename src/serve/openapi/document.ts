@@ -1,0 +1,193 @@
+// The OpenAPI 3.1 document of all routes, made of their descriptions. GET /openapi.json serves it, docs/openapi.json is it.
+import { z } from 'zod';
+import { recipeRefusals } from '../recipes/recipe-refusals.ts';
+import { refusals } from '../refusals.ts';
+import { apiRoutes } from './api-routes.ts';
+import { type Access, type Described, type DescribedAnswer, type DescribedParameter, tags } from './described.ts';
+import { operationRoutes } from './operation-routes.ts';
+import { commandRoutes, pageRoutes } from './page-routes.ts';
+import { probeRoutes } from './probe-routes.ts';
+import { recipeRoutes } from './recipe-routes.ts';
+import { type Schema, Schemas } from './schemas.ts';
+import { sessionRoutes } from './session-routes.ts';
+
+/** Every route, in the order of docs/http-api.md. */
+export const describedRoutes: readonly Described[] = [
+  ...apiRoutes,
+  ...operationRoutes,
+  ...recipeRoutes,
+  ...probeRoutes,
+  ...pageRoutes,
+  ...commandRoutes,
+  ...sessionRoutes,
+];
+
+export interface DocumentParts {
+  readonly version: string;
+  /** Where the routes are: an address, or a path on this server. */
+  readonly server: string;
+}
+
+export function openApiDocument({ version, server }: DocumentParts) {
+  const schemas = new Schemas();
+  const responses = new Map<string, Schema>();
+  const paths: Record<string, Schema> = {};
+  for (const described of describedRoutes) {
+    const [method = '', path = ''] = described.route.split(' ');
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(described, schemas, responses) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Warmwarden',
+      version,
+      summary: 'Guards the warm-up of email mailboxes.',
+      description: about,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: server }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas: schemas.components(), responses: Object.fromEntries(responses), securitySchemes },
+  };
+}
+
+const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers.
+A query parameter that is wrong, unknown or given twice is refused with 400. Bodies may be up to 64 KiB.`;
+
+const securitySchemes = {
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A token of `warmwarden token new NAME --role ROLE`. Without tokens in the configuration none is needed.',
+  },
+  password: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The same token as the password; the user name can be anything.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'warmwarden',
+    description: 'The cookie of a browser that signed in. Its name differs under https and behind a path prefix.',
+  },
+  key: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A recipe key of `warmwarden token new NAME --recipe-key`.',
+  },
+} as const;
+
+const anyToken = [{ token: [] }, { password: [] }, { session: [] }];
+const securityOf: Readonly<Record<Access, readonly Schema[]>> = {
+  anybody: [],
+  any_role: anyToken,
+  viewer: anyToken,
+  operator: [{ token: [] }, { password: [] }],
+  form: anyToken,
+  key: [{ key: [] }],
+};
+
+type Word = NonNullable<Described['refusals']>[number];
+const tokenWords = ['unauthorized', 'not_allowed', 'unknown_host', 'rate_limited', 'failed'] as const;
+const formWords = ['cross_site', 'stale_form', 'not_a_form', 'too_large'] as const;
+const wordsOf: Readonly<Record<Access, readonly Word[]>> = {
+  anybody: ['failed'],
+  any_role: tokenWords,
+  viewer: tokenWords,
+  operator: tokenWords,
+  form: [...tokenWords, ...formWords],
+  key: ['bad_request', 'unauthorized', 'rate_limited', 'failed'],
+};
+
+function operationOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
+  const { id, tag, summary, description, access, parameters = [], body, answers } = described;
+  const sent = Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, schemas)] as const);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: securityOf[access],
+    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterOf) }),
+    ...(body && {
+      requestBody: {
+        required: body.required,
+        content: {
+          [body.type]: {
+            schema: schemas.body(body.shape),
+            ...(body.example === undefined ? {} : { example: body.example }),
+          },
+        },
+      },
+    }),
+    responses: { ...Object.fromEntries(sent), ...refusedOf(described, schemas, responses) },
+  };
+}
+
+function parameterOf({ repeated, ...parameter }: DescribedParameter): Schema {
+  const isList = parameter.schema['type'] === 'array';
+  return { ...parameter, ...(isList && { style: 'form', explode: repeated === true }) };
+}
+
+function answerOf({ description, content = {}, headers = {}, example }: DescribedAnswer, schemas: Schemas): Schema {
+  const shown = Object.entries(content).map(([type, shape]) => {
+    const given = type === 'application/json' && example !== undefined ? { example } : {};
+    return [type, { schema: schemas.answer(shape), ...given }] as const;
+  });
+  return {
+    description,
+    ...(Object.keys(headers).length > 0 && { headers: headersOf(headers) }),
+    ...(shown.length > 0 && { content: Object.fromEntries(shown) }),
+  };
+}
+
+/** Each is always sent. */
+function headersOf(headers: Readonly<Record<string, string>>): Schema {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, required: true, schema: { type: 'string' } },
+    ]),
+  );
+}
+
+const refusalShape = (words: readonly string[]) =>
+  z.object({ error: z.enum(words), message: z.string().describe('Sentences.') });
+
+/** One response for all refusals of one status, shared by all routes that have the same. */
+function refusedOf(described: Described, schemas: Schemas, responses: Map<string, Schema>): Schema {
+  const { access, answers } = described;
+  const table: Readonly<Record<string, { readonly status: number; readonly meaning: string }>> =
+    access === 'key' ? recipeRefusals : { ...recipeRefusals, ...refusals };
+  const words = [...new Set([...wordsOf[access], ...(described.refusals ?? [])])];
+  const known = words.flatMap((word) => {
+    const refusal = table[word];
+    return refusal ? [{ word, ...refusal }] : [];
+  });
+  const byStatus = Map.groupBy(known, ({ status }) => status);
+  const isJson = access === 'key' || described.route.includes(' /api/');
+  const entries = [...byStatus].map(([status, some]) => {
+    // What a page answers with this status too is described where it is.
+    if (answers[status]) throw new Error(`${described.route}: ${status} is described twice`);
+    const name = [access === 'key' ? 'Recipe' : isJson ? 'Api' : 'Page', ...some.map(({ word }) => word)].join('.');
+    const schema = schemas.answer(refusalShape(some.map(({ word }) => word)));
+    const json = { 'application/json': { schema } };
+    const headers = {
+      ...(status === 401 && { 'WWW-Authenticate': 'What is accepted.' }),
+      ...(some.every(({ word }) => waiting.includes(word)) && { 'Retry-After': 'Seconds to wait.' }),
+    };
+    responses.set(name, {
+      description: some.map(({ word, meaning }) => `\`${word}\`: ${meaning}`).join(' '),
+      ...(Object.keys(headers).length > 0 && { headers: headersOf(headers) }),
+      content: isJson ? json : { ...json, 'text/html': { schema: { type: 'string' } } },
+    });
+    return [status, { $ref: `#/components/responses/${name}` }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Refusals that say how long to wait. */
+const waiting: readonly Word[] = ['rate_limited', 'share_used', 'busy', 'too_many_readers'];

@@ -1,0 +1,56 @@
+// The probes, the metrics and this document, as they are described.
+import { z } from 'zod';
+import type { Described } from './described.ts';
+
+const plain = { 'text/plain': z.string() };
+
+export const probeRoutes: readonly Described[] = [
+  {
+    route: 'GET /healthz',
+    id: 'getHealth',
+    tag: 'probes',
+    summary: 'Whether the process runs',
+    access: 'anybody',
+    answers: { 200: { description: '`ok`: the process runs.', content: plain } },
+  },
+  {
+    route: 'GET /readyz',
+    id: 'getReadiness',
+    tag: 'probes',
+    summary: 'Whether every account is guarded',
+    access: 'anybody',
+    answers: {
+      200: { description: '`ready`', content: plain },
+      503: {
+        description: 'What is missing: the configuration, the store, or an account that is not guarded.',
+        content: plain,
+      },
+    },
+  },
+  {
+    route: 'GET /metrics',
+    id: 'getMetrics',
+    tag: 'probes',
+    summary: 'The metrics for Prometheus',
+    access: 'any_role',
+    answers: {
+      200: {
+        description: 'Text 0.0.4, or OpenMetrics by `Accept`.',
+        content: { ...plain, 'application/openmetrics-text': z.string() },
+      },
+    },
+  },
+  {
+    route: 'GET /openapi.json',
+    id: 'getOpenApi',
+    tag: 'probes',
+    summary: 'This document',
+    access: 'anybody',
+    answers: {
+      200: {
+        description: 'The OpenAPI 3.1 document of all routes.',
+        content: { 'application/json': z.looseObject({ openapi: z.string() }) },
+      },
+    },
+  },
+];

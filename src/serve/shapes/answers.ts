@@ -1,0 +1,166 @@
+// Shapes of the JSON that GET /api/... answers with. Strict: what is not here is not sent.
+import { z } from 'zod';
+import { alertRules, severities } from '../../model/alert.ts';
+import { memberStates, sharedAttributes } from '../../model/incident.ts';
+import { guardStates } from '../../model/mailbox.ts';
+import { commandResults } from '../../model/operator-command.ts';
+import {
+  account,
+  action,
+  alert,
+  channel,
+  count,
+  decision,
+  explainedAction,
+  incidents,
+  listOf,
+  mailbox,
+  moment,
+  silence,
+  text,
+  texts,
+  writesOff,
+} from './facts.ts';
+
+export const fleetAnswer = z.strictObject({
+  at: moment,
+  headline: text,
+  advice: text,
+  tone: text,
+  states: z.record(z.enum(guardStates), count).describe('Mailboxes in each state.'),
+  incidents,
+  alerts: listOf(
+    z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
+  ).describe('Those that fire, the most severe first; `alerts list` says more about each.'),
+  alerts_firing: count,
+  accounts: listOf(account),
+  channels: listOf(channel),
+  writes_off: listOf(writesOff).describe('Emergency stops in force.'),
+  actions: listOf(action).describe('The newest actions.'),
+  total: count.describe('Mailboxes in all.'),
+  page: count,
+  pages: count,
+  mailboxes: listOf(mailbox).describe('The mailboxes, the worst first.'),
+});
+
+export const alertsAnswer = z.strictObject({
+  at: moment,
+  incidents,
+  total: count.describe('How many there are.'),
+  alerts: listOf(alert),
+  silences: listOf(silence),
+});
+
+export const change = z
+  .strictObject({
+    what: text,
+    from: text.nullable(),
+    to: text.nullable(),
+    since: moment.describe('When Warmwarden last read the old value.'),
+    seen_at: moment,
+    text,
+  })
+  .describe('What others changed.');
+
+export const explainAnswer = z.strictObject({
+  at: moment,
+  mailbox: z.strictObject({
+    account: text,
+    id: text,
+    email: text,
+    mode: text.nullable(),
+    claim: z.strictObject({ kind: text, since: moment }).nullable(),
+    former_ids: texts.describe('Ids that its address had before.'),
+    recent_emails: texts.describe('What its recent emails show: how many landed in spam, and whether its queue moves.'),
+  }),
+  moment: z
+    .strictObject({
+      at: moment,
+      exact: z.boolean().describe('false: only the counts at the beginning and at the end of the decision are kept.'),
+      text: text.describe('What had been decided then, in a sentence.'),
+    })
+    .nullable()
+    .describe('The time that was asked for.'),
+  more: z.boolean().describe('There are older entries.'),
+  decisions: listOf(decision).describe('The newest first.'),
+  actions: listOf(explainedAction).describe(
+    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `by`, `causes`, `text`.',
+  ),
+  changes: listOf(change).describe('What others changed, the newest first.'),
+});
+
+export const historyAnswer = z.strictObject({
+  entries: listOf(
+    z.strictObject({
+      at: moment,
+      kind: z.enum(['operator', 'guard']),
+      by: text,
+      operation: text.nullable(),
+      command: text,
+      account: text.nullable(),
+      mailboxes: texts,
+      reason: text,
+      result: text,
+      outcome: text.describe('Sentences, each on a line of its own.'),
+      ended_at: moment.nullable(),
+    }),
+  ).describe('The newest first.'),
+  more: z.boolean().describe('There are further entries.'),
+});
+
+export const silencesAnswer = z.strictObject({ silences: listOf(silence) });
+
+const member = z.strictObject({
+  account: text,
+  mailbox_id: text,
+  email: text,
+  state: z.enum(memberStates),
+  since: moment.describe('Since when it is in that state.'),
+  sent: count,
+  bounced: count,
+  severity: z.enum(severities),
+});
+
+const incident = z
+  .strictObject({
+    id: text,
+    title: text.describe('Times in it are in UTC.'),
+    advice: text,
+    cause: z.strictObject({ attribute: z.enum(sharedAttributes), value: text }),
+    bounce_kind: text.nullable().describe('In the words of the mailbox API.'),
+    severity: z.enum(severities),
+    began_at: moment,
+    ended_at: moment.nullable(),
+    notified_at: moment.nullable(),
+    mailboxes: count.describe('All mailboxes in it.'),
+    domains: count,
+    states: z.record(z.enum(memberStates), count).describe('Mailboxes in each state.'),
+    members: listOf(member).describe('Up to 100 mailboxes, those that wait for a person first.'),
+  })
+  .meta({ id: 'incident', description: 'Mailboxes that bounce at the same time and have something in common.' });
+
+export const incidentsAnswer = z.strictObject({ at: moment, incidents: listOf(incident) });
+
+const delivery = z
+  .strictObject({
+    id: text,
+    channel: text,
+    title: text,
+    state: z.enum(['pending', 'sent', 'dead']).describe('dead: Warmwarden gave up; `channels resend` sends it again.'),
+    attempts: count,
+    created_at: moment,
+    next_attempt_at: moment.nullable(),
+    settled_at: moment.nullable(),
+    detail: text.nullable().describe('What the last attempt returned.'),
+  })
+  .meta({ id: 'delivery', description: 'A message for a channel, without its text.' });
+
+export const deliveriesAnswer = z.strictObject({ deliveries: listOf(delivery).describe('The newest first.') });
+
+export const outcomeAnswer = z
+  .strictObject({
+    result: z.enum(commandResults),
+    messages: texts.describe('Sentences.'),
+    plan: text.optional().describe('Of a dry run, and when the situation changed: what to agree to.'),
+  })
+  .meta({ id: 'operation_outcome', description: 'What an operation did.' });

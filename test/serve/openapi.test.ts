@@ -1,0 +1,44 @@
+// The OpenAPI document: every route is in it, and what the daemon answers is what it says.
+import { describe, expect, test } from 'vitest';
+import { document, operations, problemsOf } from '../support/api-document.ts';
+import { registeredRoutes } from './registered-routes.ts';
+
+test('every route of the server is in the document, and nothing else is', () => {
+  expect(registeredRoutes().length).toBeGreaterThan(40);
+  expect([...operations.keys()].sort()).toEqual(registeredRoutes());
+});
+
+test('every operation has a name of its own, a summary, and a meaning for each parameter', () => {
+  const all = [...operations.values()];
+  expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+  expect(all.filter(({ operationId, summary }) => !operationId || !summary)).toEqual([]);
+  const meaningless = [...operations].flatMap(([route, { parameters = [] }]) =>
+    parameters.filter(({ description }) => !description).map(({ name }) => `${route} ${name}`),
+  );
+  expect(meaningless).toEqual([]);
+});
+
+describe('the examples', () => {
+  const shown = [...operations].flatMap(([route, { requestBody, responses }]) => {
+    const contents = [requestBody, ...Object.values(responses)].flatMap((one) => Object.values(one?.content ?? {}));
+    return contents.filter(({ example }) => example !== undefined).map((content) => ({ route, ...content }));
+  });
+
+  test('are what their schemas say', () => {
+    expect(shown.length).toBeGreaterThan(15);
+    for (const { route, schema, example } of shown) expect([route, problemsOf(schema, example)]).toEqual([route, []]);
+  });
+
+  test('would not pass with a field that is not documented', () => {
+    const [first] = shown;
+    expect(problemsOf(first?.schema ?? {}, { ...Object(first?.example), unheard: 1 })).toHaveLength(1);
+  });
+});
+
+test('the document names no shape that nothing refers to', () => {
+  const text = JSON.stringify(document);
+  const unused = Object.keys(document.components.schemas).filter(
+    (name) => !text.includes(`"#/components/schemas/${name}"`),
+  );
+  expect(unused).toEqual([]);
+});

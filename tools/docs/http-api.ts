@@ -1,0 +1,123 @@
+// docs/http-api.md and docs/openapi.json: the routes as they are described in src/serve/openapi.
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { type OperationName, operationNames, operationShapes } from '../../src/operator/command-requests.ts';
+import type { Described, DescribedParameter } from '../../src/serve/openapi/described.ts';
+import { describedRoutes, openApiDocument } from '../../src/serve/openapi/document.ts';
+import { recipeRefusals } from '../../src/serve/recipes/recipe-refusals.ts';
+import { refusals } from '../../src/serve/refusals.ts';
+import { version } from '../../src/version.ts';
+import { shapeTable, sharedShapes } from './json-shape.ts';
+
+/** `{{...}}` stands for what is made here. */
+const template = readFileSync(new URL('http-api-template.md', import.meta.url), 'utf8');
+
+export function httpApiText(): string {
+  const parts: Readonly<Record<string, string>> = {
+    refusals: refusalTable(refusals),
+    'recipe refusals': refusalTable(recipeRefusals),
+    probes: routeTable('probes'),
+    pages: routeTable('pages'),
+    commands: routeTable('commands'),
+    sessions: routeTable('sessions'),
+    recipes: routeTable('recipes'),
+    fleet: routesOf('fleet').map(answerText).join('\n'),
+    operations: operationsTable(),
+    shapes: shapesText(),
+  };
+  return template.replace(/\{\{([a-z ]+)\}\}\n/g, (_all, name: string) => {
+    const part = parts[name];
+    if (part === undefined) throw new Error(`http-api-template.md: there is no ${name}`);
+    return `${part.trimEnd()}\n`;
+  });
+}
+
+export function openApiText(): string {
+  return `${JSON.stringify(openApiDocument({ version, server: 'http://127.0.0.1:7025' }), null, 2)}\n`;
+}
+
+function routesOf(tag: Described['tag']): readonly Described[] {
+  return describedRoutes.filter((one) => one.tag === tag);
+}
+
+function refusalTable(words: Readonly<Record<string, { readonly status: number; readonly meaning: string }>>): string {
+  const rows = Object.entries(words).map(([word, { status, meaning }]) => `| ${status} | \`${word}\` | ${meaning} |`);
+  return `| code | \`error\` | meaning |\n| --- | --- | --- |\n${rows.join('\n')}`;
+}
+
+function routeTable(tag: Described['tag']): string {
+  const rows = routesOf(tag).map(({ route, summary, parameters = [] }) => {
+    const query = parameters.filter((one) => one.in === 'query').map(({ name }) => `\`${name}\``);
+    return `| \`${route}\` | ${summary} | ${query.join(', ')} |`;
+  });
+  return `| route | does | query |\n| --- | --- | --- |\n${rows.join('\n')}`;
+}
+
+function parameterTable(parameters: readonly DescribedParameter[]): string {
+  if (parameters.length === 0) return 'It takes no query.';
+  const rows = parameters.map(
+    ({ name, required, schema, description }) =>
+      `| \`${name}\`${required ? ' (required)' : ''} | ${wanted(schema)} | ${description} |`,
+  );
+  return `| parameter | is | meaning |\n| --- | --- | --- |\n${rows.join('\n')}`;
+}
+
+function wanted(schema: DescribedParameter['schema']): string {
+  const { type, enum: words, items, minimum, maximum, maxLength, format } = schema;
+  if (Array.isArray(words)) return words.map((word) => `\`${word}\``).join(', ');
+  if (typeof items === 'object' && items !== null) return wanted({ ...items });
+  if (type === 'integer') return `${minimum} to ${maximum}`;
+  if (format === 'date-time') return 'time';
+  return maxLength === undefined ? 'text' : `text, up to ${maxLength} characters`;
+}
+
+function shapeOf({ answers }: Described): z.ZodType | undefined {
+  return answers[200]?.content?.['application/json'];
+}
+
+function answerText(described: Described): string {
+  const { route, summary, description, parameters = [], answers } = described;
+  const [, path = ''] = route.split(' ');
+  const shape = shapeOf(described);
+  const real = Object(answers[200]?.example);
+  const asked = path.replace('{account}', real.account ?? '').replace('{id}', real.id ?? '');
+  const required = parameters.filter((one) => one.in === 'query' && one.required);
+  const query = required.map(({ name }) => `${name}=${name === 'mailbox' ? real.mailbox?.email : ''}`).join('&');
+  return `### ${route}
+
+${summary}.${description ? ` ${description}` : ''}
+
+${parameterTable(parameters)}
+
+\`\`\`sh
+curl -s -H "Authorization: Bearer $TOKEN" "$URL${asked}${query && `?${query}`}"
+\`\`\`
+
+${shape ? shapeTable(shape) : ''}
+`;
+}
+
+/** What every operation takes, and nobody needs to look up in a table. */
+const common: readonly string[] = ['by', 'reason', 'dry_run', 'plan'];
+
+function operationsTable(): string {
+  const rows = routesOf('operations').map(({ route, summary, body, parameters = [] }) => {
+    const named = body ? Object.keys(operationShapes[nameIn(route)].shape) : parameters.map(({ name }) => `?${name}`);
+    const own = named.filter((name) => !common.includes(name)).map((name) => `\`${name}\``);
+    return `| \`${route}\` | ${summary} | ${own.join(', ')} |`;
+  });
+  return `| route | does | takes |\n| --- | --- | --- |\n${rows.join('\n')}`;
+}
+
+function nameIn(route: string): OperationName {
+  const name = operationNames.find((one) => route.endsWith(`/${one}`));
+  if (!name) throw new Error(`${route} is no operation`);
+  return name;
+}
+
+function shapesText(): string {
+  const all = describedRoutes.flatMap((one) => shapeOf(one) ?? []);
+  return sharedShapes(all)
+    .map(({ id, description, table }) => [`### ${id}`, description, table].join('\n\n'))
+    .join('\n\n');
+}
