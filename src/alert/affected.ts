@@ -2,7 +2,13 @@
 import type { Action } from '../model/action.ts';
 import type { Alert, AlertRule, Severity, Transition } from '../model/alert.ts';
 import { type BreakerState, heldEntries } from '../model/breaker.ts';
-import { type IncidentMailbox, type MemberState, memberStates, type SharedAttribute } from '../model/incident.ts';
+import {
+  type Incident,
+  type IncidentMailbox,
+  type MemberState,
+  memberStates,
+  type SharedAttribute,
+} from '../model/incident.ts';
 import { domainOf, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../model/time.ts';
 import { worstOf } from './grouping.ts';
@@ -107,6 +113,31 @@ function byMailbox(alerts: readonly Alert[]): ReadonlyMap<string, readonly Alert
     found.set(key, [...(found.get(key) ?? []), alert]);
   }
   return found;
+}
+
+/**
+ * The domains, as `ACCOUNT DOMAIN`, of the mailboxes of an incident, and of those that share its cause and have its kind of
+ * bounce without being over a limit themselves.
+ */
+export function domainsShowing(
+  { cause, kind, members }: Pick<Incident, 'cause' | 'kind' | 'members'>,
+  mailboxes: Iterable<MailboxState>,
+  apiOf: AffectedFacts['apiOf'],
+): ReadonlySet<string> {
+  const found = new Set(members.map(domainKeyOf));
+  for (const mailbox of mailboxes) {
+    if (kind === null || !mainKinds(mailbox).includes(kind)) continue;
+    if (traitsOf(mailbox, apiOf(mailbox.account))[cause.attribute] === cause.value) found.add(domainKeyOf(mailbox));
+  }
+  return found;
+}
+
+function domainKeyOf({ account, email }: { readonly account: string; readonly email: string }): string {
+  return domainKey(account, domainOf(email));
+}
+
+export function domainKey(account: string, domain: string): string {
+  return `${account} ${domain}`;
 }
 
 /** `block (policy_block)`: those that most of its recent bounces are of. */

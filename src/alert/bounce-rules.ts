@@ -82,11 +82,17 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
               ...countsRead(mailbox, context),
               adviceText(verdict),
             ]
-          : [...sentencesOf(mailbox, context), ...(verdict && isTooFew(verdict) ? bounceKinds(mailbox) : [])],
+          : [
+              ...sentencesOf(mailbox, context),
+              ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
+            ],
       numbers: numbersOf(mailbox, context),
     },
   };
 }
+
+const endsQuietly =
+  'You get another message when Warmwarden acts or when this gets worse, and none when it ends by itself.';
 
 /** In recovery mode every second one is acted on later; elsewhere one in ten. */
 function overLimitSeverity(verdict: Verdict | undefined): Severity {

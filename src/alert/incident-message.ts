@@ -24,6 +24,7 @@ import {
 import { counted, listText, momentText, spanText } from '../wording/phrases.ts';
 import { ruleNames } from '../wording/rule-names.ts';
 import { symptoms, worstOf } from './grouping.ts';
+import { callsForNothing } from './quiet-ends.ts';
 
 /** What a message is written with. */
 export interface IncidentLook {
@@ -70,11 +71,20 @@ export function messageIncident(
   };
 }
 
-function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], look: IncidentLook): readonly string[] {
+/** What fires of an incident: the alerts that belong to it, and those of these mailboxes. */
+export function firingOf(
+  { alerts }: Pick<Incident, 'alerts'>,
+  members: readonly IncidentMailbox[],
+  firing: readonly Alert[],
+): readonly Alert[] {
   const isIn = new Set(members.map(keyOf));
-  const own = look.firing.filter(({ account, mailboxId, fingerprint }) =>
-    mailboxId === null ? incident.alerts.includes(fingerprint) : isIn.has(mailboxKey(account, mailboxId)),
+  return firing.filter(({ account, mailboxId, fingerprint }) =>
+    mailboxId === null ? alerts.includes(fingerprint) : isIn.has(mailboxKey(account, mailboxId)),
   );
+}
+
+function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], look: IncidentLook): readonly string[] {
+  const own = firingOf(incident, members, look.firing);
   return [
     commonText(incident, members, look),
     ...doneTexts(members),
@@ -113,11 +123,19 @@ function nounOf({ attribute }: IncidentCause): string {
 const told: readonly AlertRule[] = ['dns_failing', 'blacklisted'];
 
 function symptomTexts(own: readonly Alert[]): readonly string[] {
-  const counts = alertRules
-    .filter((rule) => symptoms.includes(rule))
-    .map((rule) => [rule, countOf(own, rule)] as const);
-  const words = counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleNames[rule]} (${count})`);
-  return words.length === 0 ? [] : [`Also seen: ${listText(words)}.`];
+  const seen = countsText(own.filter(({ rule }) => symptoms.includes(rule)));
+  return seen === '' ? [] : [`Also seen: ${seen}.`];
+}
+
+/** Bounces count for days: these outlast the incident, and nothing is to be done about them. */
+function outlastingTexts(own: readonly Alert[]): readonly string[] {
+  const seen = countsText(own.filter(callsForNothing));
+  return seen === '' ? [] : [`Still so: ${seen}. You get no message when that ends.`];
+}
+
+function countsText(alerts: readonly Alert[]): string {
+  const counts = alertRules.map((rule) => [rule, countOf(alerts, rule)] as const);
+  return listText(counts.filter(([, count]) => count > 0).map(([rule, count]) => `${ruleNames[rule]} (${count})`));
 }
 
 function countOf(alerts: readonly Alert[], wanted: AlertRule): number {
@@ -127,13 +145,14 @@ function countOf(alerts: readonly Alert[], wanted: AlertRule): number {
 function endSentences(
   incident: Incident,
   members: readonly IncidentMailbox[],
-  { zone }: IncidentLook,
+  { zone, firing }: IncidentLook,
 ): readonly string[] {
   const { beganAt, endedAt, movedAt } = incident;
   const counts = (state: MemberState) => members.filter((one) => one.state === state).length;
   return [
     `It lasted from ${momentText(beganAt, zone)} to ${momentText(movedAt, zone)}, ${spanText(movedAt - beganAt)}. Since then no mailbox was added and none is waiting for an action.`,
     ...(endedAt === null ? [] : doneTexts(members)),
+    ...outlastingTexts(firingOf(incident, members, firing)),
     ...(counts('paused') > 0
       ? ['A paused warm-up stays paused until you resume it: clean the recipient list first.']
       : []),

@@ -3,11 +3,12 @@ import type { Alert, AlertRule, Transition } from '../model/alert.ts';
 import {
   type Incident,
   type IncidentAnnouncement,
+  type IncidentCause,
   type IncidentMailbox,
   type SharedAttribute,
   sharedAttributes,
 } from '../model/incident.ts';
-import { domainOf, mailboxKey } from '../model/mailbox.ts';
+import { mailboxKey } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/time.ts';
 import { severer, symptoms, worstOf } from './grouping.ts';
 import { type Affected, type Shared, sharedCauses } from './shared-cause.ts';
@@ -34,11 +35,13 @@ export interface IncidentFacts {
   readonly lasting: ReadonlySet<string>;
   /** A new identity for the one of that kind and cause that begins. */
   readonly idOf: (one: Omit<Incident, 'id'>) => string;
+  /** How many mailboxes of the fleet share a cause, whether they bounce or not. */
+  readonly sharing: (cause: IncidentCause) => number;
 }
 
 /** Those that go on or have ended just now, in the order of `open`, then those that begin. Unchanged ones are the same objects. */
 export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
-  const { now, affected } = facts;
+  const { now, affected, sharing } = facts;
   const refreshed = facts.open.map((incident) => refreshedBy(incident, affected, now));
   const taken = new Set(refreshed.flatMap(({ members }) => members.map(keyOf)));
   const free = [...affected.values()].filter(({ key }) => !taken.has(key));
@@ -49,7 +52,7 @@ export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   const ofDomain = [...rest.filter((one) => !recent.includes(one)), ...left].filter(
     ({ mailbox }) => mailbox.since > now - togetherOnDomainMs,
   );
-  const begun = [...widened.begun, ...sharedCauses(ofDomain, ['domain'])];
+  const begun = [...widened.begun, ...sharedCauses(ofDomain, { attributes: ['domain'], sharing })];
   return [...widened.open.map((one) => endedIfQuiet(one, facts)), ...begun.map((one) => begunWith(one, facts))];
 }
 
@@ -116,7 +119,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
   const begun: Shared[] = [];
   let rest = recent;
   if (recent.length > 0) {
-    for (const shared of sharedCauses([...known, ...recent])) {
+    for (const shared of sharedCauses([...known, ...recent], facts)) {
       const fresh = shared.members.filter(({ key }) => !owner.has(key));
       const [id, ...others] = [...new Set(shared.members.flatMap(({ key }) => owner.get(key) ?? []))];
       if (id === undefined) begun.push(shared);
@@ -130,7 +133,7 @@ function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], 
     }
   }
   const alone = rest.filter((one) => !isIn(begun, one));
-  return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone)] };
+  return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
 }
 
 /** People can still be told that it is wider. */
@@ -178,13 +181,16 @@ export interface Belonging {
   readonly open: readonly Incident[];
   /** Under which mailboxes a breaker holds something, by API. */
   readonly heldKeys: (api: string) => readonly string[];
+  /** Whether a mailbox of the domain shares the cause of the incident and has its kind of bounce. */
+  readonly shows: (account: string, domain: string, incident: Incident) => boolean;
 }
 
 /** The incident that a transition belongs to; null for none, and where two could be meant. */
-export function incidentOf({ alert, found }: Transition, { open, heldKeys }: Belonging): Incident | null {
+export function incidentOf({ alert, found }: Transition, belonging: Belonging): Incident | null {
+  const { open } = belonging;
   const known = open.find(({ alerts }) => alerts.includes(alert.fingerprint));
   if (known) return known;
-  const candidates = found ? [] : open.filter((incident) => concerns(incident, alert, heldKeys));
+  const candidates = found ? [] : open.filter((incident) => concerns(incident, alert, belonging));
   const [incident, ...others] = candidates;
   return incident && others.length === 0 && !isGraver(alert, incident.announced) ? incident : null;
 }
@@ -194,14 +200,14 @@ function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean
   return announced?.updated === true && severer(alert.severity, announced.severity);
 }
 
-function concerns(incident: Incident, alert: Alert, heldKeys: Belonging['heldKeys']): boolean {
+function concerns(incident: Incident, alert: Alert, { heldKeys, shows }: Belonging): boolean {
   const { rule, account, mailboxId, object } = alert;
   const { members, cause, announced } = incident;
   if (mailboxId !== null && memberRules.includes(rule)) {
     return members.some((member) => member.account === account && member.mailboxId === mailboxId);
   }
-  // Nobody would be told of it before the end.
-  if (announced?.updated) return false;
+  // Nobody would be told of it before the end: symptoms call for nothing before that.
+  if (announced?.updated && !symptoms.includes(rule)) return false;
   switch (rule) {
     case 'guard_held': {
       const held = heldKeys(object ?? '');
@@ -212,7 +218,7 @@ function concerns(incident: Incident, alert: Alert, heldKeys: Belonging['heldKey
     case 'blacklisted':
       return cause.value === object && (cause.attribute === 'domain' || cause.attribute === 'ip');
     case 'domain_over_limit':
-      return members.some((member) => member.account === account && domainOf(member.email) === object);
+      return object !== null && shows(account, object, incident);
     case 'account_shift':
       return members.filter((member) => member.account === account).length >= 3;
     default:

@@ -4,7 +4,8 @@ import { type Alert, type Announcement, accountsOf, type Severity, type Transiti
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { isDisarming } from './disarmed-rule.ts';
-import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom, symptoms } from './grouping.ts';
+import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
+import { callsForNothing, endAsTold, isMoreThanTold, quietEndOf } from './quiet-ends.ts';
 
 export interface NotificationFacts {
   /** In the order of their ids. */
@@ -73,11 +74,11 @@ function newsOf(unnotified: readonly StoredTransition[], facts: NotificationFact
 function newsOfOne(steps: readonly Transition[], { announced, muted }: NotificationFacts): Transition | null {
   const latest = steps.at(-1);
   if (!latest) return null;
-  const known = announced.has(latest.alert.fingerprint);
+  const known = announced.get(latest.alert.fingerprint);
   if (latest.kind === 'resolved') {
     // What nobody was told of has no end to be told either, unless it begins and ends in this very message.
     const begins = steps.some(({ kind, alert }) => kind !== 'resolved' && !muted(alert));
-    if (known) return latest;
+    if (known) return endAsTold(latest, known);
     return begins ? { ...latest, brief: true } : null;
   }
   if (muted(latest.alert)) return null;
@@ -95,27 +96,36 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
 
 /**
  * Reminders, group by group: when one alert's interval is over, all of its group that people know of are named, so
- * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is.
+ * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is, and
+ * what people only know the lesser half of.
  */
 function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
   const { announced, muted, timing, unnotified } = facts;
   const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
-  const groups = new Map<string, { known: Alert[]; late: Alert[]; due: boolean }>();
+  const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
   for (const alert of facts.firing) {
     const group = groupOf(alert);
     if (isOfIncident(alert, facts)) continue;
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;
-    const of = groups.get(group) ?? { known: [], late: [], due: false };
+    const of = groups.get(group) ?? { known: [], late: [], worse: [], due: false };
     const announcement = announced.get(alert.fingerprint);
-    if (announcement && isNeverRepeated(alert)) continue;
-    (announcement ? of.known : of.late).push(alert);
-    of.due ||= announcement !== undefined && isDue(alert, announcement, facts);
+    if (announcement && callsForNothing(alert)) continue;
+    const isWorse = isMoreThanTold(alert, announcement);
+    (isWorse ? of.worse : announcement ? of.known : of.late).push(alert);
+    of.due ||= announcement !== undefined && !isWorse && isDue(alert, announcement, facts);
     groups.set(group, of);
   }
   const transition = (kind: Transition['kind']) => (alert: Alert) => ({ kind, at: timing.now, alert });
   const again = [...groups].map(
-    ([group, { known, late, due }]) =>
-      [group, [...late.map(transition('firing')), ...(due ? known : []).map(transition('reminder'))]] as const,
+    ([group, { known, late, worse, due }]) =>
+      [
+        group,
+        [
+          ...late.map(transition('firing')),
+          ...worse.map(transition('worsened')),
+          ...(due ? known : []).map(transition('reminder')),
+        ],
+      ] as const,
   );
   return new Map(again.filter(([, transitions]) => transitions.length > 0));
 }
@@ -132,12 +142,6 @@ function lateFor(facts: NotificationFacts): readonly Transition[] {
     .filter((alert) => !isOfIncident(alert, facts))
     .filter((alert) => !waiting.has(alert.fingerprint) && !muted(alert) && joined(alert))
     .map((alert) => ({ kind: 'firing', at: timing.now, alert }));
-}
-
-/** The digest lists what calls for nothing to be done now: symptoms, and bounces that are too few to act on. */
-function isNeverRepeated({ rule, facts }: Alert): boolean {
-  const isTooFew = rule === 'bounce_over_limit' && facts.numbers['reason'] === 'insufficient_evidence';
-  return isTooFew || symptoms.includes(rule);
 }
 
 /** What goes on in an incident is said again with it, and only when it gets worse or ends. */
@@ -172,6 +176,7 @@ export function announcementOf(
 ): Announcement | null {
   if (kind === 'resolved' || kind === 'event') return null;
   const { fingerprint, severity } = alert;
-  const before = announced.get(fingerprint)?.channels ?? [];
-  return { fingerprint, at, severity, channels: [...new Set([...before, ...to])] };
+  const before = announced.get(fingerprint);
+  const channels = [...new Set([...(before?.channels ?? []), ...to])];
+  return { fingerprint, at, severity, channels, ...quietEndOf(alert, before) };
 }

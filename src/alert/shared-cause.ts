@@ -30,6 +30,8 @@ const leastMembers: Readonly<Record<SharedAttribute, number>> = {
   account: 5,
   base_url: 5,
 };
+/** ...and of what many share some bounce at the same time by chance: one more for every so many mailboxes that share it. */
+const oneMoreEvery = 200;
 /** What is wider than a domain explains nothing that one or two domains explain. */
 const leastDomains = 3;
 /** Of the mailboxes at hand a cause explains at least four in five, or it is not the one cause of them. */
@@ -37,10 +39,17 @@ const explains = (some: number, all: number) => some * 5 >= all * 4;
 /** A third of them at least are not of the largest domain. */
 const isSpread = (largest: number, all: number) => (all - largest) * 3 >= all;
 
+/** What causes are looked for, and in which fleet. */
+interface Search {
+  readonly attributes: readonly SharedAttribute[];
+  /** How many mailboxes of the fleet share it, whether they bounce or not. */
+  readonly sharing: (cause: IncidentCause) => number;
+}
+
 /** Of each kind of bounce what its mailboxes have in common; who shares nothing is in none of them. No mailbox is in two. */
 export function sharedCauses(
   affected: readonly Affected[],
-  attributes: readonly SharedAttribute[] = sharedAttributes,
+  { attributes = sharedAttributes, sharing }: Pick<Search, 'sharing'> & Partial<Search>,
 ): readonly Shared[] {
   const byKind = new Map<string | null, Affected[]>();
   for (const [one, kind] of withKinds(affected)) byKind.set(kind, [...(byKind.get(kind) ?? []), one]);
@@ -48,7 +57,7 @@ export function sharedCauses(
   return kinds.flatMap(([kind, pool]) =>
     explained(
       [...pool].sort((a, b) => compare(a.key, b.key)),
-      attributes,
+      { attributes, sharing },
     ).map((one) => ({ ...one, kind })),
   );
 }
@@ -63,10 +72,10 @@ function withKinds(affected: readonly Affected[]): readonly (readonly [Affected,
 
 type Candidate = Omit<Shared, 'kind'>;
 
-function explained(pool: readonly Affected[], attributes: readonly SharedAttribute[]): readonly Candidate[] {
+function explained(pool: readonly Affected[], search: Search): readonly Candidate[] {
   const found: Candidate[] = [];
   for (let rest = pool; ; ) {
-    const chosen = choose(rest, attributes);
+    const chosen = choose(rest, search);
     if (!chosen) return found;
     found.push(chosen);
     rest = rest.filter((one) => !chosen.members.includes(one));
@@ -74,8 +83,10 @@ function explained(pool: readonly Affected[], attributes: readonly SharedAttribu
 }
 
 /** The narrowest that explains most of the pool, unless two narrower ones do: two causes at once are possible, three are not. */
-function choose(pool: readonly Affected[], attributes: readonly SharedAttribute[]): Candidate | null {
-  const candidates = attributes.flatMap((attribute) => candidatesOf(attribute, pool));
+function choose(pool: readonly Affected[], { attributes, sharing }: Search): Candidate | null {
+  const candidates = attributes
+    .flatMap((attribute) => candidatesOf(attribute, pool))
+    .filter((one) => isMoreThanChance(one, sharing));
   for (const attribute of attributes) {
     const [best] = candidates.filter(({ cause }) => cause.attribute === attribute);
     if (!best || !explains(best.members.length, pool.length)) continue;
@@ -103,6 +114,12 @@ function isEnough({ cause: { attribute }, members }: Candidate): boolean {
   if (attribute === 'domain') return true;
   const domains = domainCounts(members);
   return domains.length >= leastDomains && isSpread(Math.max(...domains), members.length);
+}
+
+/** A domain is small, and its mailboxes have a day: it needs no more however many they are. */
+function isMoreThanChance({ cause, members }: Candidate, sharing: Search['sharing']): boolean {
+  if (cause.attribute === 'domain') return true;
+  return members.length >= leastMembers[cause.attribute] + Math.floor(sharing(cause) / oneMoreEvery);
 }
 
 function domainCounts(members: readonly Affected[]): readonly number[] {

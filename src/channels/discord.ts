@@ -41,6 +41,7 @@ export function discordChannel(settings: DiscordSettings, clock: Clock): Channel
     name: settings.name,
     type: 'discord',
     minGapMs: discordGapMs,
+    forPeople: true,
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
     send: async ({ payload: body }, signal) =>

@@ -48,6 +48,7 @@ export function emailChannel(settings: EmailSettings): Channel {
     name,
     type: 'email',
     minGapMs: emailGapMs,
+    forPeople: true,
     render: (message) => rendered(messageText(message, settings), threadOf(message)),
     renderNotice: (notice) => rendered(noticeText(notice, settings), { thread: null, first: false }),
     send: async (delivery, signal) => {

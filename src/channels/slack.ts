@@ -46,6 +46,7 @@ export function slackChannel(settings: SlackSettings, clock: Clock): Channel {
     name: settings.name,
     type: 'slack',
     minGapMs: slackGapMs,
+    forPeople: true,
     render: (message) => rendered(messageTitle(message), colourOf(message), blocksOf(message, settings)),
     renderNotice: (notice) => rendered(notice.title, colours.info, noticeBlocks(notice, settings)),
     send: async (delivery, signal) => {

@@ -38,6 +38,7 @@ export function teamsChannel(settings: TeamsSettings, clock: Clock): Channel {
     name: settings.name,
     type: 'teams',
     minGapMs: teamsGapMs,
+    forPeople: true,
     render: (message) => rendered(messageText(message, settings)),
     renderNotice: (notice) => rendered(noticeText(notice, settings)),
     send: async ({ payload: body }, signal) =>

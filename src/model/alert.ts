@@ -106,6 +106,8 @@ export interface Transition {
   readonly found?: boolean;
   /** A resolved one that began, too, after people were told last: its message is the first and the last of it. */
   readonly brief?: boolean;
+  /** The end of what people were told will end without a message: only for receivers that keep it open. */
+  readonly foretold?: true;
 }
 
 /** Picks alerts, for a route or a silence: all that is given must fit. All but severity are globs (`*`, `?`). */
@@ -136,6 +138,8 @@ export interface Announcement {
   readonly severity: Severity;
   /** All that were told since it fires: they are told of its end. null: a version that did not remember told them. */
   readonly channels: readonly string[] | null;
+  /** Why its end is no message to people: they were told that it will be none. Absent: it is one. */
+  readonly quietEnd?: 'too_few' | 'in_incident';
 }
 
 /** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be told. */

@@ -12,6 +12,7 @@ import {
   withRunbook,
 } from '../alert/notifications.ts';
 import { isPause, pauseAnnouncement, pauseEnd, pauseFingerprint } from '../alert/pauses.ts';
+import { namedAtTheEnd } from '../alert/quiet-ends.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
@@ -231,15 +232,17 @@ export class Collector {
         now,
       ),
     ];
-    const told = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
+    const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
-      .filter((one) => told.has(one.id) || incidents.changed.includes(one))
-      .map((one) => told.get(one.id) ?? one);
+      .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
+      .map((one) => announcedIncidents.get(one.id) ?? one);
     if (notifications.length === 0 && changed.length === 0) return;
     const all = routed.flatMap(({ news }) => news);
+    const told = all.flatMap((one) => announcementOf(one, announced, now) ?? []);
     const notificationLog = {
       announced: [
-        ...all.flatMap((one) => announcementOf(one, announced, now) ?? []),
+        ...told,
+        ...outlasting(ofIncidents, new Map([...announced, ...told.map((one) => [one.fingerprint, one] as const)])),
         ...plain.flatMap(({ news }) => news).flatMap((one) => this.#followed(one, now) ?? []),
         // The next reminder comes when it is due for those who knew it first.
         ...late.flatMap(
@@ -289,7 +292,8 @@ export class Collector {
     return this.#parts.channels().flatMap((channel) => {
       const wanted = groups.flatMap(({ group, news }) => {
         const transitions = news.filter(({ to }) => to.includes(channel.name)).map(({ transition }) => transition);
-        return transitions.length > 0 ? [{ group, transitions }] : [];
+        const isNews = transitions.some(({ foretold }) => !(foretold && channel.forPeople));
+        return isNews ? [{ group, transitions }] : [];
       });
       const storm = wanted.length > maxMessagesALook;
       const messages = storm ? [{ group: manyGroup, transitions: wanted.flatMap((one) => one.transitions) }] : wanted;
@@ -330,6 +334,17 @@ export class Collector {
       return null;
     }
   }
+}
+
+/** What ended incidents leave behind ends without a message to those who read that. */
+function outlasting(
+  incidents: readonly IncidentNews[],
+  announced: ReadonlyMap<string, Announcement>,
+): readonly Announcement[] {
+  return incidents.flatMap(({ outlasting: alerts, messages }) => {
+    const readers = messages.filter(({ message }) => message.incident !== null).map(({ channel }) => channel);
+    return alerts.flatMap((alert) => namedAtTheEnd(alert, announced.get(alert.fingerprint), readers) ?? []);
+  });
 }
 
 /** The same for the same message however often it is made, and no other's: also of two installations with one receiver. */

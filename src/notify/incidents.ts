@@ -1,8 +1,8 @@
 // The incidents of one look: which begin, go on or end, what belongs to them, and the messages that are due.
 import { createHash } from 'node:crypto';
-import { affectedMailboxes, traitsOf } from '../alert/affected.ts';
+import { affectedMailboxes, domainKey, domainsShowing, traitsOf } from '../alert/affected.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from '../alert/grouping.ts';
-import { type IncidentLook, messageIncident } from '../alert/incident-message.ts';
+import { firingOf, type IncidentLook, messageIncident } from '../alert/incident-message.ts';
 import {
   adopted,
   type Belonging,
@@ -59,8 +59,9 @@ export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: strin
   });
   const heldKeys = (api: string) => heldEntries(fleet.breaker(api)).map(({ key }) => key);
   const lasting = new Set(firing.filter(({ rule }) => lastingRules.includes(rule)).map((one) => one.fingerprint));
-  const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf });
-  const belonging: Belonging = { open: stepped, heldKeys };
+  const stepped = incidentsAfter({ now, open: known, affected, lasting, idOf, sharing: sharingIn(fleet, apiOf) });
+  const shows = showingIn(fleet, apiOf);
+  const belonging: Belonging = { open: stepped, heldKeys, shows };
   const all = stepped.map((one) => {
     if (one.endedAt !== null) return one;
     const incident = adopted(one, firing, belonging);
@@ -72,9 +73,38 @@ export function lookAtIncidents(fleet: Fleet, seen: Seen, apiOf: (account: strin
   const byId = new Map(all.map((one) => [one.id, one]));
   return {
     all,
-    of: (transition) => incidentOf(transition, { open: all, heldKeys })?.id ?? null,
+    of: (transition) => incidentOf(transition, { open: all, heldKeys, shows })?.id ?? null,
     isDue: (id) => dueStep(byId.get(id) ?? never(id), now) !== null,
     changed: all.filter((one) => !known.includes(one)),
+  };
+}
+
+/** How many mailboxes share a cause. Counted when it is asked first, which is seldom. */
+function sharingIn(fleet: Fleet, apiOf: (account: string) => string | null): (cause: IncidentCause) => number {
+  let counts: Map<string, number> | null = null;
+  const counted = () => {
+    const found = new Map<string, number>();
+    for (const mailbox of fleet.mailboxes()) {
+      for (const [attribute, value] of Object.entries(traitsOf(mailbox, apiOf(mailbox.account)))) {
+        const key = `${attribute} ${value}`;
+        found.set(key, (found.get(key) ?? 0) + 1);
+      }
+    }
+    return found;
+  };
+  return ({ attribute, value }) => {
+    counts ??= counted();
+    return counts.get(`${attribute} ${value}`) ?? 0;
+  };
+}
+
+/** Whether a domain shows an incident. The domains of each are looked up once a look, when the first alert asks. */
+function showingIn(fleet: Fleet, apiOf: (account: string) => string | null): Belonging['shows'] {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (account, domain, incident) => {
+    const showing = known.get(incident.id) ?? domainsShowing(incident, fleet.mailboxes(), apiOf);
+    known.set(incident.id, showing);
+    return showing.has(domainKey(account, domain));
   };
 }
 
@@ -101,6 +131,8 @@ export interface IncidentNews {
   /** As it is to be kept. */
   readonly incident: Incident;
   readonly messages: readonly { readonly channel: string; readonly message: GroupMessage }[];
+  /** What the last message says still fires. */
+  readonly outlasting: readonly Alert[];
 }
 
 /** The messages about one incident that are due now; null when there are none. `news`: what belongs to it and is told now. */
@@ -131,7 +163,8 @@ export function newsOfIncident(
     updated: step !== 'began',
     channels: [...new Set([...(announced?.channels ?? []), ...to])],
   };
-  return { incident: { ...incident, announced: announcement }, messages };
+  const outlasting = step === 'ended' ? firingOf(incident, incident.members, readers.firing) : [];
+  return { incident: { ...incident, announced: announcement }, messages, outlasting };
 }
 
 /** A channel that is concerned only now reads of it at once. */
@@ -149,6 +182,7 @@ function forJoined(incident: Incident, readers: IncidentReaders): IncidentNews |
   return {
     incident: { ...incident, announced: { ...announced, channels: [...announced.channels, ...joined] } },
     messages,
+    outlasting: [],
   };
 }
 

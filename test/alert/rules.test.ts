@@ -135,6 +135,7 @@ test('bounce_over_limit: with too few bounces to act it is info, in recovery mod
     sentences: [
       '1 bounce in 85 emails from 14 to 20 March: 1.18 %, over the slow limit of 0.5 %. That is too few bounces to act on: 1 more bounce would be a breach. With `profile: literal`, one bounce is enough.',
       'Based on counts read on 20 March 10:01 UTC.',
+      'You get another message when Warmwarden acts or when this gets worse, and none when it ends by itself.',
     ],
   });
   expect(conditionOf({ mode: 'recovery', limitPpm: 3_000 })).toMatchObject({ active: true, severity: 'warning' });

@@ -11,12 +11,27 @@ const atGoogle = (domains: number) => (index: number) => ({
   provider: 'google',
 });
 const ofX = (provider: string) => () => ({ domain: 'x.example', provider });
+/** A fleet of which nothing else is known. */
+const alone = { sharing: () => 0 };
 const causes = (pool: readonly Affected[]) =>
-  sharedCauses(pool).map((one) => `${causeOf(one)}: ${one.members.length}, ${one.kind}`);
+  sharedCauses(pool, alone).map((one) => `${causeOf(one)}: ${one.members.length}, ${one.kind}`);
 
 describe('the cause of mailboxes that bounce at the same time', () => {
   test('one provider over many domains', () => {
     expect(causes(many(16, atGoogle(5)))).toEqual(['provider google: 16, block (policy_block)']);
+  });
+
+  test('of what a large fleet shares, three that bounce in one hour are chance: one more for every 200 mailboxes', () => {
+    const found = (count: number, sharing: number) =>
+      sharedCauses(many(count, atGoogle(count)), { sharing: () => sharing }).map(causeOf);
+    expect([found(3, 199), found(3, 200), found(4, 200), found(7, 1_000), found(8, 1_000)]).toEqual([
+      ['provider google'],
+      [],
+      ['provider google'],
+      [],
+      ['provider google'],
+    ]);
+    expect(sharedCauses(many(3, ofX('google')), { sharing: () => 5_000 }).map(causeOf)).toEqual(['domain x.example']);
   });
 
   test('one domain, which is narrower than the provider that its mailboxes have in common, too', () => {
@@ -106,7 +121,7 @@ test('in whatever order: the same causes, no mailbox in two, and each has the ca
       const pool = people.map(({ domain, kinds, ip, ...rest }, index) =>
         affected(index, { ...rest, domain: `d${domain}.example`, ...(ip ? { ip } : {}) }, { kinds }),
       );
-      const found = sharedCauses(pool);
+      const found = sharedCauses(pool, alone);
       const members = found.flatMap((one) => one.members.map(({ key }) => key));
       expect(new Set(members).size).toBe(members.length);
       for (const { cause, kind, members: own } of found) {
@@ -120,7 +135,7 @@ test('in whatever order: the same causes, no mailbox in two, and each has the ca
         .map((one) => ({ one, rank: Number(chance.next().value) }))
         .sort((a, b) => a.rank - b.rank)
         .map(({ one }) => one);
-      expect(sharedCauses(shuffled)).toEqual(found);
+      expect(sharedCauses(shuffled, alone)).toEqual(found);
     }),
   );
 });

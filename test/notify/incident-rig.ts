@@ -80,7 +80,9 @@ export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency
       sent.push({ channel: name, message, title });
       return { payload: JSON.stringify(message), title };
     };
-    return { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send: async () => ({ kind: 'sent' }) };
+    const send = async () => ({ kind: 'sent' }) as const;
+    const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
+    return name === 'machine' ? channel : { ...channel, forPeople: true };
   });
   const inForce: NotifySettings = {
     groupWaitMs: 30 * secondMs,
@@ -146,8 +148,12 @@ export function incidentRig({ settings = {}, names = ['ops'], mailboxes = agency
 
 function happen({ what, whom, more }: { what: string; whom: string; more: string }, rig: Rig): void {
   const { fleet, commit, now } = rig;
-  if (what === 'dns' || what === 'dnsok') {
-    commit(what === 'dns' ? firing(dnsAlert(whom, now()), now()) : resolved(dnsAlert(whom, now()), now()));
+  if (what === 'dns' || what === 'domain') {
+    commit(firing(domainAlert(what === 'dns' ? 'dns_failing' : 'domain_over_limit', whom, now()), now()));
+    return;
+  }
+  if (what === 'dnsok' || what === 'domainok') {
+    commit(resolved(domainAlert(what === 'dnsok' ? 'dns_failing' : 'domain_over_limit', whom, now()), now()));
     return;
   }
   const mailbox = fleet.mailbox('acme', whom);
@@ -174,8 +180,10 @@ function happen({ what, whom, more }: { what: string; whom: string; more: string
   commit(firing(about(mailbox, rule, now(), { severity }), now()));
 }
 
-function dnsAlert(domain: string, at: number): Alert {
-  const facts = { title: `${domain}: DKIM does not pass`, sentences: [], numbers: {} };
-  const subject = { rule: 'dns_failing', mailboxId: null, email: null, object: domain } as const;
-  return sampleAlert(0, { ...subject, severity: 'critical', since: at, firingAt: at, facts });
+function domainAlert(rule: 'dns_failing' | 'domain_over_limit', domain: string, at: number): Alert {
+  const isDns = rule === 'dns_failing';
+  const title = `${domain}: ${isDns ? 'DKIM does not pass' : 'bounces over the limits of its mailboxes'}`;
+  const facts = { title, sentences: [], numbers: {} };
+  const subject = { rule, mailboxId: null, email: null, object: domain } as const;
+  return sampleAlert(0, { ...subject, severity: isDns ? 'critical' : 'warning', since: at, firingAt: at, facts });
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { traitsOf } from '../../src/alert/affected.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
-import { acted } from '../alert/incident-samples.ts';
+import { acted, invalid, policyBlock } from '../alert/incident-samples.ts';
 import { firing, sampleAlert } from '../alert/samples.ts';
 import { domainDown, notActed, oneAlone, providerBlock, twoCauses, waves } from './days.ts';
 import { agency, incidentRig, midnight, type Rig, type Sent } from './incident-rig.ts';
@@ -61,6 +61,49 @@ test("one domain's DNS and the bounces that follow: at most three messages, and 
   expect(kinds).toEqual(['event guard_acted', 'firing health_score_drop', 'resolved dns_failing']);
 });
 
+test("a domain's counts that stay over its limits for a week are named at the end, also to a process that comes later", async () => {
+  const at = incidentRig();
+  await at.play(domainDown.replace('11:10', '10:40 domain x.example\n11:10'));
+  await at.run(2 * dayMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
+  expect(at.sent.at(-1)?.message.incident?.sentences).toContain(
+    'Still so: domains over their limits (1) and health score dropped (1). You get no message when that ends.',
+  );
+  const before = at.sent.length;
+  at.restart();
+  await at.play('10:00 domainok x.example', midnight + 8 * dayMs);
+  await at.run(hourMs);
+  expect(at.sent.slice(before)).toEqual([]);
+  // What begins after that is news again, and so is its end.
+  await at.play('12:00 domain x.example\n14:00 domainok x.example', midnight + 8 * dayMs);
+  await at.run(hourMs);
+  expect(at.sent.slice(before).map(({ message }) => message.kind)).toEqual(['firing', 'resolved']);
+});
+
+test('a domain over its limits is named in the incident whose bounces it shows, also where none of its mailboxes is over a limit', async () => {
+  const at = incidentRig();
+  await at.play('09:40 recovery g0-0\n09:41 recovery g1-0\n09:42 recovery g2-0\n10:00 recovery g3-0');
+  for (const [id, bounce] of [
+    ['g4-0', policyBlock],
+    ['x-0', invalid],
+  ] as const) {
+    const mailbox = at.fleet.mailbox('acme', id);
+    if (!mailbox) throw new Error(`the fleet has no ${id}`);
+    at.put({ ...mailbox, warmup: acted(mailbox, at.now(), 'recovery', bounce).mailbox.warmup });
+  }
+  const before = at.sent.length;
+  await at.play('10:10 domain g4.example\n10:10 domain x.example');
+  await at.run(2 * hourMs);
+  const titles = at.sent
+    .slice(before)
+    .flatMap(({ message }) => message.transitions.map(({ alert }) => alert.facts.title));
+  expect(titles).toEqual(['x.example: bounces over the limits of its mailboxes']);
+  await at.run(dayMs);
+  expect(ofIncidents(at).at(-1)?.message.incident?.sentences).toContain(
+    'Still so: domains over their limits (1). You get no message when that ends.',
+  );
+});
+
 test('two causes in one hour, with the same words in the bounces, are two incidents', async () => {
   const at = incidentRig();
   await at.play(twoCauses);
@@ -101,14 +144,23 @@ test('it ends a day after nothing of it goes on, and not before', async () => {
   expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
 });
 
-test('nobody is reminded of symptoms, also after their incident, only told of their end', async () => {
-  const at = incidentRig({ settings: { repeatIntervalMs: { critical: 4 * hourMs, warning: dayMs, info: null } } });
+test('nobody is reminded of symptoms, also after their incident, whose end names them: theirs is for machines only', async () => {
+  const repeatIntervalMs = { critical: 4 * hourMs, warning: dayMs, info: null };
+  const at = incidentRig({ names: ['ops', 'machine'], settings: { repeatIntervalMs } });
   await at.play(providerBlock);
   await at.run(5 * dayMs);
   expect(at.sent.filter(({ message }) => message.kind === 'reminder')).toEqual([]);
+  const ended = at.sent.at(-1)?.message.incident;
+  expect(ended?.step).toBe('ended');
+  expect(ended?.sentences).toContain(
+    'Still so: bounces near the limit (1), few emails reach the inbox (1) and health score dropped (3). You get no message when that ends.',
+  );
+  const before = at.sent.length;
   await at.play('23:00 ends g0-0');
   await at.run(hourMs);
-  expect(at.sent.at(-1)?.message).toMatchObject({ kind: 'resolved', rule: 'health_score_drop', incident: null });
+  expect(at.sent.slice(before)).toMatchObject([
+    { channel: 'machine', message: { kind: 'resolved', rule: 'health_score_drop', incident: null } },
+  ]);
 });
 
 test("an incident lasts as long as its domain's DNS fails", async () => {

@@ -38,7 +38,9 @@ function rig(change: Partial<NotifySettings> = {}, names: readonly string[] = ['
       titles.push(messageTitle(message));
       return { payload: JSON.stringify(message), title: messageTitle(message) };
     };
-    return { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send: async () => ({ kind: 'sent' }) };
+    const send = async () => ({ kind: 'sent' }) as const;
+    const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
+    return name === 'people' ? { ...channel, forPeople: true } : channel;
   });
   const settings = {
     groupWaitMs: 30 * secondMs,
@@ -309,4 +311,39 @@ test('what began and ended before people were told is one message that says both
   at.end(sampleAlert(1));
   expect(await at.run(10 * minuteMs)).toMatchObject([{ kind: 'resolved', alerts: ['resolved m1'] }]);
   expect(at.titles.at(-1)).toMatch(/^Began and resolved: /);
+});
+
+const overLimit = (reason: string) => {
+  const facts = { title: 'box1: bounces over the limit', sentences: [], numbers: { reason } };
+  return sampleAlert(1, { rule: 'bounce_over_limit', severity: 'warning', facts });
+};
+const tooFew = overLimit('insufficient_evidence');
+const breach = overLimit('bounce_rate_over_limit');
+
+test('bounces that are too few to act on are told, and their end only to receivers that keep them open', async () => {
+  const at = rig({}, ['people', 'hook']);
+  at.fire(tooFew);
+  await at.run(2 * minuteMs);
+  at.restart();
+  at.end(overLimit('ok'));
+  await at.run(dayMs);
+  expect(at.sent.map(({ channel, kind }) => `${channel} ${kind}`)).toEqual([
+    'people firing',
+    'hook firing',
+    'hook resolved',
+  ]);
+});
+
+test('what began as too few and is not acted on is told as worse, whatever its severity, and so is its end', async () => {
+  const at = rig({}, ['people']);
+  at.fire(tooFew);
+  await at.run(2 * minuteMs);
+  at.fleet.putAlert(breach);
+  await at.run(10 * minuteMs);
+  expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened']);
+  at.fleet.putAlert(tooFew);
+  await at.run(10 * minuteMs);
+  at.end(overLimit('ok'));
+  await at.run(10 * minuteMs);
+  expect(at.sent.map(({ kind }) => kind)).toEqual(['firing', 'worsened', 'resolved']);
 });

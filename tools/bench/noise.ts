@@ -1,6 +1,7 @@
 // `npm run bench -- noise`: how many messages people get from 90 days of a healthy agency, and of one that has a bad month.
 import type { Severity } from '../../src/model/alert.ts';
 import type { WarmupMode } from '../../src/model/policy.ts';
+import { dayMs } from '../../src/model/time.ts';
 import type { BenchOptions, Figure } from './figure.ts';
 import { momentOf } from './noise/agency.ts';
 import { type Life, live } from './noise/days.ts';
@@ -54,6 +55,8 @@ interface Lived {
 }
 
 const loud: readonly Severity[] = ['critical', 'warning'];
+/** Bounces count for a week. */
+const dnsForgottenMs = 8 * dayMs;
 const ownActions: readonly string[] = ['guard_acted', 'restored'];
 
 async function lived(life: Life): Promise<Lived> {
@@ -64,6 +67,12 @@ async function lived(life: Life): Promise<Lived> {
 }
 
 const isOfAction = ({ rules }: Heard) => rules.some((rule) => ownActions.includes(rule));
+
+/** In Slack, from the alert about the DNS until the domain's bounces are forgotten: whatever is about the domain. */
+function isOfDns({ channel, at, domains }: Heard): boolean {
+  const { domain, from, until } = bad.dns;
+  return channel === 'slack' && from <= at && at < until + dnsForgottenMs && domains.includes(domain);
+}
 
 /** The benchmark: every message of the runs on standard error, and the figures. */
 export async function noiseBenchmark({ small: isSmall }: BenchOptions): Promise<readonly Figure[]> {
@@ -114,6 +123,12 @@ export async function noiseBenchmark({ small: isSmall }: BenchOptions): Promise<
       bench,
       figure: 'troubles/most_messages_an_incident',
       ours: most,
+      peer: null,
+    }),
+    heldAgainst(targets.noiseOfIncident, {
+      bench,
+      figure: 'troubles/dns_failure_messages',
+      ours: heard.filter(isOfDns).length,
       peer: null,
     }),
   );

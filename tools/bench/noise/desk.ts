@@ -9,6 +9,7 @@ import type { Channel } from '../../../src/channels/channel.ts';
 import { createChannel } from '../../../src/channels/channels.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
 import type { Transition } from '../../../src/model/alert.ts';
+import { domainOf } from '../../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../../src/model/rule-settings.ts';
 import { noTally } from '../../../src/model/tally.ts';
@@ -35,6 +36,8 @@ export interface Heard {
   /** The rules of its alerts; of an incident its id. */
   readonly rules: readonly string[];
   readonly incident: string | null;
+  /** The domains that its alerts, or its incident, are about. */
+  readonly domains: readonly string[];
   readonly title: string;
 }
 
@@ -138,7 +141,9 @@ function countingChannels(world: ReturnType<typeof worldOn>, heard: Heard[]): re
 
 function heardOf(channel: string, { at, transitions, incident }: GroupMessage, title: string): Heard {
   const rules = [...new Set(transitions.map(({ alert }) => alert.rule))];
-  return { channel, at, rules, incident: incident?.id ?? null, title };
+  const named = transitions.map(({ alert }) => (alert.email === null ? alert.object : domainOf(alert.email)));
+  const domains = [...new Set([...named, incident?.cause.value ?? null])].filter((name) => name !== null);
+  return { channel, at, rules, incident: incident?.id ?? null, domains, title };
 }
 
 /** The store as a full disk makes it, while it is. */

@@ -1,0 +1,40 @@
+// Ends that are no message to people, because an earlier message said so: of bounces that were too few to act on, and of what
+// the last message of an incident named as still so. Pure. Receivers that keep alerts open are told all the same.
+import type { Alert, Announcement, Transition } from '../model/alert.ts';
+import { symptoms } from './grouping.ts';
+
+/** Bounces over the limit that are too few to act on. */
+function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
+  return rule === 'bounce_over_limit' && facts.numbers['reason'] === 'insufficient_evidence';
+}
+
+/** The digest lists what calls for nothing to be done now: symptoms, and bounces that are too few to act on. */
+export function callsForNothing(alert: Alert): boolean {
+  return isTooFew(alert) || symptoms.includes(alert.rule);
+}
+
+/** What telling people of the alert says about its end. Whoever was told of more than too few bounces is told of their end. */
+export function quietEndOf(alert: Alert, before: Announcement | undefined): Pick<Announcement, 'quietEnd'> {
+  const isQuiet = isTooFew(alert) && (before === undefined || before.quietEnd === 'too_few');
+  return isQuiet ? { quietEnd: 'too_few' } : {};
+}
+
+/** Whether people know of too few bounces where there is more to know by now. */
+export function isMoreThanTold(alert: Alert, announcement: Announcement | undefined): boolean {
+  return announcement?.quietEnd === 'too_few' && !isTooFew(alert);
+}
+
+/** The end of what people know of. */
+export function endAsTold(end: Transition, { quietEnd }: Announcement): Transition {
+  return quietEnd === undefined ? end : { ...end, foretold: true };
+}
+
+/** What the last message of an incident named as still so, to those who read that message. */
+export function namedAtTheEnd(
+  alert: Alert,
+  known: Announcement | undefined,
+  readers: readonly string[],
+): Announcement | null {
+  const haveRead = callsForNothing(alert) && known?.channels?.every((channel) => readers.includes(channel));
+  return known && haveRead ? { ...known, quietEnd: 'in_incident' } : null;
+}
