@@ -12,14 +12,16 @@ export interface SupervisedAccount extends Guarding {
   readonly turned: boolean;
 }
 
-/** One condition an account, and one for each that is no longer configured and still has an alert. */
+/** One condition an account, and one for each among the known alerts whose account is no longer configured. */
 export function accountsUnguarded(
   accounts: readonly SupervisedAccount[],
-  alerts: Iterable<Alert>,
+  known: { readonly alerts: Iterable<Alert>; readonly configured: readonly string[] },
   zone: string,
 ): readonly Condition[] {
-  const configured = new Set(accounts.map(({ account }) => account));
-  const forgotten = [...alerts].filter(({ rule, account }) => rule === 'account_unguarded' && !configured.has(account));
+  const configured = new Set(known.configured);
+  const forgotten = [...known.alerts].filter(
+    ({ rule, account }) => rule === 'account_unguarded' && !configured.has(account),
+  );
   return [
     ...accounts.map((account) => accountUnguarded(account, zone)),
     ...forgotten.map(({ account }) => conditionOf(account, false, `${account}: no longer in the configuration`)),

@@ -1,6 +1,6 @@
 // Begins and ends the daemon's work as this replica gets and loses it. See src/replicas/membership.ts.
 import type { LiveConfig } from '../config/live.ts';
-import { accountScope, type Follower, type Scope, type Taking } from '../replicas/membership.ts';
+import { accountOf, accountScope, type Follower, type Scope, type Taking } from '../replicas/membership.ts';
 import type { Log } from '../world.ts';
 
 /** Work of one kind. What is begun twice is begun once, and what is not there ends at once. */
@@ -28,7 +28,7 @@ export function scopesOf({ config }: LiveConfig): readonly Scope[] {
 export function followerOf(works: Works, log: Log): Follower {
   const workOf = (scope: Scope) => {
     if (scope === 'notify' || scope === 'clock') return works[scope];
-    return works.account(scope.slice('account:'.length));
+    return works.account(accountOf(scope) ?? '');
   };
   const noting = async (what: string, work: () => Promise<void>) => {
     try {

@@ -3,7 +3,7 @@
 import { GroupCommit } from '../record/group-commit.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
-import { Duties } from '../reload/duties.ts';
+import { Duties, endForgotten } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
 import type { Taking } from '../replicas/membership.ts';
 import type { Teardowns } from '../teardowns.ts';
@@ -31,7 +31,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const rooms = { world, store, fleet, tally: metrics.tally, turns, group, onTransitions: () => notifying.wake() };
   const duties = new Duties(live, rooms, pageUrl);
   teardowns.add('accounts', () => duties.stop());
-  const clock = clockWork(opened);
+  const clock = clockWork(opened, duties);
   teardowns.add('upkeep', () => clock.end());
   const notify = { begin: () => notifying.begin(), end: () => notifying.end(), abandon: () => notifying.end() };
   const account = (name: string) => ({
@@ -52,7 +52,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
 }
 
 /** What happens at its time, for all accounts: scheduled runs of recipes, and the end of what is kept no longer. */
-function clockWork({ world, store, live, scheduleRecipes }: Opened): Work {
+function clockWork({ world, store, live, scheduleRecipes }: Opened, duties: Duties): Work {
   let running: readonly { stop(): Promise<void> }[] = [];
   const end = async () => {
     const ending = running;
@@ -64,6 +64,9 @@ function clockWork({ world, store, live, scheduleRecipes }: Opened): Work {
     const retention = () => live.config.retention;
     const channels = () => live.config.alerts.channels.map(({ name }) => name);
     running = [startUpkeep({ world, store, retention, channels }), scheduleRecipes()];
+    if (store.membership.self === null) return;
+    await endForgotten(store, await store.loadPicture([]), { accounts: live.config.accounts, now: world.clock.now() });
+    await duties.withdrawUnguarded();
   };
   return { begin, end, abandon: end };
 }

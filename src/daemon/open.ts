@@ -78,7 +78,8 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
 /** The picture as the last process left it; alerts of accounts that are no longer configured end. */
 async function loadFleet(store: Store, { accounts }: Config, { clock }: World): Promise<Fleet> {
   const left = await store.loadPicture();
-  await endForgotten(store, left, { accounts, now: clock.now() });
+  // Whom the configurations of other replicas have is not known yet: see guard.ts.
+  if (store.membership.self === null) await endForgotten(store, left, { accounts, now: clock.now() });
   return fleetOf(left, accounts);
 }
 

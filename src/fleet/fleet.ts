@@ -56,6 +56,7 @@ export class Fleet {
   #incidents: readonly Incident[] = [];
   #storeFailure: StoreFailure | null = null;
   #guarding: readonly Guarding[] = [];
+  #elsewhere: ReadonlySet<string> = new Set();
   #revision = 0;
 
   /** Grows with every change: equal numbers mean the same picture. */
@@ -73,11 +74,16 @@ export class Fleet {
     this.#revision += 1;
     this.#accounts.set(account.name, account);
   }
+  /** This process no longer polls the account. Its mailboxes stay. */
+  removeAccountState(name: string): void {
+    this.#revision += 1;
+    this.#accounts.delete(name);
+    this.#sweeps.delete(name);
+  }
   /** The account is no longer configured: nothing of it is shown from now on. */
   removeAccount(name: string): void {
     this.clearAccount(name);
-    this.#accounts.delete(name);
-    this.#sweeps.delete(name);
+    this.removeAccountState(name);
     this.#guarding = this.#guarding.filter(({ account }) => account !== name);
   }
 
@@ -97,6 +103,11 @@ export class Fleet {
   putGuarding(guarding: readonly Guarding[]): void {
     this.#revision += 1;
     this.#guarding = guarding;
+    this.#elsewhere = new Set(guarding.filter(({ elsewhere }) => elsewhere !== null).map(({ account }) => account));
+  }
+  /** Whether another replica guards the account: what is shown of it is as it was stored. */
+  isElsewhere(account: string): boolean {
+    return this.#elsewhere.has(account);
   }
 
   /** All mailboxes that have not left, account by account. */

@@ -1,7 +1,7 @@
 // The metric series of accounts, alerts and channels, as pure functions of the fleet's picture.
 
 import type { Fleet } from '../fleet/fleet.ts';
-import { type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
+import { type AccountState, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Labels } from './exposition/text.ts';
@@ -47,7 +47,7 @@ export function fleetFamilies(
 
 /** Before the first whole list an account's number of mailboxes is unknown, not 0. */
 function mailboxCounts(fleet: Fleet, facts: MailboxFacts): Family {
-  const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
+  const listed = accountsHere(fleet).filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
   const samples = listed.flatMap(({ name: account }) =>
     guardStates.map((state) => ({ labels: { account, state }, value: facts.inState(account, state) })),
   );
@@ -60,7 +60,7 @@ function mailboxesOmitted(facts: MailboxFacts): Family {
 }
 
 function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs): readonly Family[] {
-  const accounts = [...fleet.accounts()];
+  const accounts = accountsHere(fleet);
   const one = (name: string, help: string, value: (account: (typeof accounts)[number]) => number | null) =>
     gauge(
       name,
@@ -107,12 +107,20 @@ function accountFamilies(fleet: Fleet, settings: MetricsSettings, now: EpochMs):
   ];
 }
 
-/** Of every configured account, also one that was never polled. */
+/** Those that no other replica guards: it exposes its own. */
+function accountsHere(fleet: Fleet): readonly AccountState[] {
+  return [...fleet.accounts()].filter(({ name }) => !fleet.isElsewhere(name));
+}
+
+/** Of every configured account that no other replica guards, also one that was never polled. */
 function accountGuarded(fleet: Fleet): Family {
   return gauge(
     'account_guarded',
     '1 while the account is polled, 0 when it has not been polled for a minute.',
-    fleet.guarding().map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
+    fleet
+      .guarding()
+      .filter(({ elsewhere }) => elsewhere === null)
+      .map(({ account, unguarded }) => ({ labels: { account }, value: Number(unguarded === null) })),
   );
 }
 
@@ -128,7 +136,7 @@ function breakerOpen(fleet: Fleet): Family {
 function alertsFiring(fleet: Fleet): Family {
   const samples = new Map<string, Sample>();
   for (const { account, rule, severity, status } of fleet.alerts()) {
-    if (status !== 'firing') continue;
+    if (status !== 'firing' || fleet.isElsewhere(account)) continue;
     const key = `${rule}|${severity}|${account}`;
     samples.set(key, { labels: { account, rule, severity }, value: (samples.get(key)?.value ?? 0) + 1 });
   }
@@ -153,9 +161,8 @@ function channelFamilies(fleet: Fleet): readonly Family[] {
   ];
 }
 
-/** One process holds every account that it is configured for. */
 function leasesHeld(fleet: Fleet): Family {
-  const value = [...fleet.accounts()].length;
+  const value = accountsHere(fleet).length;
   return gauge('leases_held', 'Number of accounts that this process guards.', [{ labels: {}, value }]);
 }
 

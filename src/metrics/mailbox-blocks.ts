@@ -24,6 +24,8 @@ export class MailboxBlocks {
   #names = new MailboxNames();
   #counts: ReadonlyMap<string, ReadonlyMap<GuardState, number>> = new Map();
   #day: IsoDate;
+  /** How many there were when they were counted last. */
+  #here = 0;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
     this.#fleet = fleet;
@@ -58,13 +60,21 @@ export class MailboxBlocks {
   async #count(): Promise<void> {
     const pacer = createPacer(sliceMs);
     const counts = new Map<string, Map<GuardState, number>>();
-    for (const mailbox of this.#fleet.mailboxes()) {
+    let here = 0;
+    for (const mailbox of this.#mailboxesHere()) {
+      here += 1;
       const ofAccount = counts.get(mailbox.account) ?? new Map<GuardState, number>();
       const state = this.#stateOf(mailbox);
       counts.set(mailbox.account, ofAccount.set(state, (ofAccount.get(state) ?? 0) + 1));
       if (pacer.due()) await pacer.turn();
     }
     this.#counts = counts;
+    this.#here = here;
+  }
+
+  /** Those that no other replica guards: it exposes its own. */
+  *#mailboxesHere(): Generator<MailboxState, undefined> {
+    for (const mailbox of this.#fleet.mailboxes()) if (!this.#fleet.isElsewhere(mailbox.account)) yield mailbox;
   }
 
   #newCache(): BlockCache<MailboxState, MailboxMetric> {
@@ -90,13 +100,13 @@ export class MailboxBlocks {
 
   /** How many mailboxes the series limit leaves out. */
   omitted(): number {
-    return Math.max(0, this.#fleet.mailboxCount() - this.#mailboxLimit());
+    return Math.max(0, this.#here - this.#mailboxLimit());
   }
 
   /** Whole mailboxes, those known longest first: which ones must not change from scrape to scrape. */
   *#shown(): Generator<MailboxState, undefined> {
     let left = this.#mailboxLimit();
-    for (const mailbox of this.#fleet.mailboxes()) {
+    for (const mailbox of this.#mailboxesHere()) {
       if (left === 0) return;
       left -= 1;
       yield mailbox;

@@ -62,11 +62,12 @@ export class Heartbeat {
     const polled = [...fleet.accounts()].some(
       ({ lastSuccessAt }) => lastSuccessAt !== null && now - lastSuccessAt <= polledWithinMs,
     );
+    const elsewhere = fleet.guarding().some((one) => one.elsewhere !== null && one.unguarded === null);
     return [
       ...(fleet.storeFailure ? ['the store is failing'] : []),
       ...stuckLoops().map((name) => `the loop of ${name} has stopped`),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
-      ...(polled ? [] : ['no account has been polled lately']),
+      ...(polled || elsewhere ? [] : ['no account has been polled lately']),
       ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),
     ];
   }

@@ -15,7 +15,7 @@ import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breaker
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Turns } from '../record/turns.ts';
 import { inheritedWaitMs } from '../replicas/inheritance.ts';
-import { accountScope, type Taking } from '../replicas/membership.ts';
+import { accountOf, accountScope, type Membership, type Taking } from '../replicas/membership.ts';
 import { cronSchedule } from '../schedule.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
@@ -41,6 +41,8 @@ export class Duties {
   readonly #rooms: RecorderRooms;
   readonly #pageUrl: string;
   readonly #duties = new Map<string, Duty>();
+  /** Accounts that are another process's now, or nobody's: nothing begins them but `take`. */
+  readonly #given = new Set<string>();
   /** Of loops that have ended, by key: the rate limit belongs to it, and not to the loop. */
   readonly #budgets = new Map<string, Budget>();
   /** Loops are ended and begun in these turns only: by a reload, or by the supervisor. */
@@ -69,7 +71,7 @@ export class Duties {
 
   /** Begins the loop of an account of the configuration in force. */
   begin(account: AccountConfig, how: Taking | null = null): void {
-    if (this.#stopping) return;
+    if (this.#stopping || this.#given.has(account.name)) return;
     const { watch, api } = this.#watch(account, how);
     // A loop that starts over, under whatever name, has not got a fresh rate limit.
     const earlier = this.#budgets.get(keyOf(account));
@@ -84,6 +86,7 @@ export class Duties {
   take(name: string, how: Taking): Promise<void> {
     return this.changes.take(async () => {
       const account = this.#live.account(name);
+      this.#given.delete(name);
       if (!account || this.#duties.has(name)) return;
       // What is shown is as another process left it some time ago.
       if (this.#rooms.store.membership.self !== null) await this.#readAnew(account);
@@ -98,17 +101,24 @@ export class Duties {
 
   /** The account will be another replica's: ends its loop after what it sent was read back. */
   async release(name: string): Promise<void> {
+    this.#given.add(name);
     await this.#wrapUp(name);
-    await this.changes.take(async () => {
-      await this.#end(name);
-    });
+    await this.changes.take(() => this.#giveUp(name));
   }
 
   /** Ends all loops at once: nothing that they have begun can be recorded any more. */
   abandon(): Promise<void> {
     return this.changes.take(async () => {
-      await Promise.all([...this.#duties.keys()].map((name) => this.#end(name)));
+      const names = [...this.#duties.keys()];
+      for (const name of names) this.#given.add(name);
+      await Promise.all(names.map((name) => this.#giveUp(name)));
     });
+  }
+
+  /** What is said of its polls from now on, another process knows. */
+  async #giveUp(name: string): Promise<void> {
+    await this.#end(name);
+    this.#rooms.fleet.removeAccountState(name);
   }
 
   /**
@@ -163,7 +173,8 @@ export class Duties {
   async forget(name: string): Promise<void> {
     const { fleet, store, turns, world, onTransitions } = this.#rooms;
     await turns.take(async () => {
-      const theirs = [...fleet.alertsOf(name)];
+      // What another replica guards goes on there.
+      const theirs = wantedByOthers(store.membership).has(name) ? [] : [...fleet.alertsOf(name)];
       const alerts = leave(theirs, world.clock.now(), notGuarded);
       try {
         if (alerts.changed.length + alerts.dropped.length > 0) await store.recordAlerts(alerts);
@@ -176,10 +187,12 @@ export class Duties {
 
   /**
    * Brings the circuit breakers in line with the accounts of the configuration in force: an account that has left an API,
-   * or the configuration, is held there no more. Rejects when the store can't be written.
+   * or the configuration, is held there no more. Of several replicas one does that. Rejects when the store can't be written.
    */
-  withdrawUnguarded(): Promise<void> {
-    return withdrawUnguarded(this.#rooms, () => this.#guardedApis());
+  async withdrawUnguarded(): Promise<void> {
+    const { membership } = this.#rooms.store;
+    if (membership.self !== null && !membership.holds('clock')) return;
+    await withdrawUnguarded(this.#rooms, () => this.#guardedApis());
   }
 
   #guardedApis(): readonly GuardedApi[] {
@@ -239,13 +252,20 @@ type AccountName = Pick<AccountConfig, 'name' | 'baseUrl'>;
 
 const notGuarded = 'Its account is no longer in the configuration, so Warmwarden no longer watches it.';
 
-/** Ends the alerts of accounts that left the configuration while no daemon ran. */
+/** Names of accounts that the configurations of other replicas have. */
+function wantedByOthers(membership: Membership): ReadonlySet<string> {
+  const others = membership.replicas().filter(({ id }) => id !== membership.self);
+  return new Set(others.flatMap(({ wants }) => wants.flatMap((scope) => accountOf(scope) ?? [])));
+}
+
+/** Ends the alerts of accounts that left the configuration while no daemon ran, and that no other replica's has. */
 export async function endForgotten(
   store: Store,
-  { alerts }: StoredPicture,
+  { alerts }: Pick<StoredPicture, 'alerts'>,
   about: { readonly accounts: readonly AccountName[]; readonly now: EpochMs },
 ): Promise<void> {
-  const guarded = new Set([noAccount, ...about.accounts.map(({ name }) => name)]);
+  const others = wantedByOthers(store.membership);
+  const guarded = new Set([noAccount, ...others, ...about.accounts.map(({ name }) => name)]);
   const ends = leave(
     alerts.filter(({ account }) => !guarded.has(account)),
     about.now,

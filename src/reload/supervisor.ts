@@ -7,6 +7,7 @@ import { turnEveryMs, unguardedAfterMs } from '../model/guarding.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
+import { accountScope, type Membership, type Scope } from '../replicas/membership.ts';
 import type { Duties } from './duties.ts';
 import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
 import { fireWaitingAlerts } from './waiting-alerts.ts';
@@ -36,6 +37,8 @@ export class Supervisor {
   readonly #turning = new Map<string, Turning>();
   /** Wall time, said once: a clock that is put right must not move it. */
   readonly #unguardedSince = new Map<string, EpochMs>();
+  /** Accounts that no replica has, and since when, as `#awakeMs`. */
+  readonly #nobodysSince = new Map<string, number>();
   readonly #restarts = new Map<string, Restart>();
   readonly #restarting = new Map<string, Promise<void>>();
   #recording: Promise<void> | null = null;
@@ -83,11 +86,40 @@ export class Supervisor {
   #look(): void {
     const { live, rooms } = this.#parts;
     const configured = live.config.accounts.map(({ name }) => name);
-    for (const name of [...this.#turning.keys()]) if (!configured.includes(name)) this.#forget(name);
-    const accounts = configured.map((name) => this.#lookAt(name));
-    rooms.fleet.putGuarding(accounts.map(({ account, unguarded }) => ({ account, unguarded })));
-    this.#recordAlerts(accounts);
+    for (const name of [...this.#turning.keys(), ...this.#nobodysSince.keys()])
+      if (!configured.includes(name)) this.#forget(name);
+    const { membership } = rooms.store;
+    const owners = ownersOf(membership);
+    const accounts = configured.map((name) => {
+      if (membership.holds(accountScope(name))) return this.#lookAt(name);
+      return this.#lookAtForeign(name, owners.get(accountScope(name)) ?? null);
+    });
+    rooms.fleet.putGuarding(accounts.map(({ account, unguarded, elsewhere }) => ({ account, unguarded, elsewhere })));
+    this.#recordAlerts(accounts.filter(({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account)));
     this.#fireWaiting();
+  }
+
+  /** Whoever is to guard an account tells of it; of one that nobody has, whoever sends the messages. */
+  #mayTellOf(account: string): boolean {
+    const { membership } = this.#parts.rooms.store;
+    return membership.holds(accountScope(account)) || membership.holds('notify');
+  }
+
+  /** An account that is not this replica's. `elsewhere`: whose it is; null: nobody's. */
+  #lookAtForeign(account: string, elsewhere: string | null): SupervisedAccount {
+    if (elsewhere !== null) {
+      this.#forget(account);
+      return { account, unguarded: null, elsewhere, turned: false };
+    }
+    for (const known of [this.#turning, this.#restarts]) known.delete(account);
+    const since = this.#nobodysSince.get(account) ?? this.#awakeMs;
+    this.#nobodysSince.set(account, since);
+    const idleMs = this.#awakeMs - since;
+    if (idleMs >= unguardedAfterMs && !this.#unguardedSince.has(account))
+      this.#unguardedSince.set(account, this.#parts.rooms.world.clock.now() - idleMs);
+    const begun = this.#unguardedSince.get(account);
+    const unguarded = begun === undefined ? null : { since: begun, why: 'no replica of Warmwarden guards it' };
+    return { account, unguarded, elsewhere, turned: false };
   }
 
   /** Apart from the alerts about accounts: it waits for its turn, and the turn before it may be what hangs. Never rejects. */
@@ -105,6 +137,7 @@ export class Supervisor {
   #lookAt(account: string): SupervisedAccount {
     const { duties, rooms } = this.#parts;
     const now = this.#awakeMs;
+    this.#nobodysSince.delete(account);
     const turning = lookAt(duties.watchOf(account)?.pulse ?? null, this.#turning.get(account) ?? null, now);
     this.#turning.set(account, turning);
     const ailment = ailmentOf(turning, now);
@@ -114,11 +147,12 @@ export class Supervisor {
     else if (!this.#unguardedSince.has(account)) this.#unguardedSince.set(account, rooms.world.clock.now() - idleMs);
     const since = this.#unguardedSince.get(account);
     const unguarded = ailment === null || since === undefined ? null : { since, why: ailment };
-    return { account, unguarded, turned: turns(turning) };
+    return { account, unguarded, elsewhere: null, turned: turns(turning) };
   }
 
   #forget(account: string): void {
-    for (const known of [this.#turning, this.#restarts, this.#unguardedSince]) known.delete(account);
+    for (const known of [this.#turning, this.#restarts, this.#unguardedSince, this.#nobodysSince])
+      known.delete(account);
   }
 
   /** Begins the account again, unless that is being done, or was done just now. */
@@ -154,8 +188,11 @@ export class Supervisor {
     if (this.#recording) return;
     const { live, rooms } = this.#parts;
     const { fleet, store, world, onTransitions } = rooms;
-    const { rules } = live.config.alerts;
-    const conditions = tune(accountsUnguarded(accounts, fleet.alerts(), rules.timeZone), rules);
+    const { accounts: configured, alerts } = live.config;
+    const { rules } = alerts;
+    const names = configured.map(({ name }) => name);
+    const known = store.membership.holds('notify') ? fleet.alerts() : [];
+    const conditions = tune(accountsUnguarded(accounts, { alerts: known, configured: names }, rules.timeZone), rules);
     const changes = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
     if (changes.changed.length + changes.dropped.length === 0) return;
     const record = async () => {
@@ -172,4 +209,10 @@ export class Supervisor {
       this.#recording = null;
     });
   }
+}
+
+/** By name, who has which work among the other replicas. */
+function ownersOf(membership: Membership): ReadonlyMap<Scope, string> {
+  const others = membership.replicas().filter(({ id }) => id !== membership.self);
+  return new Map(others.flatMap(({ name, scopes }) => scopes.map((scope) => [scope, name] as const)));
 }

@@ -8,6 +8,11 @@ export function accountScope(account: string): Scope {
   return `account:${account}`;
 }
 
+/** null: it is not the work of one account. */
+export function accountOf(scope: Scope): string | null {
+  return scope.startsWith('account:') ? scope.slice('account:'.length) : null;
+}
+
 /** What a replica tells of itself with each beat. */
 export interface ReplicaReport {
   /** Differs where the configuration in force does. */

@@ -106,11 +106,13 @@ test('stops while an account is not guarded, and goes on when it is', async () =
   await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
   await minutes(rig, 5);
   const beats = switchOf.received.length;
-  rig.fleet.putGuarding([{ account: 'acme', unguarded: { since: start, why: 'its time loop is stuck' } }]);
+  rig.fleet.putGuarding([
+    { account: 'acme', unguarded: { since: start, why: 'its time loop is stuck' }, elsewhere: null },
+  ]);
   await minutes(rig, 5);
   expect(switchOf.received).toHaveLength(beats);
   expect(rig.logged.join()).toContain('account acme is not guarded');
-  rig.fleet.putGuarding([{ account: 'acme', unguarded: null }]);
+  rig.fleet.putGuarding([{ account: 'acme', unguarded: null, elsewhere: null }]);
   await minutes(rig, 5);
   expect(switchOf.received.length).toBeGreaterThan(beats);
 });
