@@ -41,7 +41,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['kysely', 'pg', 'node:sqlite', 'node:crypto', 'node:fs', 'node:path', 'node:os', 'node:timers/promises'],
   ),
   upkeep: only(['model', 'world', 'store']),
-  replicas: only([]),
+  replicas: only(['world']),
   poll: only(['model', 'world', 'schedule', 'mailbox-api'], ['tinyqueue']),
   record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll']),
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),

@@ -43,7 +43,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const { config } = started;
   const { world, startup, openStore } = origins;
   const live = new LiveConfig(started);
-  const store = await openStore(config.store, world.clock.now(), undefined, (ms) => world.clock.sleep(ms));
+  const store = await openStore(config.store, world.clock.now(), undefined, { sleep: (ms) => world.clock.sleep(ms) });
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);

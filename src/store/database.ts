@@ -1,21 +1,33 @@
 // What the store needs of a database, whichever it is: `sqlite.ts` and `postgres.ts` each make one.
 import type { Kysely } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
-import type { Membership } from '../replicas/membership.ts';
+import type { Membership, Scope } from '../replicas/membership.ts';
+import type { ReplicaOptions } from '../replicas/shared.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
 
 /** Runs a business event's statements as one transaction: all of them, or none. */
-export type Write = <Result>(work: (trx: Db) => Promise<Result>) => Promise<Result>;
+export type Write = <Result>(work: (trx: Db) => Promise<Result>, scopes?: readonly Scope[]) => Promise<Result>;
 
 /** Waits so many milliseconds; never rejects. */
 export type Sleep = (ms: number) => Promise<void>;
 
+/** What a store of a process that runs for long needs of the world; a command needs nothing. */
+export interface Rim {
+  /** How a lost connection is waited for; absent: it is not. */
+  readonly sleep?: Sleep;
+  /** It shares the store with others, where the database allows that; absent: it has the store alone. */
+  readonly replica?: ReplicaOptions;
+}
+
 export interface Database {
   /** For reads. */
   readonly db: Db;
-  /** Every transaction goes through here: it is refused when the store is no longer this process's own. */
+  /**
+   * Every transaction goes through here: it is refused when the store is no longer this process's own, or one of the scopes that
+   * it writes for is not.
+   */
   readonly fence: Write;
   /** Which work is this process's. */
   readonly membership: Membership;

@@ -20,7 +20,7 @@ export class Gate {
 
   readonly read: Read = (work) => this.#noticing(() => work(this.#database.db));
 
-  readonly write: Write = (work) => this.#noticing(() => this.#database.fence(work));
+  readonly write: Write = (work, scopes) => this.#noticing(() => this.#database.fence(work, scopes));
 
   /** One small step of giving freed space back; false when nothing is left. */
   freeSpace(): Promise<boolean> {

@@ -1,33 +1,45 @@
-// The store in a PostgreSQL database, which this process holds alone.
+// The store in a PostgreSQL database, which replicas share.
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { PostgresPlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
-import { commitOutcome, type Lease } from '../replicas/commit-outcome.ts';
-import { SoleMembership } from '../replicas/sole.ts';
-import type { Database, Sleep, Write } from './database.ts';
+import { commitOutcome } from '../replicas/commit-outcome.ts';
+import type { Membership, Scope } from '../replicas/membership.ts';
+import { SharedMembership } from '../replicas/shared.ts';
+import type { Database, Rim, Sleep, Write } from './database.ts';
+import { AtRiskError } from './failure.ts';
 import { nameOfHolder } from './file/lock.ts';
-import { Admission } from './postgres/admission.ts';
 import { clientConfig, poolOf } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { failureOf, isAway, isReadOnly, postgresError } from './postgres/failure.ts';
+import { raise, versionOf } from './postgres/fence.ts';
+import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
+import { Alone, type Presence, Together } from './postgres/presence.ts';
+import { PostgresRoster } from './postgres/roster.ts';
 import { doubtsOf, setUp } from './postgres/setup.ts';
-import { setMeta } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
+
+type Db = Kysely<Tables>;
 
 /** Reads beside one another. */
 const readers = 4;
 /** Between two attempts to learn what became of a COMMIT. */
 const askAgainMs = 1_000;
+const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
+
+function fail(error: Error): never {
+  throw error;
+}
 
 /** Opens and migrates the database. Throws StoreError or NewerStoreError, each with one sentence. */
-export async function openPostgres(place: PostgresPlace, now: EpochMs, sleep?: Sleep): Promise<Database> {
-  const opened = new PostgresDatabase(place, sleep);
+export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim = {}): Promise<Database> {
+  const opened = new PostgresDatabase(place, now, rim);
   try {
-    await opened.open(now);
+    await opened.open();
     return opened;
   } catch (error) {
     await opened.close();
@@ -36,34 +48,40 @@ export async function openPostgres(place: PostgresPlace, now: EpochMs, sleep?: S
 }
 
 class PostgresDatabase implements Database {
-  readonly membership = new SoleMembership();
   readonly #place: PostgresPlace;
   readonly #sleep: Sleep | null;
-  readonly #admission: Admission;
+  readonly #presence: Presence;
   /** One connection: transactions follow one another in the order in which they were asked for, as on SQLite. */
   readonly #writer: Kysely<Tables>;
+  /** Of the heartbeats. */
+  readonly #line: Line;
   readonly db: Kysely<Tables>;
   warnings: readonly string[] = [];
   readonly locksRows = true;
   readonly #listening: Listening;
+  /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
+  #isInDoubt = false;
   #closed = false;
 
-  constructor(place: PostgresPlace, sleep: Sleep | undefined) {
+  constructor(place: PostgresPlace, now: EpochMs, { sleep, replica }: Rim) {
     const config = clientConfig(place);
     this.#place = place;
     this.#sleep = sleep ?? null;
-    this.#admission = new Admission(place);
     this.#listening = new Listening(place);
+    this.#line = new Line(place);
+    const roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
+    this.#presence = replica
+      ? new Together(place, new SharedMembership(roster, replica, randomUUID))
+      : new Alone(place, nameOfHolder(now));
     const kysely = (most: number) => new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(config, most) }) });
     this.#writer = kysely(1);
     this.db = kysely(readers);
   }
 
-  async open(now: EpochMs): Promise<void> {
-    await this.#admission.lock(this.db);
+  async open(): Promise<void> {
+    await this.#presence.admit(this.db);
     await setUp(this.#writer, this.#place);
-    await this.#admission.enter(this.#writer);
-    await setMeta(this.#writer, 'holder', nameOfHolder(now));
+    await this.#presence.enter(this.#writer);
     this.warnings = await doubtsOf(this.db);
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
   }
@@ -72,18 +90,28 @@ class PostgresDatabase implements Database {
     return this.#place.path;
   }
 
-  readonly fence: Write = async (work) => {
-    await this.#admission.hold();
+  get membership(): Membership {
+    return this.#presence.membership;
+  }
+
+  readonly fence: Write = async (work, scopes = []) => {
+    // What was asked for before others took this replica for dead is not written after it.
+    const { id } = this.#presence;
+    return this.#transact(work, id, await this.#presence.check(scopes));
+  };
+
+  async #transact<Result>(work: (trx: Db) => Promise<Result>, id: string, scopes: readonly Scope[]): Promise<Result> {
     const trx = await this.#writer.startTransaction().execute();
     const undo = () =>
       trx
         .rollback()
         .execute()
         .catch(() => {});
-    let expected: Lease;
-    let result: Awaited<ReturnType<typeof work>>;
+    let version: number;
+    let result: Result;
     try {
-      expected = await this.#admission.raise(trx);
+      if (this.#isInDoubt) throw new AtRiskError('the outcome of a transaction is not known yet', restart);
+      version = (await raise(trx, id, scopes)) ?? fail(this.#presence.refused());
       result = await work(trx);
     } catch (error) {
       await undo();
@@ -92,11 +120,14 @@ class PostgresDatabase implements Database {
     try {
       await trx.commit().execute();
     } catch (error) {
+      this.#isInDoubt = isAway(error);
       await undo();
-      if (!isAway(error) || !(await this.#wasCommitted(expected))) throw error;
+      if (!this.#isInDoubt || !(await this.#wasCommitted(id, version))) throw error;
+    } finally {
+      this.#isInDoubt = false;
     }
     return result;
-  };
+  }
 
   failureOf(error: unknown): StoreFailure {
     // After a failover the connections lead to what is a standby now.
@@ -126,15 +157,15 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#listening.close();
-    await Promise.all([this.#writer.destroy(), this.db.destroy()]);
-    await this.#admission.close();
+    await this.#presence.close();
+    await Promise.all([this.#writer.destroy(), this.db.destroy(), this.#line.close()]);
   }
 
   /** Its reply was lost. Nothing goes on before it is known: what was committed would be done twice. */
-  async #wasCommitted(expected: Lease): Promise<boolean> {
+  async #wasCommitted(id: string, version: number): Promise<boolean> {
     for (;;) {
       try {
-        return commitOutcome(expected, await this.#admission.found(this.db)) === 'committed';
+        return commitOutcome(version, await versionOf(this.db, id)) === 'committed';
       } catch (error) {
         if (this.#closed || this.#sleep === null || !isAway(error)) throw error;
       }
@@ -145,6 +176,5 @@ class PostgresDatabase implements Database {
   async #leave(): Promise<void> {
     const all = [this.#writer, ...Array.from({ length: readers }, () => this.db)];
     await Promise.allSettled(all.map((db) => sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(db)));
-    await this.#admission.close();
   }
 }

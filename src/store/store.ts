@@ -9,10 +9,10 @@ import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { StorePlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
 import { scopeKey, type WritesOff } from '../model/write-scope.ts';
-import type { Membership } from '../replicas/membership.ts';
+import { accountScope, type Membership } from '../replicas/membership.ts';
 import { AuditLog } from './audit.ts';
 import { writeCalm } from './calm.ts';
-import type { Database, Sleep } from './database.ts';
+import type { Database, Rim } from './database.ts';
 import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
@@ -86,14 +86,14 @@ export class Store {
   }
 
   /**
-   * Opens and migrates the store at the place, for this process alone. Throws StoreError or NewerStoreError, each with one
-   * sentence. `sleep`: how a lost connection is waited for; absent: it is not.
+   * Opens and migrates the store at the place: a file for this process alone, a PostgreSQL database as `rim` says. Throws
+   * StoreError or NewerStoreError, each with one sentence.
    */
-  static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, sleep?: Sleep): Promise<Store> {
+  static async open(place: StorePlace, now: EpochMs, listen?: QueryListener, rim?: Rim): Promise<Store> {
     if (typeof place === 'string') return new Store(await openSqlite(place, now, listen));
     // A daemon on SQLite never loads the client.
     const { openPostgres } = await import('./postgres.ts');
-    return new Store(await openPostgres(place, now, sleep));
+    return new Store(await openPostgres(place, now, rim));
   }
 
   async close(): Promise<void> {
@@ -284,10 +284,12 @@ export class Store {
   /** One transaction, and in it, before the work, what waits of the account; of all accounts when it is null. */
   async #write<Result>(account: string | null, work: (trx: Kysely<Tables>) => Promise<Result>): Promise<Result> {
     const waiting = this.#waiting?.of(account) ?? [];
-    const { bad, result } = await this.#gate.write(async (trx) => ({
-      bad: await writeCalm(trx, waiting),
-      result: await work(trx),
-    }));
+    const accounts = new Set(waiting.map(({ mailbox }) => mailbox.account));
+    if (account !== null) accounts.add(account);
+    const { bad, result } = await this.#gate.write(
+      async (trx) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) }),
+      [...accounts].map(accountScope),
+    );
     for (const error of bad.values()) this.#gate.notice(error);
     this.#waiting?.settled(waiting, bad);
     return result;

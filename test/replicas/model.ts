@@ -87,21 +87,20 @@ function commit(state: State, one: Replica, planted: Planted): void {
   const { task } = one;
   const done = apply(state, one, planted);
   one.at = done && task?.do === 'open' ? 'gate' : 'idle';
-  if (!done && state.db.up) one.fence = null;
+  if (!done && state.db.up) one.holds = false;
 }
 
 function loseReply(state: State, one: Replica, applied: boolean, planted: Planted): void {
   spend(state);
-  const { lease } = state.db;
-  one.expected = { owner: one.id, fence: one.fence ?? 0, version: lease.version + 1 };
+  one.expected = (state.db.versions[one.id] ?? 0) + 1;
   if (applied) apply(state, one, planted);
   one.at = 'idle';
 }
 
 /** `shownIn` null: it is lost on its way. */
 function send(state: State, one: Replica, shownIn: number | null): void {
-  const { task, late, fence, sent } = one;
-  if (!task || fence === null || !sent) throw new Error('nothing to send');
+  const { task, late, holds, sent } = one;
+  if (!task || !holds || !sent) throw new Error('nothing to send');
   const { change } = task;
   if (!late && state.db.intent !== change) state.violation ??= 'a POST without a committed intent';
   if (!late && !isHeld(sent, now)) state.violation ??= 'a POST after the deadline';
@@ -110,7 +109,7 @@ function send(state: State, one: Replica, shownIn: number | null): void {
   Object.assign(one, { at: 'idle', waitMs: 25_000 });
   if (shownIn === 0) Object.assign(state, { status: statusAfter(change) });
   else if (shownIn !== null)
-    state.flights.push({ change, answerIn: Math.min(2, shownIn), shownIn, fence, inTime: !late });
+    state.flights.push({ change, answerIn: Math.min(2, shownIn), shownIn, sender: one.id, inTime: !late });
 }
 
 function tick(state: State): void {
@@ -118,7 +117,7 @@ function tick(state: State): void {
   for (const flight of state.flights) {
     flight.answerIn -= 1;
     flight.shownIn -= 1;
-    if (flight.answerIn === 0 && flight.inTime && flight.fence !== db.lease.fence)
+    if (flight.answerIn === 0 && flight.inTime && flight.sender !== db.owner)
       state.violation ??= 'a POST was still under way when another took over';
     if (flight.shownIn === 0) state.status = statusAfter(flight.change);
   }
@@ -130,14 +129,14 @@ function tick(state: State): void {
 
 /** Of a beat only matters whether it is the one that was seen, of a version how far it is from the expected one. */
 function normalize({ db, replicas }: State): void {
-  const { owner, version } = db.lease;
+  const { owner } = db;
   for (const one of replicas) {
     const { seen, expected } = one;
     if (seen) one.seen = { ...seen, beat: seen.beat === db.beats[owner] ? 0 : -1 };
-    if (expected) one.expected = { ...expected, version: expected.version - version };
+    if (expected !== null) one.expected = expected - (db.versions[one.id] ?? expected);
   }
   db.beats = Object.fromEntries(Object.keys(db.beats).map((id) => [id, 0]));
-  db.lease = { ...db.lease, version: 0 };
+  db.versions = Object.fromEntries(Object.keys(db.versions).map((id) => [id, 0]));
 }
 
 function pass(one: Replica): void {

@@ -1,6 +1,5 @@
 // The small world in which the protocol of several replicas is enumerated: one database, one mailbox in breach at its API, two
 // replicas, one person. Times are relative to now, so that states that mean the same are the same.
-import type { Lease } from '../../src/replicas/commit-outcome.ts';
 import type { Moment } from '../../src/replicas/deadline.ts';
 import type { Seen } from '../../src/replicas/heir.ts';
 import type { InheritedIntent } from '../../src/replicas/inheritance.ts';
@@ -13,7 +12,10 @@ export const changeTo = (status: Status): Change => (status === 'paused' ? 'paus
 
 export interface Database {
   up: boolean;
-  lease: Lease;
+  /** Of the lease. */
+  owner: string;
+  /** By replica: of the row that each of its transactions raises. Who was marked dead has none. */
+  versions: Record<string, number>;
   /** By replica. */
   beats: Record<string, number>;
   dead: string[];
@@ -38,7 +40,7 @@ interface Flight {
   /** Ticks until its answer, and until its effect shows. */
   answerIn: number;
   shownIn: number;
-  fence: number;
+  sender: string;
   /** Its sender was awake from the gate on. */
   inTime: boolean;
 }
@@ -53,12 +55,12 @@ export interface Replica {
   at: 'beat' | 'ack' | 'watch' | 'mark' | 'take' | 'work' | 'commit' | 'gate' | 'send' | 'idle';
   sending: Moment | null;
   sent: Moment | null;
-  /** Of the lease that it takes for its own. */
-  fence: number | null;
+  /** It takes the lease for its own. */
+  holds: boolean;
   seen: Seen | null;
   task: Task | null;
   /** After a COMMIT whose reply was lost. */
-  expected: Lease | null;
+  expected: number | null;
   /** It takes what it opened for not opened: a planted fault. */
   forgets: boolean;
   /** Before the next POST, in milliseconds. */
@@ -80,14 +82,14 @@ export interface State {
 }
 
 const replica = (id: string): Replica => ({
-  ...{ id, life: 'up', away: 0, at: 'beat', sending: null, sent: null, fence: null, seen: null },
+  ...{ id, life: 'up', away: 0, at: 'beat', sending: null, sent: null, holds: false, seen: null },
   ...{ task: null, expected: null, forgets: false, waitMs: 0, late: false, harmed: false },
 });
 
 export const begin = (faults: number): State => ({
   db: {
     up: true,
-    lease: { owner: 'a', fence: 1, version: 0 },
+    ...{ owner: 'a', versions: { a: 0, b: 0 } },
     ...{ beats: { a: 0, b: 0 }, dead: [], ages: {} },
     ...{ believed: 'running', intent: null, inherited: [], pauses: 0 },
     ...{ command: 'none', takes: 0, foreign: false },
@@ -100,13 +102,21 @@ export function startOver(one: Replica, { db }: State): void {
   const id = `${one.id}'`;
   Object.assign(one, replica(id));
   db.beats[id] = 0;
+  db.versions[id] = 0;
 }
 
 /** A copy that can be changed. */
 export function copyOf({ db, flights, replicas: [a, b], ...rest }: State): State {
   return {
     ...rest,
-    db: { ...db, beats: { ...db.beats }, ages: { ...db.ages }, dead: [...db.dead], inherited: [...db.inherited] },
+    db: {
+      ...db,
+      beats: { ...db.beats },
+      versions: { ...db.versions },
+      ages: { ...db.ages },
+      dead: [...db.dead],
+      inherited: [...db.inherited],
+    },
     flights: flights.map((flight) => ({ ...flight })),
     replicas: [{ ...a }, { ...b }],
   };

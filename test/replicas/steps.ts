@@ -10,8 +10,8 @@ import { changeTo, type Replica, type State, startOver, statusAfter, type Task }
 export const now = { monotonic: 0, wall: 0 };
 
 /** Whether it takes itself for the holder. */
-export function believes({ life, fence, sent }: Replica, planted: Planted): boolean {
-  if (life !== 'up' || fence === null || sent === null) return false;
+export function believes({ life, holds, sent }: Replica, planted: Planted): boolean {
+  if (life !== 'up' || !holds || sent === null) return false;
   return planted === 'ignores a jump of the clock' ? isHeld({ ...sent, wall: sent.monotonic }, now) : isHeld(sent, now);
 }
 
@@ -36,13 +36,13 @@ export const steps: Readonly<Record<Exclude<Replica['at'], 'idle' | 'commit' | '
 
   watch({ db }, one, planted) {
     one.at = 'work';
-    const { owner, fence } = db.lease;
+    const { owner } = db;
     if (!db.up) {
       if (planted !== 'counts failed reads') one.seen = afterFailedRead;
-    } else if (owner === one.id) one.fence = fence;
+    } else if (owner === one.id) one.holds = true;
     else if (db.dead.includes(owner)) one.at = 'take';
     else {
-      if (planted !== 'lets a dead one beat') one.fence = null;
+      if (planted !== 'lets a dead one beat') one.holds = false;
       one.seen = afterRead(one.seen, db.beats[owner] ?? 0, 0);
       const byDatabase = planted === "goes by the database's clock";
       if (byDatabase ? (db.ages[owner] ?? 0) >= 15_000 : isSilent(one.seen, 0)) one.at = 'mark';
@@ -51,19 +51,20 @@ export const steps: Readonly<Record<Exclude<Replica['at'], 'idle' | 'commit' | '
 
   mark({ db }, one, planted) {
     one.at = 'work';
-    const { owner } = db.lease;
+    const { owner } = db;
     const isSame = db.beats[owner] === one.seen?.beat || planted === 'marks dead whatever the beat is';
     if (!db.up || owner === one.id || !isSame || db.dead.includes(owner)) return;
     db.dead.push(owner);
+    delete db.versions[owner];
     one.at = 'take';
   },
 
   take({ db }, one, planted) {
     one.at = 'work';
-    const { lease, intent } = db;
-    if (!db.up || !db.dead.includes(lease.owner)) return;
-    db.lease = { owner: one.id, fence: lease.fence + 1, version: lease.version };
-    Object.assign(one, { fence: db.lease.fence, seen: null, expected: null, task: null, waitMs: 0 });
+    const { owner, intent } = db;
+    if (!db.up || !db.dead.includes(owner) || db.dead.includes(one.id)) return;
+    db.owner = one.id;
+    Object.assign(one, { holds: true, seen: null, expected: null, task: null, waitMs: 0 });
     if (planted === 'runs commands again' && db.command === 'taken') db.command = 'asked';
     if (intent === null) return;
     if (planted !== 'does not wait for inherited intents') one.waitMs = inheritedWaitMs;
@@ -73,7 +74,7 @@ export const steps: Readonly<Record<Exclude<Replica['at'], 'idle' | 'commit' | '
   work(state, one, planted) {
     one.at = 'idle';
     if (!believes(one, planted) || !state.db.up) return;
-    if (one.expected) return afterLostReply(state, one, planted);
+    if (one.expected !== null) return afterLostReply(state, one, planted);
     one.task = taskOf(state, one, planted);
     if (one.task) one.at = planted === 'sends before it commits' && one.task.do === 'open' ? 'gate' : 'commit';
   },
@@ -93,12 +94,12 @@ const taken: Readonly<Record<string, ReturnType<typeof commitOutcome>>> = {
 };
 
 function afterLostReply(state: State, one: Replica, planted: Planted): void {
-  if (!one.expected) return;
-  const outcome = taken[planted ?? ''] ?? commitOutcome(one.expected, state.db.lease);
+  if (one.expected === null) return;
+  const outcome = taken[planted ?? ''] ?? commitOutcome(one.expected, state.db.versions[one.id] ?? null);
   one.expected = null;
   one.forgets = planted === 'takes a lost reply for a failure';
   if (outcome === 'committed' && one.task?.do === 'open') one.at = 'gate';
-  if (outcome === 'lost') one.fence = null;
+  if (outcome === 'lost') one.holds = false;
 }
 
 /** What is to be written next about the mailbox; null: nothing. */
@@ -118,11 +119,12 @@ function taskOf({ db, status }: State, { waitMs }: Replica, planted: Planted): T
 /** The transaction of a task, as far as the lease lets it. */
 export function apply(state: State, one: Replica, planted: Planted): boolean {
   const { db, status } = state;
-  const { task, fence } = one;
-  const isOurs = db.lease.owner === one.id && db.lease.fence === fence;
+  const { task, id } = one;
+  const version = db.versions[id];
+  const isOurs = db.owner === id && version !== undefined;
   if (!task || !db.up || (!isOurs && planted !== 'writes without the fence')) return false;
   if (!isOurs) state.violation ??= 'a replica wrote without the lease';
-  db.lease = { ...db.lease, version: db.lease.version + 1 };
+  if (version !== undefined) db.versions[id] = version + 1;
   const { change } = task;
   if (task.do === 'open') {
     // What is open already is tried again under its id.

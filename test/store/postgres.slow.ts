@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => postgres[Symbol.asyncDispose]());
 
 const shortly = () => new Promise<void>((resolve) => void setTimeout(resolve, 20));
-const open = (place: PostgresPlace) => Store.open(place, now, undefined, shortly);
+const open = (place: PostgresPlace) => Store.open(place, now, undefined, { sleep: shortly });
 const transitions = async (store: Store) => (await store.outbox.unnotifiedTransitions(100_000)).length;
 const told = (id: string) => ({ ...noAlerts, transitions: [transitionOf(alertOf(id))] });
 

@@ -5,13 +5,14 @@ import { StoreError } from '../failure.ts';
 import { metaOf, migrate, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
+import { addReplicas } from './fence.ts';
 
 type Db = Kysely<Tables>;
 
 /** Of the advisory lock that migrations hold. */
 const migrationLock = sql`SELECT pg_advisory_xact_lock(927336, 2)`;
 /** The oldest schema whose program can still use a store of this one: steps since then only added something. */
-const oldestCompatible = 14;
+const oldestCompatible = 20;
 const oldestKey = 'oldest_compatible';
 
 /** Refuses a server that can't keep a store, then brings the schema to this version. A newer one that fits is left as it is. */
@@ -25,7 +26,8 @@ export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
     const { rows } = await sql`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`CREATE SCHEMA ${sql.ref(schema)}`.execute(trx);
     await refuseForeign(trx, place);
-    await addLeases(trx);
+    await addReplicas(trx);
+    await addFunctions(trx);
     if (await isReady(trx)) return;
     await migrate(trx, (step) => step(trx));
     await setMeta(trx, oldestKey, String(oldestCompatible));
@@ -63,16 +65,8 @@ async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
   throw new StoreError(`The store ${nameOf(place)} can't be used: ${whose}. Set store.url to another database.`);
 }
 
-/** Who may write, and SQLite's word for reading a value out of JSON. */
-async function addLeases(trx: Db): Promise<void> {
-  await trx.schema
-    .createTable('leases')
-    .ifNotExists()
-    .addColumn('scope', 'text', (column) => column.primaryKey())
-    .addColumn('owner', 'text', (column) => column.notNull())
-    .addColumn('fence', 'bigint', (column) => column.notNull())
-    .addColumn('version', 'bigint', (column) => column.notNull())
-    .execute();
+/** SQLite's word for reading a value out of JSON. */
+async function addFunctions(trx: Db): Promise<void> {
   await sql`CREATE OR REPLACE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT document::json ->> substr(path, 3) $$`.execute(trx);
 }

@@ -6,6 +6,7 @@ import { departedByAddress } from './departed-by-address.ts';
 import { growingLists } from './growing-lists.ts';
 import { heldByApi } from './held-by-api.ts';
 import { incidents } from './incidents.ts';
+import { ledgersTable } from './ledgers-table.ts';
 import { runSizes } from './run-sizes.ts';
 import { sessionsTable } from './sessions-table.ts';
 import { sharedState } from './shared-state.ts';
@@ -34,6 +35,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   incidents,
   flatStats,
   sharedState,
+  ledgersTable,
 ];
 
 /** The schema that this version writes. */

@@ -1,0 +1,344 @@
+// The membership of a replica that shares its store with others: beats, sees others die, takes and gives work. The decisions are
+// pure (deadline.ts, heir.ts, shares.ts), the database's part is the roster's.
+import { type Bell, type Clock, createBell, type Log } from '../world.ts';
+import { isHeld, type Moment, mayPost } from './deadline.ts';
+import { afterRead, isSilent, type Seen } from './heir.ts';
+import type { Follower, Membership, Replica, ReplicaReport, Scope } from './membership.ts';
+import type { Entry, Roster, SeenReplica, Sight } from './roster.ts';
+import { declinedMs, freeScopes, mayOffer, needsRoom, toGive, toTake } from './shares.ts';
+import { warnOfSkew } from './skew.ts';
+
+const beatEveryMs = 3_000;
+/** Between two looks at the others. */
+const lookEveryMs = 1_000;
+/** Between two attempts to give a scope away while the database is away. */
+const giveAgainMs = 1_000;
+const balanceAfterMs = 60_000;
+
+export interface ReplicaOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** For people: host and process. */
+  readonly name: string;
+  /** Of Warmwarden. */
+  readonly version: string;
+  /** How long replicas have neither come nor gone before accounts move for balance, milliseconds. */
+  readonly balanceAfterMs?: number;
+}
+
+/** `going`: the follower ends it, and then it is given away. */
+type Holding = 'ours' | 'going';
+
+export class SharedMembership implements Membership {
+  readonly #roster: Roster;
+  readonly #options: ReplicaOptions;
+  readonly #newId: () => string;
+  readonly #bell: Bell;
+  #entry: Entry;
+  #report: ReplicaReport = { configDigest: '', reloadFailure: null };
+  #wanted: readonly Scope[] = [];
+  #wantsAreNews = false;
+  #follower: Follower | null = null;
+  readonly #held = new Map<Scope, Holding>();
+  /** What the follower was told of last, a scope; it ends when the follower is done with it. */
+  readonly #told = new Map<Scope, Promise<void>>();
+  /** Who waits for a whole turn. */
+  readonly #waiting: (() => void)[] = [];
+  /** After it was taken for dead: until the follower has ended all work. */
+  #losing: Promise<void> | null = null;
+  /** When the last acknowledged beat was sent; null: none was. */
+  #sent: Moment | null = null;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #sight: Sight = { now: 0, replicas: [], leases: [] };
+  #seen = new Map<string, Seen>();
+  #freeSince = new Map<Scope, number>();
+  readonly #declinedUntil = new Map<Scope, number>();
+  /** Replicas that want work, and since when they are these. */
+  #working = { ids: '', since: 0 };
+  #skew: 'small' | 'large' | 'excessive' = 'small';
+  #state: 'here' | 'leaving' | 'gone' = 'here';
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(roster: Roster, options: ReplicaOptions, newId: () => string) {
+    this.#roster = roster;
+    this.#options = options;
+    this.#newId = newId;
+    this.#bell = createBell(options.clock);
+    this.#entry = this.#newEntry();
+  }
+
+  /** Rejects when the database is away. From then on it beats. */
+  async enter(): Promise<void> {
+    await this.#enter();
+    this.#loop = this.#run();
+  }
+
+  get self(): string {
+    return this.#entry.id;
+  }
+
+  /** Whether the deadline is not over: what it holds is its own. */
+  get isHeld(): boolean {
+    return this.#sent !== null && isHeld(this.#sent, this.#now());
+  }
+
+  holds(scope: Scope): boolean {
+    return this.#held.has(scope) && this.isHeld;
+  }
+
+  mayPost(): boolean {
+    return this.#sent !== null && mayPost(this.#sent, this.#now());
+  }
+
+  replicas(): readonly Replica[] {
+    const { monotonic } = this.#now();
+    const owned = Map.groupBy(this.#sight.leases, ({ owner }) => owner);
+    return this.#sight.replicas.map(({ beat, ...one }) => ({
+      ...one,
+      silentMs: monotonic - (this.#seen.get(one.id)?.since ?? monotonic),
+      scopes: (owned.get(one.id) ?? []).map(({ scope }) => scope),
+    }));
+  }
+
+  async want(scopes: readonly Scope[]): Promise<void> {
+    this.#wanted = [...scopes];
+    this.#wantsAreNews = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    this.#bell.ring();
+    await promise;
+    await Promise.all(this.#told.values());
+  }
+
+  report(report: ReplicaReport): void {
+    this.#report = report;
+  }
+
+  follow(follower: Follower): void {
+    this.#follower = follower;
+    this.#bell.ring();
+  }
+
+  offer(scope: Scope): void {
+    if (this.#held.get(scope) === 'ours' && mayOffer({ self: this.self, sight: this.#sight }, scope))
+      this.#release(scope, true);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state !== 'here') return this.#loop;
+    this.#state = 'leaving';
+    void this.want([]);
+    await this.#loop;
+    await Promise.all(this.#told.values());
+    await this.#roster.leave(this.self).catch(() => {});
+  }
+
+  /** Ends at once, as a crash would: nothing is given away. */
+  async close(): Promise<void> {
+    this.#state = 'gone';
+    this.#bell.ring();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    while (this.#state === 'here' || this.#isGiving()) {
+      const waiting = this.#waiting.splice(0);
+      await clock.busy(() => this.#turn());
+      for (const resolve of waiting) resolve();
+      if (this.#state === 'here' || this.#isGiving()) await this.#bell.sleep(this.#pauseMs());
+    }
+    this.#state = 'gone';
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  /** Whether it leaves, and has something that it can still give. */
+  #isGiving(): boolean {
+    return this.#state === 'leaving' && this.#held.size > 0 && (this.isHeld || this.#losing !== null);
+  }
+
+  /** Until the next look, or the next beat. */
+  #pauseMs(): number {
+    return Math.max(0, Math.min(lookEveryMs, this.#beatAt + beatEveryMs - this.#now().monotonic));
+  }
+
+  async #turn(): Promise<void> {
+    const sight = await this.#look();
+    if (sight === 'away') return;
+    if (sight === 'dead') return this.#startOver();
+    this.#see(sight);
+    await this.#markSilent();
+    if (this.#follower && !this.#losing) await this.#share(this.#follower);
+  }
+
+  /** A beat, when it is due or has news. A read that failed counts for nobody's silence. */
+  async #look(): Promise<Sight | 'away' | 'dead'> {
+    try {
+      const isDue = this.#now().monotonic - this.#beatAt >= beatEveryMs || this.#wantsAreNews;
+      const sight = isDue ? await this.#beat() : await this.#roster.look();
+      return sight?.replicas.some(({ id }) => id === this.self) ? sight : 'dead';
+    } catch (error) {
+      this.#seen.clear();
+      if (this.#state !== 'gone') this.#options.log.error({ err: error }, 'a heartbeat of this replica failed');
+      return 'away';
+    }
+  }
+
+  async #beat(): Promise<Sight | null> {
+    const sent = this.#now();
+    this.#beatAt = sent.monotonic;
+    const wants = this.#wantsAreNews ? this.#wanted : null;
+    const sight = await this.#roster.beat(this.self, wants, this.#report);
+    if (!sight) return null;
+    this.#sent = sent;
+    if (wants === this.#wanted) this.#wantsAreNews = false;
+    this.#skew = warnOfSkew(sight.now - (sent.wall + this.#now().wall) / 2, this.#skew, this.#options.log);
+    return sight;
+  }
+
+  #see(sight: Sight): void {
+    const { monotonic } = this.#now();
+    this.#sight = sight;
+    const seen = sight.replicas.map(
+      ({ id, beat }) => [id, afterRead(this.#seen.get(id) ?? null, beat, monotonic)] as const,
+    );
+    this.#seen = new Map(seen);
+    const free = freeScopes(this.#situation());
+    this.#freeSince = new Map(free.map((scope) => [scope, this.#freeSince.get(scope) ?? monotonic]));
+    for (const [scope, until] of this.#declinedUntil) if (until <= monotonic) this.#declinedUntil.delete(scope);
+    const working = sight.replicas.filter(({ wants }) => wants.length > 0);
+    const ids = working.map(({ id }) => id).toSorted();
+    if (ids.join() !== this.#working.ids) this.#working = { ids: ids.join(), since: monotonic };
+  }
+
+  async #markSilent(): Promise<void> {
+    const { log } = this.#options;
+    for (const one of this.#sight.replicas) {
+      const seen = this.#seen.get(one.id);
+      if (one.id === this.self || !seen || !isSilent(seen, this.#now().monotonic)) continue;
+      const { name } = one;
+      // A transaction of it that is under way may keep its row for a moment.
+      const isDead = await this.#roster.markDead(one.id, seen.beat).catch((error: unknown) => {
+        log.warn({ replica: name, failure: String(error) }, 'the work of a silent replica could not be taken over yet');
+        return false;
+      });
+      if (!isDead) continue;
+      log.warn({ replica: name }, 'a replica is silent: the others take over its work');
+      this.#forget(one);
+    }
+  }
+
+  #forget({ id }: SeenReplica): void {
+    this.#seen.delete(id);
+    this.#sight = { ...this.#sight, replicas: this.#sight.replicas.filter((one) => one.id !== id) };
+  }
+
+  /** Nothing that was held can be written any more. What comes next is another replica. */
+  async #startOver(): Promise<void> {
+    const { log } = this.#options;
+    log.warn('this replica was silent for too long and lost its work: it joins the others again');
+    const hadWork = this.#held.size > 0;
+    this.#held.clear();
+    this.#sent = null;
+    this.#entry = this.#newEntry();
+    const follower = this.#follower;
+    if (follower && hadWork && !this.#losing) {
+      this.#losing = follower.lost().then(async () => {
+        await Promise.all(this.#told.values());
+        this.#losing = null;
+        this.#bell.ring();
+      });
+    }
+    if (this.#state === 'here')
+      await this.#enter().catch((error: unknown) =>
+        log.error({ err: error }, 'this replica could not join the others'),
+      );
+  }
+
+  async #enter(): Promise<void> {
+    await this.#roster.enter(this.#entry, this.#wanted, this.#report);
+    this.#beatAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #share(follower: Follower): Promise<void> {
+    const wanted = new Set(this.#wanted);
+    for (const [scope, holding] of this.#held)
+      if (holding === 'ours' && !wanted.has(scope)) this.#release(scope, false);
+    if (!this.isHeld || this.#skew === 'excessive' || this.#state !== 'here') return;
+    await this.#takeFree(follower);
+    this.#balance();
+  }
+
+  async #takeFree(follower: Follower): Promise<void> {
+    const situation = this.#situation();
+    let { scopes, room } = toTake(situation);
+    for (const scope of scopes) {
+      if (needsRoom(scope) && room <= 0) continue;
+      // Beats come first; what is left is taken right after.
+      if (this.#pauseMs() === 0 || !this.isHeld) return this.#bell.ring();
+      const how = await this.#roster.take(this.self, scope).catch(() => null);
+      if (how === null) continue;
+      if (needsRoom(scope)) room -= 1;
+      this.#freeSince.delete(scope);
+      this.#held.set(scope, 'ours');
+      void this.#tell(scope, () => follower.taken(scope, how));
+    }
+  }
+
+  /** Once all is calm, one account at a time goes to who has fewer. */
+  #balance(): void {
+    const calmMs = this.#now().monotonic - this.#working.since;
+    const isCalm = calmMs >= (this.#options.balanceAfterMs ?? balanceAfterMs) && this.#freeSince.size === 0;
+    if (!isCalm || [...this.#held.values()].includes('going')) return;
+    const scope = toGive(this.#situation());
+    if (scope !== null) this.#release(scope, false);
+  }
+
+  #situation() {
+    return {
+      ...{ self: this.self, sight: this.#sight, wanted: this.#wanted, held: new Set(this.#held.keys()) },
+      ...{ freeSince: this.#freeSince, declinedUntil: this.#declinedUntil, now: this.#now().monotonic },
+    };
+  }
+
+  /** Ends the work in good order, and then gives the lease away. */
+  #release(scope: Scope, offered: boolean): void {
+    const { self } = this;
+    this.#held.set(scope, 'going');
+    const released = this.#tell(scope, async () => this.#follower?.release(scope));
+    void released.then(() => this.#give(self, scope, offered));
+  }
+
+  async #give(self: string, scope: Scope, offered: boolean): Promise<void> {
+    const { clock } = this.#options;
+    const isOurs = () => this.self === self && this.#held.has(scope) && this.#state !== 'gone';
+    while (isOurs()) {
+      try {
+        await clock.busy(() => this.#roster.give(self, scope, offered));
+        if (!isOurs()) return;
+        this.#held.delete(scope);
+        this.#declinedUntil.set(scope, this.#now().monotonic + declinedMs);
+        this.#bell.ring();
+      } catch {
+        await clock.sleep(giveAgainMs);
+      }
+    }
+  }
+
+  /** After what it was told of the scope before. */
+  #tell(scope: Scope, call: () => Promise<void>): Promise<void> {
+    const told = (this.#told.get(scope) ?? Promise.resolve()).then(call);
+    this.#told.set(scope, told);
+    return told;
+  }
+
+  #newEntry(): Entry {
+    const { name, version, clock } = this.#options;
+    return { id: this.#newId(), name, version, startedAt: clock.now() };
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options;
+    return { monotonic: clock.monotonic(), wall: clock.now() };
+  }
+}

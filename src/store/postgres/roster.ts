@@ -1,0 +1,116 @@
+// The replicas and their leases in PostgreSQL: who lives, who has what. Whoever is not among the replicas is dead for ever.
+import { sql } from 'kysely';
+import type { ReplicaReport, Scope, Taking } from '../../replicas/membership.ts';
+import type { Entry, Roster, SeenLease, SeenReplica, Sight } from '../../replicas/roster.ts';
+import type { Write } from '../database.ts';
+import type { Ask, Line } from './line.ts';
+
+/** Now, by the clock of the server, in epoch milliseconds. */
+const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+const replicaColumns = `id, name, version, started_at AS "startedAt", beat, config_digest AS "configDigest",
+  reload_failure AS "reloadFailure", wants`;
+const living = 'EXISTS (SELECT FROM replicas r WHERE r.id = ';
+
+/** Runs one transaction of a replica, after those that were asked for before. */
+type WriteAs = (id: string, work: Parameters<Write>[0]) => Promise<unknown>;
+
+export class PostgresRoster implements Roster {
+  readonly #line: Line;
+  readonly #writeAs: WriteAs;
+
+  constructor(line: Line, writeAs: WriteAs) {
+    this.#line = line;
+    this.#writeAs = writeAs;
+  }
+
+  async enter({ id, name, version, startedAt }: Entry, wants: readonly Scope[], report: ReplicaReport): Promise<void> {
+    await this.#line.run(async (ask) => {
+      await ask('INSERT INTO fences (id, version) VALUES ($1, 0)', [id]);
+      await ask(
+        `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, reload_failure, wants)
+          VALUES ($1, $2, $3, $4, 0, ${nowMs}, $5, $6, $7)`,
+        [id, name, version, Math.round(startedAt), report.configDigest, report.reloadFailure, JSON.stringify(wants)],
+      );
+    });
+  }
+
+  beat(
+    id: string,
+    wants: readonly Scope[] | null,
+    { configDigest, reloadFailure }: ReplicaReport,
+  ): Promise<Sight | null> {
+    return this.#line.run(async (ask) => {
+      const beaten = await ask(
+        `UPDATE replicas SET beat = beat + 1, beat_at = ${nowMs}, config_digest = $2, reload_failure = $3
+          WHERE id = $1 RETURNING 1`,
+        [id, configDigest, reloadFailure],
+      );
+      if (beaten.length === 0) return null;
+      // Most beats leave it as it is: it is the long column.
+      if (wants) await ask('UPDATE replicas SET wants = $2 WHERE id = $1', [id, JSON.stringify(wants)]);
+      return sightOf(ask);
+    });
+  }
+
+  look(): Promise<Sight> {
+    return this.#line.run(sightOf);
+  }
+
+  markDead(id: string, beat: number): Promise<boolean> {
+    return this.#line.run(async (ask) => {
+      const marked = await ask('DELETE FROM replicas WHERE id = $1 AND beat = $2 RETURNING 1', [id, beat]);
+      // Waits for its transaction that is under way; the next one finds nothing.
+      if (marked.length > 0) await ask('DELETE FROM fences WHERE id = $1', [id]);
+      return marked.length > 0;
+    });
+  }
+
+  take(id: string, scope: Scope): Promise<Taking | null> {
+    return this.#line.run(async (ask) => {
+      await ask('INSERT INTO leases (scope) VALUES ($1) ON CONFLICT DO NOTHING', [scope]);
+      // Two statements: the second one sees who has joined until the lease was locked.
+      const before = await ask<{ owner: string | null; given: boolean }>(
+        'SELECT owner, given FROM leases WHERE scope = $1 FOR UPDATE',
+        [scope],
+      );
+      const taken = await ask(
+        `UPDATE leases SET owner = $2, given = false WHERE scope = $1
+          AND (owner IS NULL OR owner = $2 OR NOT ${living}owner)) AND ${living}$2) RETURNING 1`,
+        [scope, id],
+      );
+      if (taken.length === 0) return null;
+      if (before[0]?.owner) return 'inherited';
+      return before[0]?.given ? 'handed_over' : 'free';
+    });
+  }
+
+  async give(id: string, scope: Scope, offered: boolean): Promise<void> {
+    const offeredAt = offered ? sql<number>`${sql.raw(nowMs)}` : sql<number>`offered_at`;
+    await this.#writeAs(id, async (trx) => {
+      await sql`UPDATE leases SET owner = NULL, given = true, offered_at = ${offeredAt}
+        WHERE scope = ${scope} AND owner = ${id}`.execute(trx);
+    });
+  }
+
+  async leave(id: string): Promise<void> {
+    await this.#line.run(async (ask) => {
+      await ask('DELETE FROM replicas WHERE id = $1', [id]);
+      await ask('DELETE FROM fences WHERE id = $1', [id]);
+    });
+  }
+}
+
+async function sightOf(ask: Ask): Promise<Sight> {
+  const [clock] = await ask<{ now: number }>(`SELECT ${nowMs} AS now`);
+  const replicas = await ask<Omit<SeenReplica, 'wants'> & { readonly wants: string }>(
+    `SELECT ${replicaColumns} FROM replicas ORDER BY started_at, id`,
+  );
+  const leases = await ask<SeenLease>(
+    `SELECT scope, owner, ${nowMs} - offered_at AS "offeredMsAgo" FROM leases ORDER BY scope`,
+  );
+  return {
+    now: clock?.now ?? 0,
+    replicas: replicas.map(({ wants, ...one }) => ({ ...one, wants: JSON.parse(wants) })),
+    leases,
+  };
+}
