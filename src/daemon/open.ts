@@ -1,4 +1,5 @@
 // Opens what the other parts work on: the store, the picture as the last process left it, the metrics, the recipes.
+import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import { LiveConfig } from '../config/live.ts';
 import type { ValidConfig } from '../config/load.ts';
@@ -43,7 +44,9 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const { config } = started;
   const { world, startup, openStore } = origins;
   const live = new LiveConfig(started);
-  const store = await openStore(config.store, world.clock.now(), undefined, { sleep: (ms) => world.clock.sleep(ms) });
+  const { clock, log } = world;
+  const replica = { clock, log, version, name: `process ${process.pid} on ${hostname()}` };
+  const store = await openStore(config.store, clock.now(), undefined, { sleep: (ms) => clock.sleep(ms), replica });
   teardowns.add('store', () => store.close());
   for (const warning of store.warnings) world.log.warn(warning);
   const fleet = await loadFleet(store, config, world);

@@ -57,7 +57,7 @@ export class SharedMembership implements Membership {
   #working = { ids: '', since: 0 };
   #skew: 'small' | 'large' | 'excessive' = 'small';
   #state: 'here' | 'leaving' | 'gone' = 'here';
-  #loop: Promise<void> = Promise.resolve();
+  #loop: Promise<void> | null = null;
 
   constructor(roster: Roster, options: ReplicaOptions, newId: () => string) {
     this.#roster = roster;
@@ -125,7 +125,7 @@ export class SharedMembership implements Membership {
   }
 
   async stop(): Promise<void> {
-    if (this.#state !== 'here') return this.#loop;
+    if (this.#state !== 'here') return void (await this.#loop);
     this.#state = 'leaving';
     void this.want([]);
     await this.#loop;
@@ -133,11 +133,13 @@ export class SharedMembership implements Membership {
     await this.#roster.leave(this.self).catch(() => {});
   }
 
-  /** Ends at once, as a crash would: nothing is given away. */
+  /** Ends at once, as a crash would: what it still holds is inherited. */
   async close(): Promise<void> {
+    const isMissed = this.#state === 'here' && this.#held.size === 0 && this.#loop !== null;
     this.#state = 'gone';
     this.#bell.ring();
     await this.#loop;
+    if (isMissed) await this.#roster.leave(this.self).catch(() => {});
   }
 
   async #run(): Promise<void> {

@@ -1,9 +1,10 @@
 // A daemon whose store is in PostgreSQL: killed at a POST, and with a database that is away while a mailbox breaches.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stage } from '../support/guarded.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';
-import { Running, runDaemon } from '../support/process.ts';
+import { Running, runDaemon, Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 let postgres: TestPostgres;
@@ -71,12 +72,28 @@ test('it acts once on each breach, through a kill -9 at a POST and an outage of 
   expect(stage.daemon.output).not.toContain(password);
 });
 
-test('a second daemon is refused with one sentence; commands and recipes find the first one', async () => {
+test('a second daemon stands by, and goes on when the first one ends, in good order or by kill -9', async () => {
+  const { stage, fleet, actedOnce } = await open();
+  await using _stage = stage;
+  const [one, two] = fleet;
+  if (!one || !two) throw new Error('two mailboxes');
+  using workplace = new Workplace();
+  await using second = runDaemon(workplace.configure(readFileSync(stage.config, 'utf8')));
+  await second.onDuty();
+  stage.daemon.kill('SIGTERM');
+  expect((await stage.daemon.ended).code).toBe(0);
+  one.days = week(40, 4);
+  await actedOnce(one);
+
+  await stage.start().onDuty();
+  second.kill('SIGKILL');
+  two.days = week(40, 4);
+  await actedOnce(two);
+});
+
+test('commands and recipes find the daemon, and what is stored without one', async () => {
   const { stage } = await open();
   await using _stage = stage;
-  await using second = runDaemon(stage.config);
-  expect((await second.ended).code).toBe(1);
-  expect(second.output).toMatch(/^The store postgres:\/\/\S+ is in use by process \d+ on .*: only one Warmwarden/m);
   const said = async (...args: readonly string[]) => {
     await using command = new Running([...args, '--config', stage.config]);
     const { code } = await command.ended;
