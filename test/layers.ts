@@ -47,7 +47,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
   watch: only(['model', 'wording', 'fleet', 'http', 'mailbox-api', 'world', 'schedule', 'poll', 'record', 'act']),
   operator: only(
-    ['model', 'alert', 'wording', 'fleet', 'world', 'store', 'record', 'act', 'watch'],
+    ['model', 'alert', 'wording', 'fleet', 'world', 'replicas', 'store', 'record', 'act', 'watch'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
   ),
   channels: only(

@@ -1,19 +1,26 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
 import { pathOf } from '../model/store-place.ts';
+import { Answering } from '../operator/answering.ts';
+import { Asking } from '../operator/asking.ts';
 import { auditing, endInterrupted } from '../operator/audit.ts';
-import { createOperatorCommands, writesRooms } from '../operator/commands.ts';
+import { createOperatorCommands, judgingAgain, writesRooms } from '../operator/commands.ts';
+import { commandsEverywhere } from '../operator/everywhere.ts';
+import { News } from '../operator/news.ts';
 import { reloadCommand } from '../operator/reload.ts';
 import { resendCommand } from '../operator/resend.ts';
+import { SharedState } from '../operator/shared-state.ts';
 import { type CommandSocket, startCommandSocket } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
 import { WritesWatch } from '../operator/writes-watch.ts';
 import { type ConfigSource, Reloader } from '../reload/reloader.ts';
 import { SecretRotation } from '../reload/secret-rotation.ts';
+import { accountScope } from '../replicas/membership.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { jsonAnswer } from '../serve/routes.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
+import { scopesOf } from './following.ts';
 import type { Guarded } from './guard.ts';
 import type { Opened } from './open.ts';
 import type { Served } from './serve.ts';
@@ -60,17 +67,31 @@ async function startCommands(
   teardowns: Teardowns,
 ): Promise<DaemonCommands> {
   const { duties, notifying } = guarded;
-  const rooms = { ...guarded.rooms, rules: () => opened.live.config.alerts.rules, pageUrl: served.pageUrl };
-  await endInterrupted(rooms);
-  const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms));
+  const { live, store, world, fleet } = opened;
+  const { membership, requests } = store;
+  const guards = (account: string) => membership.self === null || membership.holds(accountScope(account));
+  const rules = () => live.config.alerts.rules;
+  const rooms = { ...guarded.rooms, rules, guards, pageUrl: served.pageUrl };
+  // Of several replicas, the others carry out theirs.
+  if (membership.self === null) await endInterrupted(rooms);
+  const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms), () => membership.holds('notify'));
   writesWatch.start();
   teardowns.add('emergency stop', () => writesWatch.stop());
   const audited = auditing(rooms);
-  return {
+  const local = {
     ...createOperatorCommands(duties.watches, rooms),
     reload: reloadCommand(reload, audited),
     channelsResend: resendCommand(notifying.undelivered, audited),
   };
+  if (membership.self === null) return local;
+  const passing = { world, membership, requests, news: new News() };
+  const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local });
+  answering.start();
+  teardowns.add('commands of other replicas', () => answering.stop());
+  const shared = new SharedState({ ...rooms, judgeAgain: judgingAgain(duties.watches) });
+  shared.start();
+  teardowns.add('shared state', () => shared.stop());
+  return commandsEverywhere({ local, fleet, membership, asking: new Asking(passing) });
 }
 
 /** A daemon without its command socket still guards: the log says why there is none. */

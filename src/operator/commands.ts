@@ -4,7 +4,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { OperatorCommands } from '../model/operator-command.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { auditing } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { CommandRooms, ReplicaRooms } from './command-rooms.ts';
 import { mailboxCommands } from './mailbox-commands.ts';
 import { releaseCommands } from './releases.ts';
 import { silenceCommands } from './silences.ts';
@@ -12,7 +12,7 @@ import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
 
 /** The operator commands over all accounts of a daemon. */
-export function createOperatorCommands(watches: readonly AccountWatch[], rooms: CommandRooms): OperatorCommands {
+export function createOperatorCommands(watches: readonly AccountWatch[], rooms: ReplicaRooms): OperatorCommands {
   const watchOf = (account: string) => watches.find((watch) => watch.account === account);
   const audited = auditing(rooms);
   return {
@@ -31,7 +31,8 @@ export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRoom
   return { ...rooms, knows, judgeAgain: judgingAgain(watches) };
 }
 
-function judgingAgain(watches: readonly AccountWatch[]) {
+/** Judges anew those mailboxes that one of these loops is about. */
+export function judgingAgain(watches: readonly AccountWatch[]) {
   return async (mailboxes: Iterable<MailboxState>) => {
     for (const { account, id } of mailboxes) await watches.find((watch) => watch.account === account)?.judgeAgain(id);
   };

@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey, namedMailbox } from '../model/mailbox.ts';
 import type { CommandOutcome, MailboxName, OperatorCommands, OperatorRequest } from '../model/operator-command.ts';
+import { releaseBreaker } from '../record/releases.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { counted } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
@@ -63,17 +64,18 @@ export function releaseCommands(
 
 /** Releases what the open breakers hold, API by API. */
 async function releaseAll(
-  { fleet, world, watches, judgeAgain }: ReleaseRooms,
+  rooms: ReleaseRooms,
   held: ReadonlyMap<string, readonly string[]>,
   { plan }: OperatorRequest,
 ): Promise<CommandOutcome> {
+  const { fleet, world, rules, pageUrl, judgeAgain } = rooms;
   const released: string[] = [];
   const changed: string[] = [];
-  // One watch for each API: the breaker is shared by all of its accounts.
-  for (const [api, watch] of new Map(watches.map((one) => [one.api, one]))) {
-    if (!held.has(api)) continue;
+  for (const [api, holds] of held) {
+    // Nothing is held after it, so no window is named.
+    const settings = { api, pageUrl, rules: rules(), windowMs: 0 };
     // What was agreed to is released, and nothing that came to it since.
-    const keys = await watch.releaseBreaker(plan ? (held.get(api) ?? []) : null);
+    const keys = await releaseBreaker(rooms, settings, plan ? holds : null);
     if (keys) released.push(...keys);
     else changed.push(`Not released: the circuit breaker of ${api} now holds other actions. Run the command again.`);
   }

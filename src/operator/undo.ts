@@ -16,7 +16,7 @@ import type { Claim } from '../model/verdict.ts';
 import { sentence } from '../wording/explain.ts';
 import { countedOf, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
-import type { CommandRooms } from './command-rooms.ts';
+import type { ReplicaRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
 import { noChange, stopsAt } from './plan.ts';
 import { isInForce, type SetLimit, setLimitsIn } from './set-limits.ts';
@@ -31,8 +31,8 @@ interface Undoing {
   readonly limit: SetLimit | null;
 }
 
-export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audited): OperatorCommands['undo'] {
-  const { fleet, store, world } = rooms;
+export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audited): OperatorCommands['undo'] {
+  const { fleet, store, world, guards } = rooms;
   const carryOut = carryingOut(watchOf, rooms);
 
   /**
@@ -95,10 +95,12 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms, audited: Audi
   return async (request: UndoRequest) => {
     const now = world.clock.now();
     const since = now - request.sinceMs;
-    const confirmed = await store.confirmedSince(since);
+    // What other replicas guard is theirs to undo.
+    const confirmed = (await store.confirmedSince(since)).filter(({ account }) => guards(account));
     // What is planned is what is there at this moment: nothing is awaited between here and the first change.
     const limits = setLimitsIn(confirmed);
-    const ours = undoingsOf(fleet.mailboxes(), since, limits);
+    const mine = [...fleet.mailboxes()].filter(({ account }) => guards(account));
+    const ours = undoingsOf(mine, since, limits);
     const left = othersChanged(confirmed, limits, ours);
     if (ours.length === 0) {
       return noChange(

@@ -6,11 +6,14 @@ const lookEveryMs = 30_000;
 
 export class WritesWatch {
   readonly #rooms: WritesRooms;
+  readonly #isMine: () => boolean;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(rooms: WritesRooms) {
+  /** `isMine`: of several replicas one notifies people. */
+  constructor(rooms: WritesRooms, isMine: () => boolean) {
     this.#rooms = rooms;
+    this.#isMine = isMine;
   }
 
   start(): void {
@@ -27,7 +30,7 @@ export class WritesWatch {
     const { clock, log } = this.#rooms.world;
     while (!signal.aborted) {
       try {
-        await settleWrites(this.#rooms);
+        if (this.#isMine()) await settleWrites(this.#rooms);
       } catch (error) {
         log.error({ err: error }, 'the emergency stop could not be checked');
       }

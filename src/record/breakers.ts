@@ -8,6 +8,9 @@ import type { BreakerState } from '../model/breaker.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
+/** What moves a breaker. */
+export type BreakerRooms = Pick<RecorderRooms, 'fleet' | 'store' | 'turns' | 'world' | 'onTransitions'>;
+
 /** How the breaker of an API is configured. */
 export interface BreakerSettings {
   /** The base_url. */
@@ -21,7 +24,7 @@ export interface BreakerSettings {
 
 /** What the state of a breaker does to its alert. */
 export function heldAlert(
-  { fleet, world }: RecorderRooms,
+  { fleet, world }: BreakerRooms,
   state: BreakerState,
   settings: BreakerSettings,
 ): AlertChanges {
@@ -34,7 +37,7 @@ export function heldAlert(
 }
 
 /** Shows a breaker and its alert as they were committed. */
-export function showBreaker(rooms: RecorderRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
+export function showBreaker(rooms: BreakerRooms, api: string, state: BreakerState, alerts: AlertChanges): void {
   const { fleet, onTransitions } = rooms;
   fleet.putBreaker(api, state);
   fleet.putAlerts(alerts);

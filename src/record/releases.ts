@@ -3,7 +3,7 @@ import { release } from '../guard/breaker.ts';
 import { afterRelease } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { type BreakerSettings, heldAlert, showBreaker } from './breakers.ts';
+import { type BreakerRooms, type BreakerSettings, heldAlert, showBreaker } from './breakers.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { RecorderRooms } from './guarded-account.ts';
  * and nothing is released, when these are not the ones that `agreed` names (null: whatever is held).
  */
 export function releaseBreaker(
-  rooms: RecorderRooms,
+  rooms: BreakerRooms,
   settings: BreakerSettings,
   agreed: readonly string[] | null,
 ): Promise<readonly string[] | null> {

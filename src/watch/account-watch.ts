@@ -14,7 +14,7 @@ import { PollQueue } from '../poll/queue.ts';
 import type { GuardedAccount } from '../record/guarded-account.ts';
 import { type PersonsChange, planForPerson } from '../record/persons.ts';
 import { Recorder } from '../record/recorder.ts';
-import { releaseBreaker, releaseContest } from '../record/releases.ts';
+import { releaseContest } from '../record/releases.ts';
 import type { Schedule } from '../schedule.ts';
 import { type Clock, endsWithin } from '../world.ts';
 import { AccountHealth } from './account-health.ts';
@@ -179,17 +179,6 @@ export class AccountWatch {
 
   get account(): string {
     return this.#options.account;
-  }
-
-  /** The base_url, whose breaker is shared by the accounts under it. */
-  get api(): string {
-    return this.#options.api;
-  }
-
-  releaseBreaker(agreed: readonly string[] | null): Promise<readonly string[] | null> {
-    const { api, pageUrl, rules } = this.#options;
-    // Nothing is held after it, so no window is named.
-    return releaseBreaker(this.#rooms, { api, pageUrl, rules: rules(), windowMs: 0 }, agreed);
   }
 
   releaseContest(mailbox: MailboxState): Promise<boolean> {

@@ -1,0 +1,122 @@
+// What people changed on another replica is seen here within seconds: emergency stops, silences, released breakers, and alerts
+// that are about no one account.
+
+import { isShared } from '../model/alert.ts';
+import { heldEntries } from '../model/breaker.ts';
+import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import { scopeKey } from '../model/write-scope.ts';
+import type { CommandRooms } from './command-rooms.ts';
+
+const lookEveryMs = 1_000;
+
+export interface SharedRooms extends Pick<CommandRooms, 'fleet' | 'store' | 'turns' | 'world'> {
+  readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
+}
+
+export class SharedState {
+  readonly #rooms: SharedRooms;
+  readonly #stop = new AbortController();
+  /** By topic: what is in the picture. */
+  #seen: Readonly<Record<string, number>> = {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(rooms: SharedRooms) {
+    this.#rooms = rooms;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#rooms.world;
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.look();
+      } catch (error) {
+        log.error({ err: error }, 'what people changed on other replicas could not be read');
+      }
+      await clock.sleep(lookEveryMs, this.#stop.signal);
+    }
+  }
+
+  /** Reads again what was changed since the last look, by whomever. Rejects when the store can't be read. */
+  async look(): Promise<void> {
+    const revisions = await this.#rooms.store.shared.revisions();
+    const readings = {
+      writes: () => this.#readWrites(),
+      silences: () => this.#readSilences(),
+      breakers: () => this.#readBreakers(),
+      alerts: () => this.#readAlerts(),
+    };
+    for (const [topic, read] of Object.entries(readings)) {
+      const revision = revisions[topic];
+      if (revision === undefined || revision === this.#seen[topic]) continue;
+      await read();
+      this.#seen = { ...this.#seen, [topic]: revision };
+    }
+  }
+
+  async #readWrites(): Promise<void> {
+    const { fleet, store, turns, judgeAgain } = this.#rooms;
+    const moved = await turns.take(async () => {
+      const known = new Map([...fleet.knownWritesOff()].map((off) => [scopeKey(off.scope), off]));
+      const stored = new Map((await store.shared.writesOff()).map((off) => [scopeKey(off.scope), off]));
+      for (const [key, off] of stored)
+        if (JSON.stringify(known.get(key)) !== JSON.stringify(off)) fleet.putWritesOff(off);
+      for (const key of known.keys()) if (!stored.has(key)) fleet.removeWritesOff(key);
+      return [...known.keys()].some((key) => !stored.has(key)) || [...stored.keys()].some((key) => !known.has(key));
+    });
+    // What waits for its POST is dropped, or planned again.
+    if (moved) await judgeAgain([...fleet.mailboxes()].filter(({ verdict }) => verdict?.answer.wanted !== 'none'));
+  }
+
+  async #readSilences(): Promise<void> {
+    const { fleet, store, world } = this.#rooms;
+    const now = world.clock.now();
+    const stored = await store.shared.silences();
+    const ids = new Set(stored.map(({ id }) => id));
+    for (const silence of stored) fleet.putSilence(silence);
+    // One that has expired may be gone from the store.
+    for (const silence of fleet.silences(now)) if (!ids.has(silence.id)) fleet.putSilence({ ...silence, until: now });
+  }
+
+  /** What a breaker no longer holds is judged again here: it was released elsewhere. */
+  async #readBreakers(): Promise<void> {
+    const { fleet, store, turns, judgeAgain } = this.#rooms;
+    const released = await turns.take(async () => {
+      const stored = await store.shared.breakers();
+      const keys = new Set<string>();
+      for (const { api, state } of stored) {
+        const still = new Set(heldEntries(state).map(({ key }) => key));
+        for (const { key } of heldEntries(fleet.breaker(api))) if (!still.has(key)) keys.add(key);
+        fleet.putBreaker(api, state);
+      }
+      return keys;
+    });
+    if (released.size === 0) return;
+    await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.has(mailboxKey(account, id))));
+  }
+
+  /** One that this process moved while they were read is left: the next look reads it. */
+  async #readAlerts(): Promise<void> {
+    const { fleet, store } = this.#rooms;
+    const shown = () => new Map([...fleet.alerts()].filter(isSharedAlert).map((alert) => [alert.fingerprint, alert]));
+    const before = shown();
+    const stored = new Map((await store.shared.alerts()).map((alert) => [alert.fingerprint, alert]));
+    const after = shown();
+    for (const fingerprint of new Set([...stored.keys(), ...after.keys()])) {
+      if (before.get(fingerprint) !== after.get(fingerprint)) continue;
+      const alert = stored.get(fingerprint);
+      if (!alert) fleet.removeAlert(fingerprint);
+      else if (JSON.stringify(alert) !== JSON.stringify(after.get(fingerprint))) fleet.putAlert(alert);
+    }
+  }
+}
+
+const isSharedAlert = ({ fingerprint }: { readonly fingerprint: string }) => isShared(fingerprint);
