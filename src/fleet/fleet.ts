@@ -4,7 +4,7 @@ import type { Alert, AlertChanges, Silence } from '../model/alert.ts';
 import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
-import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -46,6 +46,8 @@ export class Fleet {
   readonly #alerts = new Map<string, Alert>();
   /** By account, then by fingerprint: in a storm nobody walks the alerts of others. */
   readonly #alertsOf = new Map<string, Map<string, Alert>>();
+  /** How many there are about a mailbox, for those that have any. */
+  readonly #alertsAbout = new Map<MailboxKey, number>();
   readonly #breakers = new Map<string, BreakerState>();
   readonly #writesOff = new Map<string, WritesOff>();
   readonly #channels = new Map<string, ChannelState>();
@@ -91,7 +93,7 @@ export class Fleet {
   clearAccount(name: string): void {
     this.#revision += 1;
     this.#mailboxes.delete(name);
-    for (const { fingerprint } of this.alertsOf(name)) this.#alerts.delete(fingerprint);
+    for (const { fingerprint } of [...this.alertsOf(name)]) this.removeAlert(fingerprint);
     this.#alertsOf.delete(name);
     this.#recentActions = this.#recentActions.filter(({ account }) => account !== name);
   }
@@ -147,6 +149,10 @@ export class Fleet {
   alertsOf(account: string): IterableIterator<Alert> {
     return (this.#alertsOf.get(account) ?? noAlerts).values();
   }
+  /** Whether any is about the mailbox. */
+  hasAlerts({ account, id }: Pick<MailboxState, 'account' | 'id'>): boolean {
+    return this.#alertsAbout.size > 0 && this.#alertsAbout.has(mailboxKey(account, id));
+  }
   alert(fingerprint: string): Alert | undefined {
     return this.#alerts.get(fingerprint);
   }
@@ -158,6 +164,7 @@ export class Fleet {
       this.removeAlert(fingerprint);
       return;
     }
+    if (!this.#alerts.has(fingerprint)) this.#countAbout(alert, 1);
     this.#alerts.set(fingerprint, alert);
     const ofAccount = this.#alertsOf.get(account) ?? new Map<string, Alert>();
     this.#alertsOf.set(account, ofAccount.set(fingerprint, alert));
@@ -173,8 +180,18 @@ export class Fleet {
   removeAlert(fingerprint: string): void {
     this.#revision += 1;
     const known = this.#alerts.get(fingerprint);
+    if (!known) return;
+    this.#countAbout(known, -1);
     this.#alerts.delete(fingerprint);
-    if (known) this.#alertsOf.get(known.account)?.delete(fingerprint);
+    this.#alertsOf.get(known.account)?.delete(fingerprint);
+  }
+
+  #countAbout({ account, mailboxId }: Alert, more: number): void {
+    if (mailboxId === null) return;
+    const key = mailboxKey(account, mailboxId);
+    const count = (this.#alertsAbout.get(key) ?? 0) + more;
+    if (count > 0) this.#alertsAbout.set(key, count);
+    else this.#alertsAbout.delete(key);
   }
 
   /** The newest first. */

@@ -2,7 +2,7 @@
 // staged: later answers are judged on them, and nobody else sees them.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import type { BadRecords, CalmRecord, TickRecord, WaitingRecords } from '../store/records.ts';
+import type { BadRecords, CalmRecord, WaitingRecords } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 import type { Turns } from './turns.ts';
@@ -23,6 +23,12 @@ export interface StagedOutcome {
   readonly committed: (mailbox: MailboxState) => void;
   /** It was not, and is no longer believed. Of several about one mailbox the newest comes first. */
   readonly lost: (error: unknown) => void;
+}
+
+/** One answer, and what is to be written of it. */
+interface CalmAnswer {
+  readonly answered: CalmRecord['answered'][number] | null;
+  readonly decision: CalmRecord['decision'];
 }
 
 /** What is staged of one mailbox. */
@@ -69,7 +75,7 @@ export class GroupCommit implements WaitingRecords {
   }
 
   /** An answer waits for the next commit. `calm`: what is to be written of it; null: nothing, but it rests on what waits. */
-  stage(mailbox: MailboxState, calm: Pick<TickRecord, 'answered' | 'decision'> | null, outcome: StagedOutcome): void {
+  stage(mailbox: MailboxState, calm: CalmAnswer | null, outcome: StagedOutcome): void {
     const { account, id } = mailbox;
     const ofAccount = this.#staged.get(account) ?? new Map<string, Staged>();
     const before = ofAccount.get(id);
@@ -124,11 +130,7 @@ export class GroupCommit implements WaitingRecords {
 }
 
 /** What is to be written of a mailbox, with another answer about it. Of two answers by one route the later one is. */
-function both(
-  before: CalmRecord,
-  mailbox: MailboxState,
-  calm: Pick<TickRecord, 'answered' | 'decision'> | null,
-): CalmRecord {
+function both(before: CalmRecord, mailbox: MailboxState, calm: CalmAnswer | null): CalmRecord {
   const answered = calm?.answered ?? null;
   const isKnown = answered === null || before.answered.includes(answered);
   const decision = calm?.decision

@@ -1,26 +1,24 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time in a daemon.
 
-import { withdraw } from '../guard/breaker.ts';
 import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { MailboxList, Observed } from '../model/answers.ts';
-import type { BreakerState } from '../model/breaker.ts';
-import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mailboxRoutes } from '../poll/poll.ts';
 import type { TickRecord } from '../store/records.ts';
 import type { Others } from '../wording/causes.ts';
-import { inTurns, turnAfter } from '../world.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
-import { withHistory } from './returning.ts';
-import { compareRoster, type RosterChanges } from './roster.ts';
+import { type Grounds, Repeats } from './repeats.ts';
+import type { RosterChanges } from './roster.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
 import { Unwritten } from './unwritten.ts';
 
@@ -44,13 +42,22 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #order = new AnswerOrder();
   readonly #unwritten = new Unwritten();
+  readonly #repeats: Repeats;
   readonly #alerts: AccountAlerts;
-  readonly #absentSince = new Map<string, EpochMs>();
+  readonly #lists: Lists;
 
   constructor(rooms: RecorderRooms, options: RecorderOptions) {
     this.#rooms = rooms;
     this.#options = options;
+    this.#repeats = new Repeats(rooms.fleet);
     this.#alerts = new AccountAlerts(rooms, options);
+    this.#lists = new Lists(rooms, {
+      account: options,
+      alerts: this.#alerts,
+      put: (mailbox) => this.#put(mailbox),
+      putAlerts: (alerts) => this.#showAlerts(alerts),
+      left: (id) => this.#left(id),
+    });
   }
 
   /** Work in its turn; `otherwise` when the account's loop has ended by then. What came of a POST is recorded in any case. */
@@ -76,7 +83,9 @@ export class Recorder {
       // Only now: what came while this answer waited for its turn counts too.
       const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
       if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : before;
-      return this.#record(before, observation, { route, askedAt });
+      return (
+        this.#repeated(before, observation, { route, askedAt }) ?? this.#record(before, observation, { route, askedAt })
+      );
     });
   }
 
@@ -101,16 +110,42 @@ export class Recorder {
     return this.#rooms.group.mailbox(this.#options.account, id);
   }
 
+  /** Takes in an answer that says again what the mailbox was judged by; null when there is more to it. */
+  #repeated(before: MailboxState, observation: Observation, answer: Answer): MailboxState | null {
+    const { group, tally, world } = this.#rooms;
+    const now = world.clock.now();
+    const mailbox = this.#repeats.of(before, observation, this.#grounds(before), now);
+    if (!mailbox || !this.#unwritten.again({ mailbox, answered: answer.route }, now)) return null;
+    const show = (newest: MailboxState) => {
+      const verdict = mailbox.verdict?.answer;
+      if (verdict) tally.decision(mailbox.account, verdict.action, verdict.reason);
+      this.#put(newest);
+    };
+    if (group.has(mailbox)) this.#stage(mailbox, null, { answer, now, putBack: () => {}, show });
+    else {
+      this.#order.taken(answer.route, mailbox.id, answer.askedAt);
+      show(mailbox);
+    }
+    return mailbox;
+  }
+
+  /** What a judgement rests on besides the mailbox. */
+  #grounds(mailbox: MailboxState): Grounds {
+    return { policy: this.#options.policyFor(mailbox), rules: this.#options.rules() };
+  }
+
   /** `answer`: null when nothing new was observed. */
   async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<MailboxState> {
     const { fleet, store, tally, world } = this.#rooms;
     const { api } = this.#options;
     const now = world.clock.now();
-    const policy = this.#options.policyFor(before);
+    const grounds = this.#grounds(before);
+    const { policy } = grounds;
     const answered = answer?.route ?? null;
     const putBack = this.#alerts.keep(before.id, now);
     const context = this.#tickContext(before.id, { policy, now, answered });
-    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = tick(before, observation, context);
+    const ticked = tick(before, observation, context);
+    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = ticked;
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
     const outside = { before, changes };
@@ -119,6 +154,7 @@ export class Recorder {
     const moved = breaker && { api, state: breaker };
     const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
     const record = this.#unwritten.of(before, whole, now);
+    if (verdict) this.#repeats.judged(ticked, grounds, now);
     const show = (newest: MailboxState) => {
       if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
       this.#show(newest, actions, alerts);
@@ -262,40 +298,7 @@ export class Recorder {
 
   /** Takes in a mailbox list. null when the account's loop has ended. */
   listed(list: Observed<MailboxList>): Promise<RosterChanges | null> {
-    return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#listed(list)));
-  }
-
-  async #listed(list: Observed<MailboxList>): Promise<RosterChanges> {
-    const { fleet, group, store } = this.#rooms;
-    const { account, selects, expects } = this.#options;
-    const known = group.mailboxesOf(account);
-    const expected = { selects, expects: expects() };
-    const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
-    const { changed, absent, left } = changes;
-    await turnAfter(list.answer.mailboxes);
-    const arrived = await this.#remembering(changes);
-    await turnAfter(arrived);
-    const breaker = this.#withoutLeft(left);
-    const alerts = await this.#alerts.listed(changes, breaker, list.at);
-    const moves = alerts.changed.length + alerts.dropped.length;
-    if (arrived.length + changed.length + absent.length + left.length + moves > 0) {
-      const present = [...arrived, ...changed];
-      const { api } = this.#options;
-      const moved = breaker && { api, state: breaker };
-      await store.recordList({ account, present, absent, left, leftAt: list.at, alerts, breaker: moved });
-      if (breaker) fleet.putBreaker(api, breaker);
-      await turnAfter(present);
-    }
-    for (const mailbox of [...arrived, ...changed]) this.#absentSince.delete(mailbox.id);
-    for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, list.at);
-    await inTurns([...arrived, ...changed, ...absent], (piece) => {
-      for (const mailbox of piece) this.#put(mailbox);
-    });
-    await inTurns(left, (piece) => {
-      for (const { id } of piece) this.#left(id);
-    });
-    this.#showAlerts(alerts);
-    return { ...changes, arrived };
+    return this.#inTurn(null, () => this.#rooms.world.clock.busy(() => this.#lists.listed(list)));
   }
 
   #left(id: string): void {
@@ -303,13 +306,7 @@ export class Recorder {
     this.#alerts.left(id);
     this.#order.forget(id, mailboxRoutes);
     this.#unwritten.forget(id);
-  }
-
-  /** The arrived mailboxes; those that come back with what they were remembered by. */
-  async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
-    if (arrived.length === 0) return arrived;
-    const departed = await this.#rooms.store.departed(this.#options.account, arrived);
-    return withHistory(arrived, [...departed, ...absent, ...gone]);
+    this.#repeats.forget(id);
   }
 
   /** What time alone changes: an account that is down, `for` that has passed, and data that got old. */
@@ -361,13 +358,6 @@ export class Recorder {
   /** Neither the configuration nor an emergency stop says to write nothing to the mailbox. */
   #enforces(mailboxId: string, policy: Policy, now: EpochMs): boolean {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
-  }
-
-  /** The breaker without those who left; null when that changes nothing. */
-  #withoutLeft(left: readonly MailboxState[]): BreakerState | null {
-    const before = this.#rooms.fleet.breaker(this.#options.api);
-    const after = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
-    return after === before ? null : after;
   }
 
   /** The guard's own actions are counted; a person's are theirs. */

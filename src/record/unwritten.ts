@@ -9,7 +9,9 @@ const rewrittenAfterMs = 5 * minuteMs;
 /** An account that is polled writes at least this often: a store that takes nothing is noticed by a write. */
 const longestSilenceMs = 15 * secondMs;
 /** How often a mailbox was judged counts up to this: a breach at the first look waits for the second. */
-const judgedThatMatters = 2;
+export const judgedThatMatters = 2;
+
+type Answered = Pick<TickRecord, 'mailbox' | 'answered'>;
 
 /** For the mailboxes of one account. */
 export class Unwritten {
@@ -25,14 +27,26 @@ export class Unwritten {
     const judged = (this.#judged.get(mailbox.id) ?? 0) + Number(decision !== null);
     const counted = { ...record, decision: decision && { ...decision, judged } };
     if (isNews(record) || !isSameMemory(before.memory, mailbox.memory)) return counted;
-    const at = this.#writtenAt.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
-    const isRecent = isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs);
     // Without an answer there is nothing to be newer: a reload that judges a whole fleet as before writes nothing.
-    if (answered === null || (isRecent && isSameAnswer(before, mailbox, answered))) {
+    if (answered === null || (this.#isRecent(record, now) && isSameAnswer(before, mailbox, answered))) {
       if (decision) this.#judged.set(mailbox.id, judged);
       return null;
     }
     return { ...counted, remembers: false };
+  }
+
+  /** An answer was judged again, and is as known as before; false: its row has to be written for its time. */
+  again(answer: Answered, now: EpochMs): boolean {
+    if (!this.#isRecent(answer, now)) return false;
+    const { id } = answer.mailbox;
+    this.#judged.set(id, (this.#judged.get(id) ?? 0) + 1);
+    return true;
+  }
+
+  /** Its row was written lately, and so was any of the account. */
+  #isRecent(answer: Answered, now: EpochMs): boolean {
+    const at = this.#writtenAt.get(keyOf(answer)) ?? Number.NEGATIVE_INFINITY;
+    return isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs);
   }
 
   /** It was committed, or will be with others. */
@@ -58,7 +72,7 @@ export class Unwritten {
 
 const keys = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist', 'judged'];
 
-const keyOf = ({ mailbox, answered }: TickRecord) => `${answered ?? 'judged'} ${mailbox.id}`;
+const keyOf = ({ mailbox, answered }: Answered) => `${answered ?? 'judged'} ${mailbox.id}`;
 
 /** Whether the answer that came says what the one before said. */
 function isSameAnswer(before: MailboxState, mailbox: MailboxState, answered: TickRecord['answered']): boolean {

@@ -40,8 +40,8 @@ export interface TickRecord {
 export interface CalmRecord {
   /** With the newest of them. */
   readonly mailbox: MailboxState;
-  /** The routes whose answers are new. */
-  readonly answered: readonly NonNullable<TickRecord['answered']>[];
+  /** The routes whose answers are new; mailboxes: its entry in the list. */
+  readonly answered: readonly Exclude<Route, 'health'>[];
   /** The newest, with the judgements of all. It prolongs the span that is there. */
   readonly decision: DecisionRecord | null;
 }

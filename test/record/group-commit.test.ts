@@ -1,31 +1,13 @@
 // Calm answers wait for one another: what is judged on them, what a commit takes along, and what is lost when the store fails.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { StatsRow } from '../../src/model/answers.ts';
-import { utcDate } from '../../src/model/time.ts';
 import type { Observation } from '../../src/record/observe.ts';
 import { now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
-import { answerOf, recording } from './recording.ts';
+import { answerOf, recording, statsOfToday as stats } from './recording.ts';
 
 const everyMs = 500;
 const ids = ['m1', 'm2', 'm3', 'm4', 'm5'];
-
-/** Statistics of today. */
-function stats(sent: number, bounced = 0): Observation {
-  const row: StatsRow = {
-    date: utcDate(now),
-    sent,
-    bounced,
-    delivered: sent - bounced,
-    opened: null,
-    replied: null,
-    spamLanded: null,
-    inboxRatePercent: null,
-    bounceRatePercent: null,
-  };
-  return { route: 'stats', observed: { at: now, answer: { rows: [row] } } };
-}
 
 const warmup = answerOf('warmup', now);
 const dns = answerOf('dns', now);
@@ -66,6 +48,28 @@ test('calm answers are committed together after 500 ms, and shown then', async (
   expect(await Promise.all(ids.map(async (id) => sentOf(await stage.stored(id))))).toEqual([20, 21, 22, 23, 24]);
   const { verdict, stats: read } = stage.mailbox('m1') ?? expect.fail();
   expect(await stage.stored('m1')).toMatchObject({ verdict, stats: read });
+});
+
+test('an entry of the list that moves nothing waits as an answer does, and comes again when it is lost', async () => {
+  await using stage = await judged();
+  using writes = failWrites(() => false);
+  const list = (healthScore: number) => {
+    const mailboxes = ids.map((id) => ({ ...(stage.mailbox(id)?.entry.answer ?? expect.fail()), healthScore }));
+    return stage.recorder.listed({ at: now, answer: { mailboxes, truncated: false } });
+  };
+  const scores = () => ids.map((id) => stage.mailbox(id)?.entry.answer.healthScore);
+  await list(98.6);
+  expect([writes.begun, ...scores()]).toEqual([0, 98.5, 98.5, 98.5, 98.5, 98.5]);
+  // A later list is compared with what waits.
+  expect((await list(98.6))?.changed).toEqual([]);
+  await stage.clock.advance(everyMs);
+  expect([writes.begun, ...scores()]).toEqual([1, 98.6, 98.6, 98.6, 98.6, 98.6]);
+  expect((await stage.stored('m1'))?.entry.answer.healthScore).toBe(98.6);
+  refuseRowsOf(stage.file, 'm1');
+  await list(98.7);
+  await stage.clock.advance(everyMs);
+  expect(scores()).toEqual([98.6, 98.7, 98.7, 98.7, 98.7]);
+  expect((await list(98.7))?.changed.map(({ id }) => id)).toEqual(['m1']);
 });
 
 test('a later answer is judged on what waits, and with it committed', async () => {

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import type { WarmupAnswer } from '../../src/model/answers.ts';
+import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { utcDate } from '../../src/model/time.ts';
 import type { MailboxRoute } from '../../src/poll/poll.ts';
 import { GroupCommit } from '../../src/record/group-commit.ts';
 import type { Observation } from '../../src/record/observe.ts';
@@ -110,6 +111,22 @@ const shown = { status: 'active', dailyLimit: 40, warmupDay: 12, healthScore: 98
 const warmup = (mode: string): WarmupAnswer => ({ ...shown, mode, config, recentBounces: [] });
 const record = { status: 'pass', pass: true, record: 'v' };
 const checked = { domain: 'one.example', checkedAt: null };
+
+/** Statistics of today. */
+export function statsOfToday(sent: number, bounced = 0): Observation {
+  const row: StatsRow = {
+    date: utcDate(now),
+    sent,
+    bounced,
+    delivered: sent - bounced,
+    opened: null,
+    replied: null,
+    spamLanded: null,
+    inboxRatePercent: null,
+    bounceRatePercent: null,
+  };
+  return { route: 'stats', observed: { at: now, answer: { rows: [row] } } };
+}
 
 /** A calm answer of each route; `at` is when it came. */
 export function answerOf(route: MailboxRoute, at: number): Observation {

@@ -1,0 +1,109 @@
+// A mailbox list becomes committed facts: who is new, changed, absent, gone, and the alerts that this moves.
+import { withdraw } from '../guard/breaker.ts';
+import type { AlertChanges } from '../model/alert.ts';
+import type { MailboxList, Observed } from '../model/answers.ts';
+import type { BreakerState } from '../model/breaker.ts';
+import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
+import { inTurns, turnAfter } from '../world.ts';
+import type { AccountAlerts } from './account-alerts.ts';
+import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { isActive } from './plan.ts';
+import { withHistory } from './returning.ts';
+import { compareRoster, type RosterChanges } from './roster.ts';
+
+export interface ListsParts {
+  readonly account: RecorderOptions;
+  readonly alerts: AccountAlerts;
+  /** Puts a mailbox into the picture. */
+  readonly put: (mailbox: MailboxState) => void;
+  readonly putAlerts: (alerts: AlertChanges) => void;
+  /** The mailbox has left. */
+  readonly left: (id: string) => void;
+}
+
+/** Of one account. Everything is to be called within a turn. */
+export class Lists {
+  readonly #rooms: RecorderRooms;
+  readonly #parts: ListsParts;
+  readonly #absentSince = new Map<string, EpochMs>();
+
+  constructor(rooms: RecorderRooms, parts: ListsParts) {
+    this.#rooms = rooms;
+    this.#parts = parts;
+  }
+
+  /** Takes in a list. Rejects when the store can't be written. */
+  async listed(list: Observed<MailboxList>): Promise<RosterChanges> {
+    const { account, selects, expects } = this.#parts.account;
+    const known = this.#rooms.group.mailboxesOf(account);
+    const expected = { selects, expects: expects() };
+    const changes = compareRoster({ account, known, list, ...expected, absentSince: this.#absentSince });
+    await turnAfter(list.answer.mailboxes);
+    const arrived = await this.#remembering(changes);
+    await turnAfter(arrived);
+    const { changed, absent, left } = changes;
+    const breaker = this.#withoutLeft(left);
+    const alerts = await this.#parts.alerts.listed(changes, breaker, list.at);
+    const news = arrived.length + absent.length + left.length + alerts.changed.length + alerts.dropped.length;
+    if (news === 0 && changed.every((mailbox) => this.#mayWait(mailbox))) {
+      for (const mailbox of changed) this.#stage(mailbox);
+    } else await this.#record({ ...changes, arrived }, { alerts, breaker, at: list.at });
+    return { ...changes, arrived };
+  }
+
+  async #record(
+    { arrived, changed, absent, left }: RosterChanges,
+    {
+      alerts,
+      breaker,
+      at,
+    }: { readonly alerts: AlertChanges; readonly breaker: BreakerState | null; readonly at: EpochMs },
+  ): Promise<void> {
+    const { fleet, store } = this.#rooms;
+    const { account, api } = this.#parts.account;
+    const present = [...arrived, ...changed];
+    const moved = breaker && { api, state: breaker };
+    await store.recordList({ account, present, absent, left, leftAt: at, alerts, breaker: moved });
+    if (breaker) fleet.putBreaker(api, breaker);
+    await turnAfter(present);
+    for (const mailbox of present) this.#absentSince.delete(mailbox.id);
+    for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
+    await inTurns([...present, ...absent], (piece) => {
+      for (const mailbox of piece) this.#parts.put(mailbox);
+    });
+    await inTurns(left, (piece) => {
+      for (const { id } of piece) this.#parts.left(id);
+    });
+    this.#parts.putAlerts(alerts);
+  }
+
+  /** Whether an entry is all that the list says anew of the mailbox: it waits for others to be committed with, as any calm answer. */
+  #mayWait(mailbox: MailboxState): boolean {
+    const { group } = this.#rooms;
+    const before = group.mailbox(mailbox.account, mailbox.id);
+    if (!before || !group.waits || isActive(mailbox.action)) return false;
+    const { email, missingLists, memory } = before;
+    return email === mailbox.email && missingLists === mailbox.missingLists && memory === mailbox.memory;
+  }
+
+  #stage(mailbox: MailboxState): void {
+    const { put } = this.#parts;
+    // What is lost the next list brings again.
+    this.#rooms.group.stage(mailbox, { answered: 'mailboxes', decision: null }, { committed: put, lost: () => {} });
+  }
+
+  /** The arrived mailboxes; those that come back with what they were remembered by. */
+  async #remembering({ arrived, absent, gone }: RosterChanges): Promise<readonly MailboxState[]> {
+    if (arrived.length === 0) return arrived;
+    const departed = await this.#rooms.store.departed(this.#parts.account.account, arrived);
+    return withHistory(arrived, [...departed, ...absent, ...gone]);
+  }
+
+  /** The breaker without those who left; null when that changes nothing. */
+  #withoutLeft(left: readonly MailboxState[]): BreakerState | null {
+    const before = this.#rooms.fleet.breaker(this.#parts.account.api);
+    const after = left.reduce((state, { account, id }) => withdraw(state, mailboxKey(account, id)), before);
+    return after === before ? null : after;
+  }
+}

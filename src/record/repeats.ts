@@ -1,0 +1,87 @@
+// Answers that say again what a mailbox was judged by. Nothing comes of one but its time, so it is not judged anew.
+import type { Fleet } from '../fleet/fleet.ts';
+import type { MailboxState } from '../model/mailbox.ts';
+import type { Policy } from '../model/policy.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
+import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
+import { type Observation, observe } from './observe.ts';
+import { isActive } from './plan.ts';
+import type { Tick } from './tick.ts';
+import { judgedThatMatters } from './unwritten.ts';
+
+/** Interventions, claims and reversals age: after this, or on another day, the same answers are judged anew. */
+const judgedAnewAfterMs = 5 * minuteMs;
+
+/** What a judgement rests on besides the mailbox. */
+export interface Grounds {
+  readonly policy: Policy;
+  readonly rules: RuleSettings;
+}
+
+interface Judged extends Grounds {
+  readonly at: EpochMs;
+  readonly mailbox: MailboxState;
+}
+
+/** For the mailboxes of one account. */
+export class Repeats {
+  readonly #fleet: Fleet;
+  /** By mailbox: its last judgement, when it led to nothing. */
+  readonly #judged = new Map<string, Judged>();
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** A mailbox was judged. */
+  judged({ mailbox, verdict, actions, changes, breaker }: Tick, grounds: Grounds, now: EpochMs): void {
+    const isCalm =
+      verdict?.action === 'none' &&
+      actions.length + changes.length === 0 &&
+      breaker === null &&
+      !isActive(mailbox.action) &&
+      (mailbox.memory?.answersJudged ?? 0) >= judgedThatMatters;
+    if (isCalm) this.#judged.set(mailbox.id, { ...grounds, at: now, mailbox });
+    else this.#judged.delete(mailbox.id);
+  }
+
+  /** The mailbox with an answer that says again what it was judged by; null: the answer has to be judged. */
+  of(before: MailboxState, observation: Observation, grounds: Grounds, now: EpochMs): MailboxState | null {
+    const { route, observed } = observation;
+    if (route !== 'stats' && route !== 'warmup') return null;
+    const last = this.#judged.get(before.id);
+    if (!last || observed.answer !== before[route]?.answer || !isSameGround(last, before, grounds)) return null;
+    const isLately = last.at <= now && now - last.at < judgedAnewAfterMs;
+    if (!isLately || Math.floor(last.at / dayMs) !== Math.floor(now / dayMs)) return null;
+    // An alert counts looks, and says when the last one was.
+    if (this.#fleet.hasAlerts(before)) return null;
+    return withTime(before, observation, now);
+  }
+
+  /** The mailbox has left. */
+  forget(mailboxId: string): void {
+    this.#judged.delete(mailboxId);
+  }
+}
+
+/** Whether a judgement would find what the last one found, but for the time. */
+function isSameGround({ mailbox, ...last }: Judged, now: MailboxState, { policy, rules }: Grounds): boolean {
+  return (
+    last.policy === policy &&
+    last.rules === rules &&
+    mailbox.stats?.answer === now.stats?.answer &&
+    mailbox.warmup?.answer === now.warmup?.answer &&
+    mailbox.memory === now.memory &&
+    mailbox.action === now.action &&
+    mailbox.entry === now.entry &&
+    mailbox.detail === now.detail
+  );
+}
+
+/** As it is after the answer, with the verdict as it would be given now. */
+function withTime(before: MailboxState, observation: Observation, now: EpochMs): MailboxState {
+  const seen = observe(before, observation);
+  const { verdict, stats } = seen;
+  if (!verdict || !stats) return seen;
+  return { ...seen, verdict: { at: now, answer: { ...verdict.answer, dataAgeMs: Math.max(0, now - stats.at) } } };
+}
