@@ -39,10 +39,12 @@ export function guardBlind(mailbox: MailboxState, context: MailboxContext): Cond
     forMs: blindForMs,
     observations: 1,
     clearObservations: 1,
-    facts: {
-      title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
-      sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
-      numbers: numbersOf(mailbox, context),
+    get facts() {
+      return {
+        title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
+        sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
+        numbers: numbersOf(mailbox, context),
+      };
     },
   };
 }
@@ -71,22 +73,24 @@ export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext):
     severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
     active: overLimitActive(verdict, hindrance, context),
     ...atOnce,
-    facts: {
-      title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
-      sentences:
-        verdict && hindrance
-          ? [
-              rateText(verdict),
-              `NOT ACTED: ${hindrance}`,
-              ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
-              ...countsRead(mailbox, context),
-              adviceText(verdict),
-            ]
-          : [
-              ...sentencesOf(mailbox, context),
-              ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
-            ],
-      numbers: numbersOf(mailbox, context),
+    get facts() {
+      return {
+        title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
+        sentences:
+          verdict && hindrance
+            ? [
+                rateText(verdict),
+                `NOT ACTED: ${hindrance}`,
+                ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
+                ...countsRead(mailbox, context),
+                adviceText(verdict),
+              ]
+            : [
+                ...sentencesOf(mailbox, context),
+                ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
+              ],
+        numbers: numbersOf(mailbox, context),
+      };
     },
   };
 }
@@ -160,13 +164,15 @@ export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext):
     severity: 'info',
     active,
     ...atOnce,
-    facts: {
-      title:
-        active === true
-          ? `${mailbox.email}: bounces near the limit`
-          : `${mailbox.email}: ${farTitle(verdict, context)}`,
-      sentences: sentencesOf(mailbox, context),
-      numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
+    get facts() {
+      return {
+        title:
+          active === true
+            ? `${mailbox.email}: bounces near the limit`
+            : `${mailbox.email}: ${farTitle(verdict, context)}`,
+        sentences: sentencesOf(mailbox, context),
+        numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
+      };
     },
   };
 }
@@ -195,18 +201,20 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
     severity: gradedBy(mailbox, context.policy, context.rules.of.bounce_burst.severity),
     active: burstActive(verdict),
     ...atOnce,
-    facts: {
-      title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
-      sentences:
-        verdict && burst
-          ? burstSentences(verdict, burst, [...countsRead(mailbox, context), ...bounceKinds(mailbox)])
-          : sentencesOf(mailbox, context),
-      numbers: {
-        ...numbersOf(mailbox, context),
-        burst_bounced: burst?.bounced ?? null,
-        burst_sent: burst?.sent ?? null,
-        burst_from: burst?.from ?? null,
-      },
+    get facts() {
+      return {
+        title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
+        sentences:
+          verdict && burst
+            ? burstSentences(verdict, burst, [...countsRead(mailbox, context), ...bounceKinds(mailbox)])
+            : sentencesOf(mailbox, context),
+        numbers: {
+          ...numbersOf(mailbox, context),
+          burst_bounced: burst?.bounced ?? null,
+          burst_sent: burst?.sent ?? null,
+          burst_from: burst?.from ?? null,
+        },
+      };
     },
   };
 }

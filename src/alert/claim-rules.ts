@@ -33,10 +33,12 @@ function condition(rule: Rule, mailbox: MailboxState, context: MailboxContext, f
     severity: 'warning',
     active,
     ...atOnce,
-    facts: {
-      title: `${mailbox.email}: ${title}`,
-      sentences,
-      numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+    get facts() {
+      return {
+        title: `${mailbox.email}: ${title}`,
+        sentences,
+        numbers: { claim: claim?.kind ?? null, since: claim ? new Date(claim.since).toISOString() : null, ...link },
+      };
     },
   };
 }

@@ -31,6 +31,7 @@ export interface Condition {
   readonly clearObservations: number;
   /** Since when it holds, where that is known better than "since now". */
   readonly since?: EpochMs;
+  /** Rules that every answer asks put it in words when it is read (`get facts`): of most conditions nobody does. */
   readonly facts: AlertFacts;
 }
 

@@ -27,24 +27,26 @@ export function inboxRateLow(mailbox: MailboxState, context: MailboxContext): Co
   return condition('inbox_rate_low', mailbox, {
     active:
       ppm === null ? 'unknown' : low ? true : ppm >= belowPpm + hysteresisPoints * onePointPpm ? false : 'unknown',
-    facts: {
-      title: low
-        ? `${mailbox.email}: only ${share} of emails reach the inbox`
-        : `${mailbox.email}: ${share} of emails reach the inbox again`,
-      sentences: [
-        `Of ${counted(delivered, 'delivered email')}${when}, ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
-        ...(low
-          ? [
-              'Warmwarden changed nothing because of this. Check what the mailbox sends and to whom, and check the DNS of its domain.',
-            ]
-          : []),
-      ],
-      numbers: {
-        inbox_percent: ppm === null ? null : ppm / onePointPpm,
-        below_percent: belowPpm / onePointPpm,
-        delivered,
-        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-      },
+    get facts() {
+      return {
+        title: low
+          ? `${mailbox.email}: only ${share} of emails reach the inbox`
+          : `${mailbox.email}: ${share} of emails reach the inbox again`,
+        sentences: [
+          `Of ${counted(delivered, 'delivered email')}${when}, ${share} reached the inbox. The threshold is ${percentText(belowPpm)}.`,
+          ...(low
+            ? [
+                'Warmwarden changed nothing because of this. Check what the mailbox sends and to whom, and check the DNS of its domain.',
+              ]
+            : []),
+        ],
+        numbers: {
+          inbox_percent: ppm === null ? null : ppm / onePointPpm,
+          below_percent: belowPpm / onePointPpm,
+          delivered,
+          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+        },
+      };
     },
   });
 }
@@ -62,28 +64,36 @@ export function healthScoreDrop(mailbox: MailboxState, context: MailboxContext):
   const fell = drop !== null && drop >= points;
   return condition('health_score_drop', mailbox, {
     active: drop === null ? 'unknown' : fell ? true : drop <= points - hysteresisPoints ? false : 'unknown',
-    facts: {
-      title: fell
-        ? `${mailbox.email}: health score fell from ${best} to ${score}`
-        : `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
-      sentences: fell
-        ? [
-            `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
-            'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
-          ]
-        : [
-            `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
-          ],
-      numbers: {
-        health_score: score,
-        best_of_seven_days: best,
-        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-      },
+    get facts() {
+      return {
+        title: fell
+          ? `${mailbox.email}: health score fell from ${best} to ${score}`
+          : `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
+        sentences: fell
+          ? [
+              `The API's health score was ${best} within the last ${days} days and is ${score} now. It fell by ${counted(Number(drop?.toFixed(2)), 'point')}; the threshold is ${points}.`,
+              'Warmwarden changed nothing because of this. Check the bounces, placement, DNS and blacklists of the mailbox.',
+            ]
+          : [
+              `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${days} days.`,
+            ],
+        numbers: {
+          health_score: score,
+          best_of_seven_days: best,
+          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+        },
+      };
     },
   });
 }
 
 function condition(rule: AlertRule, mailbox: MailboxState, finding: Pick<Condition, 'active' | 'facts'>): Condition {
   const { severity, forMs } = defaultRuleSettings.of[rule];
-  return { subject: subjectOf(rule, mailbox), severity, forMs, observations: 1, clearObservations: 1, ...finding };
+  return {
+    ...{ subject: subjectOf(rule, mailbox), severity, forMs, observations: 1, clearObservations: 1 },
+    active: finding.active,
+    get facts() {
+      return finding.facts;
+    },
+  };
 }

@@ -27,18 +27,20 @@ export function sendingOverLimit(mailbox: MailboxState, context: MailboxContext)
     severity: 'warning',
     active: excess ? true : found === 'none' ? false : 'unknown',
     ...atOnce,
-    facts: {
-      title: excess
-        ? `${mailbox.email}: sends more emails than allowed`
-        : `${mailbox.email}: sends within its daily limit again`,
-      sentences: excess ? sentencesOf(excess, mailbox, context.command) : [],
-      numbers: {
-        date: excess?.date ?? null,
-        sent: excess?.sent ?? null,
-        daily_limit: excess?.daily ?? null,
-        mode_max_per_day: excess?.mode ?? null,
-        ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
-      },
+    get facts() {
+      return {
+        title: excess
+          ? `${mailbox.email}: sends more emails than allowed`
+          : `${mailbox.email}: sends within its daily limit again`,
+        sentences: excess ? sentencesOf(excess, mailbox, context.command) : [],
+        numbers: {
+          date: excess?.date ?? null,
+          sent: excess?.sent ?? null,
+          daily_limit: excess?.daily ?? null,
+          mode_max_per_day: excess?.mode ?? null,
+          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+        },
+      };
     },
   };
 }

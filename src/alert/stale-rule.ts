@@ -22,22 +22,23 @@ export function staleData(mailbox: MailboxState, context: MailboxContext): Condi
   const frozen = verdict?.reason === 'stale_data' || still !== null;
   const judged = verdict !== undefined && readAt !== null;
   const active = tooOld || frozen ? true : judged ? false : 'unknown';
-  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
   const zone = context.rules.timeZone;
   return {
     subject: subjectOf('stale_data', mailbox),
     severity: 'warning',
     active,
     ...atOnce,
-    facts: {
-      title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
-      sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
-      numbers: {
-        read_at: readAt === null ? null : new Date(readAt).toISOString(),
-        newest_day: verdict?.windowTo ?? null,
-        data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
-        ...link,
-      },
+    get facts() {
+      return {
+        title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
+        sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
+        numbers: {
+          read_at: readAt === null ? null : new Date(readAt).toISOString(),
+          newest_day: verdict?.windowTo ?? null,
+          data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
+          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+        },
+      };
     },
   };
 }

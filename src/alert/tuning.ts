@@ -10,7 +10,10 @@ export function tune(conditions: readonly Condition[], settings: RuleSettings): 
     if (!enabled) return switchedOff(condition);
     // A condition that is severer than its rule (a major blacklist) stays so.
     const usual = condition.severity === defaultRuleSettings.of[rule].severity;
-    return { ...condition, severity: usual ? severity : condition.severity, forMs };
+    const tuned = { severity: usual ? severity : condition.severity, forMs };
+    // As it is, nothing puts it in words before somebody reads them.
+    if (tuned.severity === condition.severity && tuned.forMs === condition.forMs) return condition;
+    return { ...condition, ...tuned };
   });
 }
 
