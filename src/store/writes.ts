@@ -1,5 +1,5 @@
 // The statements that business events are made of. Always within the caller's transaction.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertChanges, isShared } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
@@ -117,17 +117,13 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
   const at = mailbox.verdict?.at ?? 0;
   const body = { verdict: verdictText(verdict), days: daysText(record.days) };
   if (record.unchanged) {
-    const newest = db
-      .selectFrom('decisions')
-      .select((of) => of.fn.max('id').as('id'))
-      .where('account', '=', mailbox.account)
-      .where('mailbox_id', '=', mailbox.id);
-    const extended = await db
-      .updateTable('decisions')
-      .set((of) => ({ ...body, until: at, judged: of('judged', '+', record.judged) }))
-      .where('id', '=', newest)
-      .executeTakeFirst();
-    if (extended.numUpdatedRows > 0n) return;
+    // As text: with each changed answer there is one, and building it took three times as long as the database does.
+    const extended = await sql`
+      UPDATE decisions
+      SET verdict = ${body.verdict}, days = ${body.days}, until = ${at}, judged = judged + ${record.judged}
+      WHERE id = (SELECT max(id) FROM decisions WHERE account = ${mailbox.account} AND mailbox_id = ${mailbox.id})
+    `.execute(db);
+    if (extended.numAffectedRows) return;
   }
   await db
     .insertInto('decisions')
