@@ -111,29 +111,28 @@ export class MailboxApi {
     return this.#call({ route: 'mailboxes', method: 'GET', path: '/v1/mailboxes', known: this.#tagged, remember });
   }
 
-  mailbox(id: string): Answered<MailboxDetail> {
+  /** `believed`, here and below: what was read before; an answer of the same bytes is the same object. */
+  mailbox(id: string, believed: MailboxDetail | null = null): Answered<MailboxDetail> {
     const path = `/v1/mailboxes/${encodeURIComponent(id)}`;
-    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id });
+    return this.#call({ route: 'mailbox', method: 'GET', path, mailboxId: id, believed });
   }
 
-  /** `believed`: what was read before; an answer of the same bytes is the same object. */
   warmup(id: string, believed: WarmupAnswer | null = null): Answered<WarmupAnswer> {
     return this.#ask('warmup', id, { believed });
   }
 
-  /** `believed`: what was read before; an answer of the same bytes is the same object. */
   stats(id: string, believed: StatsAnswer | null = null): Answered<StatsAnswer> {
     return this.#ask('stats', id, { more: `&days=${this.#options.statsDays}`, believed });
   }
 
   /** `fresh`: the API is to look up the records now, not to answer from its cache. */
-  dns(id: string, fresh = false): Answered<DnsAnswer> {
-    return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '' });
+  dns(id: string, fresh = false, believed: DnsAnswer | null = null): Answered<DnsAnswer> {
+    return this.#ask('dns', id, { more: fresh ? '&refresh=true' : '', believed });
   }
 
   /** `fresh`: the API is to ask the lists now, not to answer from its cache. */
-  blacklist(id: string, fresh = false): Answered<BlacklistAnswer> {
-    return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '' });
+  blacklist(id: string, fresh = false, believed: BlacklistAnswer | null = null): Answered<BlacklistAnswer> {
+    return this.#ask('blacklist', id, { more: fresh ? '&refresh=true' : '', believed });
   }
 
   /** Asks for a warm-up mode. ok only means that the API said yes: read it back. `mayLeave` of this and the next three: see Ask. */

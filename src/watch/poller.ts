@@ -3,7 +3,6 @@ import type { Actor } from '../act/actor.ts';
 import type { Failure, Result } from '../http/failure.ts';
 import type { MailboxApi } from '../mailbox-api/client.ts';
 import type { Observed } from '../model/answers.ts';
-import type { MailboxState } from '../model/mailbox.ts';
 import type { Lane } from '../poll/lane.ts';
 import type { Poll } from '../poll/poll.ts';
 import type { AskedAt } from '../record/answer-order.ts';
@@ -89,6 +88,7 @@ export class Poller {
     const { health, recorder } = this.#parts;
     const id = poll.mailboxId ?? '';
     const asked = { id, at: recorder.asking() };
+    const believed = this.#rooms.group.mailbox(this.#parts.account, id);
     switch (poll.route) {
       case 'health': {
         const said = await api.health();
@@ -103,30 +103,27 @@ export class Poller {
         if (changes) await world.clock.busy(() => this.#follow(changes));
         return null;
       }
-      case 'stats':
-        return this.#take(asked, await api.stats(id, this.#believed(id)?.stats?.answer), (observed) => ({
-          route: 'stats',
-          observed,
-        }));
-      case 'warmup':
-        return this.#take(asked, await api.warmup(id, this.#believed(id)?.warmup?.answer), (observed) => ({
-          route: 'warmup',
-          observed,
-        }));
-      case 'mailbox':
-        return this.#take(asked, await api.mailbox(id), (observed) => ({ route: 'mailbox', observed }));
-      case 'dns':
-        return this.#take(asked, await api.dns(id, this.#isFresh(poll)), (observed) => ({ route: 'dns', observed }));
-      case 'blacklist':
-        return this.#take(asked, await api.blacklist(id, this.#isFresh(poll)), (observed) => ({
-          route: 'blacklist',
-          observed,
-        }));
+      case 'stats': {
+        const said = await api.stats(id, believed?.stats?.answer);
+        return this.#take(asked, said, (observed) => ({ route: 'stats', observed }));
+      }
+      case 'warmup': {
+        const said = await api.warmup(id, believed?.warmup?.answer);
+        return this.#take(asked, said, (observed) => ({ route: 'warmup', observed }));
+      }
+      case 'mailbox': {
+        const said = await api.mailbox(id, believed?.detail?.answer);
+        return this.#take(asked, said, (observed) => ({ route: 'mailbox', observed }));
+      }
+      case 'dns': {
+        const said = await api.dns(id, this.#isFresh(poll), believed?.dns?.answer);
+        return this.#take(asked, said, (observed) => ({ route: 'dns', observed }));
+      }
+      case 'blacklist': {
+        const said = await api.blacklist(id, this.#isFresh(poll), believed?.blacklist?.answer);
+        return this.#take(asked, said, (observed) => ({ route: 'blacklist', observed }));
+      }
     }
-  }
-
-  #believed(id: string): MailboxState | undefined {
-    return this.#rooms.group.mailbox(this.#parts.account, id);
   }
 
   #isFresh(poll: Poll): boolean {
