@@ -24,12 +24,29 @@ const largeBytes = 512 * 1024;
 
 export type { AnswerHeaders, Deadlines };
 
+/** How busy the connections of an agent are. To ask undici for it takes as long as to send a request. */
+interface Load {
+  connections: number;
+  requests: number;
+}
+
+const loads = new WeakMap<Agent, Load>();
+
 /** The connections to one API, over TCP or over a unix socket; its owner destroys it. */
 export function createAgent(socketPath: string | null = null): Agent {
-  return new Agent({
+  const agent = new Agent({
     connections: maxConnections,
     connect: { timeout: connectDeadlineMs, ...(socketPath === null ? {} : { socketPath }) },
   });
+  const load = { connections: 0, requests: 0 };
+  agent.on('connect', () => {
+    load.connections += 1;
+  });
+  agent.on('disconnect', () => {
+    load.connections -= 1;
+  });
+  loads.set(agent, load);
+  return agent;
 }
 
 export interface Ask {
@@ -86,10 +103,13 @@ export async function exchange<Value>(
 ): Promise<Exchange<Value>> {
   const { method, body, signal, mayLeave, deadlines = usualDeadlines } = ask;
   const { origin, pathname, search } = new URL(`${ask.baseUrl}${ask.path}`);
-  const kept = hasIdle(agent, origin);
+  const load = loads.get(agent) ?? { connections: 0, requests: 0 };
+  // Then it goes out on a connection that is open already.
+  const kept = load.connections > load.requests;
   const headers = { ...ask.headers, 'accept-encoding': 'gzip' };
   const request = { origin, path: `${pathname}${search}`, method, headers, body };
   const held = heldAnswers.begin();
+  load.requests += 1;
   try {
     const received = await receive(agent, {
       request,
@@ -122,14 +142,9 @@ export async function exchange<Value>(
     if (received.body.length > smallBytes) await ownTurn();
     return { ...answer, result: await read(received), errorWord: null };
   } finally {
+    load.requests -= 1;
     held.release();
   }
-}
-
-/** Whether the next request to that origin goes out on a connection that is open already. */
-function hasIdle(agent: Agent, origin: string): boolean {
-  const stats = agent.stats[origin];
-  return stats !== undefined && 'free' in stats && stats.free > 0;
 }
 
 function capsOf(status: number): Caps {
