@@ -48,9 +48,17 @@ function rateWarning(row: StatsRow, counts: Counts | null): string | null {
   return `${row.date}: bounce_rate says ${row.bounceRatePercent} %, the counts say ${ours.toFixed(2)} %; Warmwarden uses the counts`;
 }
 
+/** What was read last: the verdict, the memory and the pooled counts all ask for the rows of one answer. */
+let newest: { readonly rows: readonly StatsRow[]; readonly latest: IsoDate; readonly days: Days } | null = null;
+
 /** Reads the rows of a stats answer. Rows dated more than one day after today in UTC are left out, with a warning. */
 export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   const latest = addDays(utcDate(now), 1);
+  if (newest?.rows !== rows || newest.latest !== latest) newest = { rows, latest, days: daysUntil(latest, rows) };
+  return newest.days;
+}
+
+function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
   const byDate = new Map<IsoDate, Day>();
   const warnings = new Set<string>();
   let undated = false;
