@@ -8,14 +8,12 @@ import {
   type Silence,
   type Subject,
   severities,
-  type Transition,
 } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
-import type { RuleSettings } from '../model/rule-settings.ts';
-import type { EpochMs } from '../model/time.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted, momentText } from '../wording/phrases.ts';
-import { atOnce, type Condition, eventOf } from './condition.ts';
+import { atOnce, type Condition } from './condition.ts';
 
 /** Whether it is about protection that was taken away. */
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
@@ -75,21 +73,45 @@ interface Removal {
   readonly at: EpochMs;
 }
 
-/** The event of an account that a reload removed; null when the rule is switched off. */
-export function accountRemoved(
-  { account, mailboxes, by, at }: Removal,
-  rules: RuleSettings,
-  { command, zone }: Words,
-): Transition | null {
-  const { enabled, severity } = rules.of.disarmed;
-  if (!enabled) return null;
+const removalMark = 'account ';
+/** An account that left stays away: after so long nobody needs to be reminded of it. docs/decisions/0009. */
+const remindedForMs = 3 * dayMs;
+
+/** An account that a reload removed. */
+export function accountRemoved({ account, mailboxes, by, at }: Removal, { command, zone }: Words): Condition {
+  const until = at + remindedForMs;
   const sentences = [
     `Reloaded by ${by} on ${momentText(at, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
     'Warmwarden no longer polls the account, changes no mailbox of it, and sends no alerts about it.',
-    `If that was not intended: put the account back into the configuration, then run \`${command} reload\`.`,
+    `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
   ];
-  const facts = { title: `account ${account} is no longer guarded`, sentences, numbers: { removed_account: account } };
-  return eventOf(subjectOf(noAccount, `account ${account}`), { severity, since: at, now: at, facts });
+  const numbers = { removed_account: account, until: new Date(until).toISOString() };
+  const facts = { title: `account ${account} is no longer guarded`, sentences, numbers };
+  return { subject: subjectOf(noAccount, removalOf(account)), severity: 'warning', active: true, ...atOnce, facts };
+}
+
+/** Whether it is about an account that was removed. */
+export function isRemoval({ rule, object }: Alert): boolean {
+  return rule === 'disarmed' && object?.startsWith(removalMark) === true;
+}
+
+/** The ends of such alerts: the account is there again, or people were reminded for long enough. */
+export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[], now: EpochMs): readonly Condition[] {
+  const back = new Set(accounts.map(removalOf));
+  return [...alerts].filter(isRemoval).flatMap(({ object, since, facts }) => {
+    const isBack = back.has(object ?? '');
+    if (!isBack && now - since < remindedForMs) return [];
+    const title = isBack
+      ? `${object} is guarded again`
+      : `${object} is still not guarded, and this is the last reminder`;
+    const about = { title, sentences: [], numbers: facts.numbers };
+    const subject = subjectOf(noAccount, object);
+    return [{ subject, severity: 'warning', active: false, ...atOnce, facts: about }];
+  });
+}
+
+function removalOf(account: string): string {
+  return `${removalMark}${account}`;
 }
 
 /** One condition a silence that covers everything, and one for each that is over and still has an alert. */

@@ -189,10 +189,17 @@ export interface Belonging {
 export function incidentOf({ alert, found }: Transition, belonging: Belonging): Incident | null {
   const { open } = belonging;
   const known = open.find(({ alerts }) => alerts.includes(alert.fingerprint));
-  if (known) return known;
+  if (known) return holdsOthers(alert, known, belonging) ? null : known;
   const candidates = found ? [] : open.filter((incident) => concerns(incident, alert, belonging));
   const [incident, ...others] = candidates;
   return incident && others.length === 0 && !isGraver(alert, incident.announced) ? incident : null;
+}
+
+/** What a breaker came to hold of other mailboxes is no part of it: people are reminded of all that it holds. */
+function holdsOthers({ rule, object }: Alert, { members }: Incident, { heldKeys }: Belonging): boolean {
+  if (rule !== 'guard_held') return false;
+  const keys = new Set(members.map(keyOf));
+  return heldKeys(object ?? '').some((key) => !keys.has(key));
 }
 
 /** After its one update an incident is silent until its end; what is graver than all that was told is told by itself. */
@@ -200,7 +207,7 @@ function isGraver(alert: Alert, announced: IncidentAnnouncement | null): boolean
   return announced?.updated === true && severer(alert.severity, announced.severity);
 }
 
-function concerns(incident: Incident, alert: Alert, { heldKeys, shows }: Belonging): boolean {
+function concerns(incident: Incident, alert: Alert, belonging: Belonging): boolean {
   const { rule, account, mailboxId, object } = alert;
   const { members, cause, announced } = incident;
   if (mailboxId !== null && memberRules.includes(rule)) {
@@ -209,16 +216,13 @@ function concerns(incident: Incident, alert: Alert, { heldKeys, shows }: Belongi
   // Nobody would be told of it before the end: symptoms call for nothing before that.
   if (announced?.updated && !symptoms.includes(rule)) return false;
   switch (rule) {
-    case 'guard_held': {
-      const held = heldKeys(object ?? '');
-      const keys = new Set(members.map(keyOf));
-      return held.length > 0 && held.every((key) => keys.has(key));
-    }
+    case 'guard_held':
+      return belonging.heldKeys(object ?? '').length > 0 && !holdsOthers(alert, incident, belonging);
     case 'dns_failing':
     case 'blacklisted':
       return cause.value === object && (cause.attribute === 'domain' || cause.attribute === 'ip');
     case 'domain_over_limit':
-      return object !== null && shows(account, object, incident);
+      return object !== null && belonging.shows(account, object, incident);
     case 'account_shift':
       return members.filter((member) => member.account === account).length >= 3;
     default:

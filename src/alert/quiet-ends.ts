@@ -4,7 +4,7 @@ import type { Alert, Announcement, Transition } from '../model/alert.ts';
 import { symptoms } from './grouping.ts';
 
 /** Bounces over the limit that are too few to act on. */
-function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
+export function isTooFew({ rule, facts }: Pick<Alert, 'rule' | 'facts'>): boolean {
   return rule === 'bounce_over_limit' && facts.numbers['reason'] === 'insufficient_evidence';
 }
 

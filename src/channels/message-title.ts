@@ -1,6 +1,6 @@
 // The one line of a message, for headers, fallbacks and the list of deliveries. Plain text, not escaped.
+import { groupName } from '../alert/group-name.ts';
 import { countsByRule, type GroupMessage } from '../alert/grouping.ts';
-import { ruleNames } from '../wording/rule-names.ts';
 
 /** How the message leads about what began and resolved before it could be sent. */
 export const briefLead = 'Began and resolved';
@@ -21,19 +21,19 @@ export function messageTitle(message: GroupMessage): string {
   const whose = account === null || account === '' ? '' : `${account}: `;
   if (rule === null) {
     const counts = countsByRule(transitions);
-    const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${ruleNames[of]} (${count})`);
+    const named = counts.slice(0, rulesNamed).map(({ rule: of, count }) => `${groupName(of, transitions)} (${count})`);
     const more = counts.length > named.length ? ` and ${counts.length - named.length} more` : '';
     return `${lead}: ${whose}${named.join(', ')}${more}`;
   }
   const ended = transitions.filter((transition) => transition.kind === 'resolved').length;
   const note = ended > 0 && kind !== 'resolved' ? `, ${ended} of them resolved` : '';
-  return `${lead}: ${whose}${ruleNames[rule]} (${transitions.length}${note})`;
+  return `${lead}: ${whose}${groupName(rule, transitions)} (${transitions.length}${note})`;
 }
 
 /** `DNS failing (2) · stale statistics (30, 4 resolved)`: how many of each rule, all of them. */
 export function countsText({ transitions }: GroupMessage): string {
   const parts = countsByRule(transitions).map(({ rule, count, resolved }) => {
-    return `${ruleNames[rule]} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
+    return `${groupName(rule, transitions)} (${count}${resolved > 0 ? `, ${resolved} resolved` : ''})`;
   });
   return parts.join(' · ');
 }

@@ -6,12 +6,13 @@ import {
   enforcementOn,
   enforcementSubject,
   isEnforcementAlert,
+  removalsOver,
 } from '../alert/disarmed-rule.ts';
 import { step } from '../alert/engine.ts';
 import { tune } from '../alert/tuning.ts';
 import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
-import { bothChanges, fingerprintOf } from '../model/alert.ts';
+import { fingerprintOf } from '../model/alert.ts';
 import type { EpochMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -39,10 +40,14 @@ export async function recordDisarming(rooms: RecorderRooms, disarming: Disarming
   const conditions = [
     ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
     ...ended.map(enforcementOn),
+    ...removed.map((one) => accountRemoved({ ...one, by, at }, words)),
+    ...removalsOver(
+      fleet.alerts(),
+      after.accounts.map(({ name }) => name),
+      world.clock.now(),
+    ),
   ];
-  const events = removed.flatMap((one) => accountRemoved({ ...one, by, at }, rules, words) ?? []);
-  const stepped = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
-  const alerts = bothChanges(stepped, { changed: [], dropped: [], transitions: events });
+  const alerts = step(tune(conditions, rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   await recordAlerts({ fleet, store, recorded }, alerts);
 }
 

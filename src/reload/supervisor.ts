@@ -10,7 +10,7 @@ import type { RecorderRooms } from '../record/guarded-account.ts';
 import { accountScope, type Membership, type Scope } from '../replicas/membership.ts';
 import type { Duties } from './duties.ts';
 import { ailmentOf, lookAt, type Turning, turns } from './turning.ts';
-import { fireWaitingAlerts } from './waiting-alerts.ts';
+import { settleReloadAlerts } from './waiting-alerts.ts';
 
 /** As often as a loop turns at least. */
 const lookEveryMs = turnEveryMs;
@@ -42,7 +42,7 @@ export class Supervisor {
   readonly #restarts = new Map<string, Restart>();
   readonly #restarting = new Map<string, Promise<void>>();
   #recording: Promise<void> | null = null;
-  #firing: Promise<void> | null = null;
+  #settling: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   /**
    * The time that this process has been awake for, milliseconds. What stopped all of it (a debugger, SIGSTOP, a sleeping
@@ -62,7 +62,7 @@ export class Supervisor {
   /** Begins nothing any more. Ends when what it had begun to do is done. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#running, this.#recording, this.#firing, ...this.#restarting.values()]);
+    await Promise.all([this.#running, this.#recording, this.#settling, ...this.#restarting.values()]);
   }
 
   async #run(): Promise<void> {
@@ -96,7 +96,7 @@ export class Supervisor {
     });
     rooms.fleet.putGuarding(accounts.map(({ account, unguarded, elsewhere }) => ({ account, unguarded, elsewhere })));
     this.#recordAlerts(accounts.filter(({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account)));
-    this.#fireWaiting();
+    this.#settleReloads();
   }
 
   /** Whoever is to guard an account tells of it; of one that nobody has, whoever sends the messages. */
@@ -123,14 +123,14 @@ export class Supervisor {
   }
 
   /** Apart from the alerts about accounts: it waits for its turn, and the turn before it may be what hangs. Never rejects. */
-  #fireWaiting(): void {
+  #settleReloads(): void {
     const { rooms } = this.#parts;
-    this.#firing ??= fireWaitingAlerts(rooms)
+    this.#settling ??= settleReloadAlerts(rooms)
       .catch((error: unknown) => {
         rooms.world.log.error({ err: error }, 'the outcome of a reload could not be recorded');
       })
       .finally(() => {
-        this.#firing = null;
+        this.#settling = null;
       });
   }
 

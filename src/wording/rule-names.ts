@@ -16,7 +16,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   restore_overdue: 'too long in recovery',
   guard_action_failed: 'an action failed',
   guard_blind: 'bounces cannot be judged',
-  bounce_over_limit: 'bounces over the limit, NOT ACTED',
+  bounce_over_limit: 'bounces over the limit',
   bounce_near_limit: 'bounces near the limit',
   bounce_burst: 'bursts of bounces',
   domain_over_limit: 'domains over their limits',

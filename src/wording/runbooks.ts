@@ -57,7 +57,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   disarmed: {
     means:
-      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override) or removed an account, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again or the silence is over. A removed account is an event.',
+      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override) or removed an account, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account is back in the configuration, or the silence is over. For a removed account it ends after three days, too.',
     done: 'Where enforcement is off, Warmwarden changes no mailbox by itself, keeps polling, and notifies you of what it would have done. It does not poll a removed account. Under a silence it keeps guarding.',
     todo: 'If this was not intended: write `guard.enforce: true`, or put the account back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel but recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
   },

@@ -318,4 +318,12 @@ test('a symptom that joins is no update by itself: what is held is', async () =>
   await at.run(2 * minuteMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 5']);
   expect(ofIncidents(at)[1]?.message.transitions.map(({ alert }) => alert.rule)).toContain('guard_held');
+  // What it comes to hold of others is no part of it: people are reminded of all that is held.
+  const other = { ...entry, key: 'acme/m0-0', email: 'box0@m0.example', domain: 'm0.example' };
+  at.fleet.putBreaker(held.object, {
+    ...open,
+    entries: [...entries, { ...other, held: true, firstSight: false, weight: 1 }],
+  });
+  await at.run(4 * hourMs);
+  expect(at.sent.at(-1)?.message).toMatchObject({ kind: 'reminder', rule: 'guard_held', incident: null });
 });

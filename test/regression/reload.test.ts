@@ -30,7 +30,7 @@ test('a store that can not be written while an account is dropped leaves no othe
   await stage.run(hourMs);
   const asked = stage.simulator.requests.filter((one) => one.at > at && one.path.includes(stage.mailbox(oliver).id));
   expect(asked.length).toBeGreaterThan(2);
-  expect(stage.notified('disarmed')).toEqual(['event']);
+  expect(stage.notified('disarmed')).toEqual(['firing']);
 });
 
 test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {

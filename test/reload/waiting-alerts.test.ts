@@ -7,12 +7,12 @@ import { loadConfig } from '../../src/config/load.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { noTally } from '../../src/model/tally.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { dayMs, minuteMs } from '../../src/model/time.ts';
 import { GroupCommit } from '../../src/record/group-commit.ts';
 import { Turns } from '../../src/record/turns.ts';
 import { recordDisarming } from '../../src/reload/disarming.ts';
 import { recordReloadAlert } from '../../src/reload/reload-alert.ts';
-import { fireWaitingAlerts } from '../../src/reload/waiting-alerts.ts';
+import { settleReloadAlerts } from '../../src/reload/waiting-alerts.ts';
 import { Store } from '../../src/store/store.ts';
 import { movedClock, worldOn } from '../../src/world.ts';
 import { start } from '../alert/samples.ts';
@@ -62,17 +62,17 @@ test('a configuration that is corrected in time leaves nothing behind, in the pi
   await recordReloadAlert(at.rooms, [], patient);
   expect(await at.known()).toEqual([0, 0]);
   await at.clock.advance(2 * waitMs);
-  await fireWaitingAlerts(at.rooms);
+  await settleReloadAlerts(at.rooms);
   expect([await at.told(), await at.known()]).toEqual([[], [0, 0]]);
 });
 
 test('one that stays refused fires when it has lasted, once, although no reload comes back to it', async () => {
   await using at = await stage();
   await recordReloadAlert(at.rooms, ['no'], patient);
-  await fireWaitingAlerts(at.rooms);
+  await settleReloadAlerts(at.rooms);
   expect(await at.told()).toEqual([]);
   await at.clock.advance(waitMs);
-  for (let look = 0; look < 2; look += 1) await fireWaitingAlerts(at.rooms);
+  for (let look = 0; look < 2; look += 1) await settleReloadAlerts(at.rooms);
   expect(await at.told()).toEqual(['firing config_reload_failed']);
 });
 
@@ -87,6 +87,29 @@ test('the same of enforcement that a reload switched off', async () => {
   expect([await at.told(), await at.known()]).toEqual([[], [0, 0]]);
   await reload(true, false);
   await at.clock.advance(waitMs);
-  await fireWaitingAlerts(at.rooms);
+  await settleReloadAlerts(at.rooms);
   expect(await at.told()).toEqual(['firing disarmed']);
+});
+
+test('an account that was removed is an alert for three days, or until it is back', async () => {
+  await using at = await stage();
+  const config = at.config(true);
+  const removed = [{ account: 'gone', mailboxes: 3 }];
+  const record = (change: object) =>
+    recordDisarming(at.rooms, { before: config, after: config, removed: [], by: 'jo', at: at.clock.now(), ...change });
+  await record({ removed });
+  await at.clock.advance(waitMs);
+  await settleReloadAlerts(at.rooms);
+  await at.clock.advance(3 * dayMs - waitMs - 1);
+  await settleReloadAlerts(at.rooms);
+  expect(await at.told()).toEqual(['firing disarmed']);
+  await at.clock.advance(1);
+  await settleReloadAlerts(at.rooms);
+  expect([await at.told(), await at.known()]).toEqual([
+    ['firing disarmed', 'resolved disarmed'],
+    [0, 0],
+  ]);
+  await record({ removed: [{ account: 'agency', mailboxes: 3 }] });
+  await record({});
+  expect(await at.known()).toEqual([0, 0]);
 });

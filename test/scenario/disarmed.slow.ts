@@ -40,12 +40,17 @@ describe('what a reload switches off', () => {
     ]);
   });
 
-  it('an account that is removed is announced once, with its mailboxes', async () => {
+  it('an account that is removed is announced, repeated daily for three days, and then no more', async () => {
     await using stage = await begin();
     await stage.run(10 * minuteMs);
     await stage.ask({ dryRun: true });
     await stage.reload((config) => config.accounts.splice(1), { force: true });
-    await stage.run(2 * dayMs);
-    expect(titles(stage)).toEqual([expect.stringMatching(/^event: account \w+ is no longer guarded$/)]);
+    await stage.run(4 * dayMs);
+    expect(titles(stage).map((title) => title.replace(/account \w+/, 'account X'))).toEqual([
+      'firing: account X is no longer guarded',
+      'reminder: account X is no longer guarded',
+      'reminder: account X is no longer guarded',
+      'resolved: account X is still not guarded, and this is the last reminder',
+    ]);
   });
 });

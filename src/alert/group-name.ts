@@ -1,0 +1,15 @@
+// What several alerts of one rule are called together.
+import type { AlertRule, Transition } from '../model/alert.ts';
+import { ruleNames } from '../wording/rule-names.ts';
+import { isTooFew } from './quiet-ends.ts';
+
+/** Of bounces over the limit it says whether they are not acted on: some are too few for that, and some have ended. */
+export function groupName(rule: AlertRule, alerts: readonly Pick<Transition, 'kind' | 'alert'>[]): string {
+  if (rule !== 'bounce_over_limit') return ruleNames[rule];
+  const goOn = alerts.filter(({ kind, alert }) => kind !== 'resolved' && alert.rule === rule);
+  const few = goOn.filter(({ alert }) => isTooFew(alert)).length;
+  const name = ruleNames.bounce_over_limit;
+  if (goOn.length === 0) return name;
+  if (few === 0) return `${name}, NOT ACTED`;
+  return few === goOn.length ? `${name}, too few to act on` : `${name}, ${goOn.length - few} NOT ACTED`;
+}
