@@ -51,6 +51,17 @@ export const targets = {
   liveScrape: { wanted: 1 / 20, is: 'at most', of: 'ratio', enforced: false },
 } as const satisfies Readonly<Record<string, Target>>;
 
+/** How late an excess is seen. */
+export const lagTargets = {
+  /** As a share of round robin's lag, where statistics have every request: divided by the share that they have. */
+  ofRoundRobin: {
+    score_still: { p50: 0.15, p95: 0.25, max: 0.5 },
+    score_moves: { p50: 0.05, p95: 0.1, max: 0.5 },
+  },
+  /** Seconds. No mailbox is read again within a minute, so a small fleet has a lag whatever its key allows. */
+  ofInterval: { p50: 31, p95: 60, max: 75 },
+} as const;
+
 /** Times and disks differ from machine to machine: a figure fails only beyond this many times its target. */
 const tolerance = 2;
 

@@ -1,5 +1,6 @@
 // The two ways of asking: round robin of four endpoints, and the queue that the daemon uses, on the same fleet and slots.
 import type { Route } from '../../../src/model/answers.ts';
+import { demandOf } from '../../../src/poll/demand.ts';
 import { PollQueue } from '../../../src/poll/queue.ts';
 import { armedBounces } from '../../../src/poll/risk.ts';
 import { bouncesLeft, countsAt, type FleetMailbox, healthScore, isOver, weekMs } from './fleet.ts';
@@ -8,8 +9,10 @@ const minuteMs = 60_000;
 /** Only warm-up and statistics are still to be read. */
 const readAtStart = { mailbox: 0, dns: 0, blacklist: 0 };
 const hourMs = 60 * minuteMs;
+type Cadence = Readonly<Record<Route, number>>;
+
 /** The cadences that are shipped, and how long after the hour or the quarter they run. */
-const cadenceMs: Readonly<Record<Route, number>> = {
+export const shippedMs: Cadence = {
   health: minuteMs,
   mailboxes: minuteMs,
   stats: 15 * minuteMs,
@@ -17,6 +20,14 @@ const cadenceMs: Readonly<Record<Route, number>> = {
   mailbox: 6 * hourMs,
   dns: 6 * hourMs,
   blacklist: 6 * hourMs,
+};
+/** Nearly all requests are for statistics, as the targets once assumed. */
+export const othersDailyMs: Cadence = {
+  ...shippedMs,
+  warmup: 24 * hourMs,
+  mailbox: 24 * hourMs,
+  dns: 24 * hourMs,
+  blacklist: 24 * hourMs,
 };
 const afterMs: Partial<Record<Route, number>> = {
   mailbox: 29 * minuteMs,
@@ -51,8 +62,22 @@ export function roundRobin(fleet: readonly FleetMailbox[], slotMs: number): read
   });
 }
 
-/** The daemon's queue. `scoreMoves`: the list shows the health score of each moment; otherwise it never changes. */
-export function ours(fleet: readonly FleetMailbox[], slotMs: number, scoreMoves: boolean): readonly number[] {
+/** The share of all requests that reads statistics while every kind has something to ask. */
+export function statsShareOf(mailboxes: number, slotMs: number): number {
+  const allowedPerMinute = minuteMs / slotMs;
+  const { turnMs } = demandOf({ mailboxes, allowedPerMinute, cadenceMs: shippedMs, early: true });
+  return (mailboxes * minuteMs) / turnMs.stats / allowedPerMinute;
+}
+
+export interface Asking {
+  readonly slotMs: number;
+  /** The list shows the health score of each moment; otherwise it never changes. */
+  readonly scoreMoves: boolean;
+  readonly cadenceMs: Cadence;
+}
+
+/** How late the daemon's queue sees each crossing, milliseconds. */
+export function ours(fleet: readonly FleetMailbox[], { slotMs, scoreMoves, cadenceMs }: Asking): readonly number[] {
   const queue = new PollQueue({ cadenceMs, allowedPerMinute: () => minuteMs / slotMs, earlyMs });
   for (const index of fleet.keys()) queue.join(String(index), readAtStart, 0);
   for (let swept = 0; swept < 2 * fleet.length; swept += 1) {
