@@ -27,11 +27,11 @@ export function withDaemonOptions(command: Command): Command {
 
 /** Prints the outcome of what succeeded, and sets the exit code. Throws a CommandError with the sentences of what did not. */
 export function report(outcome: CommandOutcome, { json = false }: JsonOptions): void {
-  const { result, messages } = outcome;
+  const { result, messages, counts } = outcome;
   if (result === 'changed' || result === 'failed' || result === 'invalid')
     throw new CommandError(result, messages.join('\n'));
   process.exitCode = exitDone;
-  if (json) return void printJson('pause', { result, messages });
+  if (json) return void printJson('pause', { result, messages, ...(counts && { counts }) });
   const plan = result === 'planned' ? ['This was a dry run: nothing was done.'] : [];
   for (const line of onScreen([...messages, ...plan])) process.stdout.write(`${line}\n`);
 }

@@ -105,6 +105,8 @@ export interface CommandOutcome {
   readonly messages: readonly string[];
   /** Of a dry run, and when the situation changed: what to agree to. */
   readonly plan?: string;
+  /** Of a plan, where its sentences name some and count the rest: how many of what. */
+  readonly counts?: Readonly<Record<string, number>>;
   /** With `failed`: nothing was wrong with what was asked, so the same may be done later. */
   readonly worthRetrying?: boolean;
 }

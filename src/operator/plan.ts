@@ -7,6 +7,8 @@ export interface Plan {
   readonly effect: readonly string[];
   /** What exactly: JSON that differs when something else would be done. Moments that only move with the clock stay out. */
   readonly about: unknown;
+  /** How many of what the sentences name some of. */
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 /** Letters of a plan's name: enough that two plans never have the same one. */
@@ -15,9 +17,10 @@ const nameLetters = 22;
 /** The outcome that ends a request here: of a dry run, or when the plan is not the one agreed to. null: carry on. */
 export function stopsAt(plan: Plan, { dryRun = false, plan: agreed = null }: Confirmation): CommandOutcome | null {
   const name = createHash('sha256').update(JSON.stringify(plan.about)).digest('base64url').slice(0, nameLetters);
-  if (dryRun) return { result: 'planned', messages: plan.effect, plan: name };
+  const said = { messages: plan.effect, plan: name, ...(plan.counts && { counts: plan.counts }) };
+  if (dryRun) return { result: 'planned', ...said };
   if (agreed === null || agreed === name) return null;
-  return { result: 'changed', messages: [changedSince, ...plan.effect], plan: name };
+  return { result: 'changed', ...said, messages: [changedSince, ...plan.effect] };
 }
 
 const changedSince = 'Nothing was done: the situation has changed since you were asked. Now:';

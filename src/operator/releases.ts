@@ -114,5 +114,6 @@ function planOf(fleet: Fleet, held: ReadonlyMap<string, readonly string[]>): Pla
   return {
     effect: [`Warmwarden will immediately act on ${count} that the circuit breaker is holding${named}.`],
     about: [...held].map(([api, keys]) => [api, [...keys].sort()]),
+    counts: { mailboxes: emails.length },
   };
 }

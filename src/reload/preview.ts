@@ -19,13 +19,15 @@ interface Change {
   readonly after: Config;
 }
 
-/** Sentences; none when nothing that is known changes. The event loop gets its turns between the mailboxes. */
-export async function previewOf(
-  { before, after }: Change,
-  fleet: Fleet,
-  now: EpochMs,
-  pacer: Pacer,
-): Promise<readonly string[]> {
+export interface Preview {
+  /** None when nothing that is known changes. */
+  readonly sentences: readonly string[];
+  /** Of each kind all of them, also those that the sentences only count. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** What changes for the mailboxes that are known. The event loop gets its turns between the mailboxes. */
+export async function previewOf({ before, after }: Change, fleet: Fleet, now: EpochMs, pacer: Pacer): Promise<Preview> {
   const dropped = droppedBy(after, fleet.mailboxes());
   const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
   const accounts = new Set(after.accounts.map(({ name }) => name));
@@ -43,7 +45,7 @@ export async function previewOf(
       if (isReruled(was, account, mailbox)) turned.push(...turnedVerdict(mailbox, account, after, now));
     }
   }
-  return [
+  const sentences = [
     ...atMost(
       dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`),
       ['more mailbox is no longer guarded', 'more mailboxes are no longer guarded'],
@@ -54,6 +56,8 @@ export async function previewOf(
     ),
     ...atMost(turned, ['more mailbox is judged differently', 'more mailboxes are judged differently']),
   ];
+  const counts = { no_longer_guarded: dropped.length, alerts_ending: ending.length, judged_differently: turned.length };
+  return { sentences, counts };
 }
 
 /** What the circuit breaker of an API holds ends with the last account under it that something is held of. */

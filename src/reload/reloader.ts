@@ -117,9 +117,9 @@ export class Reloader {
     const said = this.#describe(loaded, impact);
     if (pacer.due()) await pacer.turn();
     const change = { before: live.config, after: loaded.config };
-    const preview = await previewOf(change, fleet, world.clock.now(), pacer);
+    const { sentences: preview, counts } = await previewOf(change, fleet, world.clock.now(), pacer);
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
-    const stopped = stopsAt({ effect, about: effect }, request);
+    const stopped = stopsAt({ effect, about: effect, counts }, request);
     if (stopped) return stopped;
     const troubles = await this.#swap(loaded, impact, by);
     world.log.info({ file: source.file, by, ...impact, changes: said, problems: troubles }, 'configuration reloaded');

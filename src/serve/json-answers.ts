@@ -182,8 +182,8 @@ export function actionJson(action: Action, explain: Explain) {
   };
 }
 
-export function outcomeJson({ result, messages, plan }: CommandOutcome) {
-  return { result, messages, ...(plan !== undefined && { plan }) };
+export function outcomeJson({ result, messages, plan, counts }: CommandOutcome) {
+  return { result, messages, ...(plan !== undefined && { plan }), ...(counts && { counts }) };
 }
 
 export function silenceJson({ id, match, by, reason, from, until }: Silence) {

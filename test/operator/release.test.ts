@@ -64,6 +64,7 @@ test('a mailbox that is held by the time of its turn ends a release that was agr
   await stage.run(20 * minuteMs);
   const again = await ask({ dry_run: true });
   const all = held();
+  expect(again.counts).toEqual({ mailboxes: all });
   expect((await ask({ plan: again.plan ?? '' })).result).toBe('done');
   await stage.run(20 * minuteMs);
   expect(stage.posts.length - posts).toBe(all);

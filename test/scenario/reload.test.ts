@@ -123,6 +123,7 @@ describe('a reload', () => {
     expect(stage.fleet().mailboxCount()).toBe(3);
     const dry = await stage.reload(without, { force: true, dryRun: true });
     expect(dry.messages.join('\n')).toMatch(/second\/samuel.* is no longer guarded[\s\S]*the alert ".*" ends/);
+    expect(dry.counts).toEqual({ no_longer_guarded: 2, alerts_ending: 1, judged_differently: 0 });
     expect(stage.fleet().mailboxCount()).toBe(3);
     expect((await stage.reload(without, { force: true })).result).toBe('done');
     await stage.run(10 * minuteMs);

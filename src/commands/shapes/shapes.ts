@@ -85,6 +85,10 @@ const outcome = z
   .strictObject({
     result: z.enum(['planned', 'done', 'no_change']).describe('planned: a dry run, nothing was done.'),
     messages: texts,
+    counts: z
+      .record(text, count)
+      .optional()
+      .describe('Of a plan whose messages name only some ("and 3 more"): how many there are of each kind.'),
   })
   .meta({ id: 'outcome', description: 'What a command did, in sentences. A failure is an error instead.' });
 

@@ -162,5 +162,9 @@ export const outcomeAnswer = z
     result: z.enum(commandResults),
     messages: texts.describe('Sentences.'),
     plan: text.optional().describe('Of a dry run, and when the situation changed: what to agree to.'),
+    counts: z
+      .record(text, count)
+      .optional()
+      .describe('Of a plan whose messages name only some ("and 3 more"): how many there are of each kind.'),
   })
   .meta({ id: 'operation_outcome', description: 'What an operation did.' });
