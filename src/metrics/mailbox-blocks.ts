@@ -9,7 +9,13 @@ import { type Clock, createPacer, type Pacer } from '../world.ts';
 import { BlockCache } from './exposition/block-cache.ts';
 import type { Piece } from './exposition/piece.ts';
 import type { MetricsSettings } from './fleet-series.ts';
-import { type MailboxMetric, mailboxMetrics, mailboxSamples, maxSeriesOfMailbox } from './mailbox-series.ts';
+import {
+  type MailboxMetric,
+  mailboxMetrics,
+  mailboxParts,
+  maxSeriesOfMailbox,
+  samplesOfPart,
+} from './mailbox-series.ts';
 
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
@@ -85,7 +91,11 @@ export class MailboxBlocks {
       keyOf: ({ account, id, email }) => `${mailboxKey(account, id)} ${email}`,
       regrouped: (pacer) => this.#nameAll(pacer),
       identityOf: (mailbox) => ({ account: mailbox.account, mailbox: this.#nameOf(mailbox) }),
-      samplesOf: (mailbox) => mailboxSamples(mailbox, { state: this.#stateOf(mailbox), now: this.#clock.now() }),
+      parts: mailboxParts.map((part) => ({
+        gauges: part.metrics,
+        factsOf: (mailbox) => part.factsOf(mailbox, this.#stateOf(mailbox)),
+        samplesOf: (mailbox) => samplesOfPart(part, mailbox, { state: this.#stateOf(mailbox), now: this.#clock.now() }),
+      })),
     });
   }
 

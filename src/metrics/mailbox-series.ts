@@ -75,23 +75,75 @@ const noLabels: Labels = {};
 /** Days of the inbox, reply and spam ratios. */
 const ratioDays = 7;
 
-/** All samples of a mailbox, without its name. */
-export function mailboxSamples(mailbox: MailboxState, context: SeriesContext): readonly MailboxSample[] {
+/** The mailbox's series, in parts that change at different times: who polls a mailbox changes a few of them. */
+export const mailboxParts: readonly MailboxPart[] = [
+  {
+    metrics: [
+      ...(['mailbox_info', 'mailbox_status', 'warmup_mode', 'guard_state', 'mailbox_health_score'] as const),
+      ...(['mailbox_daily_limit', 'mailbox_warmup_day', 'mailbox_connected', 'warmup_running'] as const),
+    ],
+    factsOf: stateFacts,
+    add: addState,
+  },
+  {
+    metrics: [
+      ...(['window_sent', 'window_bounced', 'window_delivered', 'window_replied', 'window_inbox'] as const),
+      ...(['window_spam_landed', 'bounce_ratio', 'bounce_limit_ratio', 'bounces_until_breach'] as const),
+      ...(['inbox_ratio', 'reply_ratio', 'spam_ratio'] as const),
+    ],
+    factsOf: countFacts,
+    add: addCounts,
+  },
+  {
+    metrics: [
+      'dns_pass',
+      'blacklist_listed',
+      'blacklists_found',
+      'blacklists_checked',
+      'measurement_timestamp_seconds',
+    ],
+    factsOf: ({ dns, blacklist }) => [dns?.answer, blacklist?.answer],
+    add: addChecks,
+  },
+  ...(['stats', 'warmup', 'mailbox', 'dns', 'blacklist'] as const).map(readPart),
+];
+
+/** Those of one part, without the mailbox's name. */
+export function samplesOfPart(
+  part: MailboxPart,
+  mailbox: MailboxState,
+  context: SeriesContext,
+): readonly MailboxSample[] {
   const samples: MailboxSample[] = [];
-  const add = (metric: MailboxMetric, value: number | null | undefined, labels: Labels = noLabels) => {
+  const add: Add = (metric, value, labels = noLabels) => {
     if (typeof value === 'number' && Number.isFinite(value)) samples.push({ gauge: metric, value, labels });
   };
-  const rows = dailyRows(mailbox.stats?.answer, context.now);
-  addState(mailbox, context.state, add);
-  addWindow(mailbox, rows, add);
-  addRatios(lastDays(rows, ratioDays), add);
-  addChecks(mailbox, add);
+  part.add(mailbox, context, add);
   return samples;
+}
+
+/** All samples of a mailbox, without its name. */
+export function mailboxSamples(mailbox: MailboxState, context: SeriesContext): readonly MailboxSample[] {
+  return mailboxParts.flatMap((part) => samplesOfPart(part, mailbox, context));
+}
+
+export interface MailboxPart {
+  readonly metrics: readonly MailboxMetric[];
+  /** Equal facts, one by one, give equal samples on one day. */
+  readonly factsOf: (mailbox: MailboxState, state: GuardState) => readonly unknown[];
+  readonly add: (mailbox: MailboxState, context: SeriesContext, add: Add) => void;
 }
 
 type Add = (metric: MailboxMetric, value: number | null | undefined, labels?: Labels) => void;
 
-function addState(mailbox: MailboxState, state: GuardState, add: Add): void {
+function stateFacts(mailbox: MailboxState, state: GuardState): readonly unknown[] {
+  const { id, email, entry, warmup, detail, verdict } = mailbox;
+  const newest = [mailboxStatusOf(mailbox), healthScoreOf(mailbox), dailyLimitOf(mailbox), warmupDayOf(mailbox)];
+  const words = [entry.answer.provider, warmup?.answer.mode, detail?.answer.connection, verdict?.answer.run];
+  return [id, email, state, ...newest, warmup === null, ...words];
+}
+
+function addState(mailbox: MailboxState, { state }: SeriesContext, add: Add): void {
   add('mailbox_info', 1, {
     mailbox_id: mailbox.id,
     domain: visibleText(domainOf(mailbox.email)),
@@ -118,6 +170,18 @@ function addState(mailbox: MailboxState, state: GuardState, add: Add): void {
 function statusWord(status: string | null): 'active' | 'other' | 'unknown' {
   if (status === null) return 'unknown';
   return status.trim().toLowerCase() === 'active' ? 'active' : 'other';
+}
+
+function countFacts({ stats, verdict }: MailboxState): readonly unknown[] {
+  if (!verdict) return [stats?.answer];
+  const { limitPpm, windowFrom, windowTo, sent, bounced, bouncesUntilBreach } = verdict.answer;
+  return [stats?.answer, limitPpm, windowFrom, windowTo, sent, bounced, bouncesUntilBreach];
+}
+
+function addCounts(mailbox: MailboxState, { now }: SeriesContext, add: Add): void {
+  const rows = dailyRows(mailbox.stats?.answer, now);
+  addWindow(mailbox, rows, add);
+  addRatios(lastDays(rows, ratioDays), add);
 }
 
 function addWindow(mailbox: MailboxState, rows: readonly DailyRow[], add: Add): void {
@@ -149,7 +213,7 @@ function addRatios(rows: readonly DailyRow[], add: Add): void {
   if (spam !== null) add('spam_ratio', spam / delivered);
 }
 
-function addChecks(mailbox: MailboxState, add: Add): void {
+function addChecks(mailbox: MailboxState, _: SeriesContext, add: Add): void {
   for (const record of dnsRecords) {
     const pass = mailbox.dns?.answer.records[record].pass ?? null;
     if (pass !== null) add('dns_pass', flag(pass), { record });
@@ -160,14 +224,23 @@ function addChecks(mailbox: MailboxState, add: Add): void {
     add('blacklists_found', blacklist.found);
     add('blacklists_checked', blacklist.checked);
   }
-  const read = { stats: mailbox.stats, warmup: mailbox.warmup, mailbox: mailbox.detail };
-  for (const [route, observed] of Object.entries({ ...read, dns: mailbox.dns, blacklist: mailbox.blacklist })) {
-    if (observed) add('observation_timestamp_seconds', observed.at / 1_000, { route });
-  }
   for (const [route, observed] of Object.entries({ dns: mailbox.dns, blacklist: mailbox.blacklist })) {
     const at = measuredAt(observed?.answer);
     if (at !== null) add('measurement_timestamp_seconds', at / 1_000, { route });
   }
+}
+
+/** Each poll changes one of them. */
+function readPart(route: 'stats' | 'warmup' | 'mailbox' | 'dns' | 'blacklist'): MailboxPart {
+  const readAt = (mailbox: MailboxState) => mailbox[route === 'mailbox' ? 'detail' : route]?.at;
+  return {
+    metrics: ['observation_timestamp_seconds'],
+    factsOf: (mailbox) => [readAt(mailbox)],
+    add: (mailbox, _, add) => {
+      const at = readAt(mailbox);
+      if (at !== undefined) add('observation_timestamp_seconds', at / 1_000, { route });
+    },
+  };
 }
 
 function flag(condition: boolean): number {

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Gauge, Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { BlockCache, type ItemSample } from '../../src/metrics/exposition/block-cache.ts';
+import { BlockCache, type ItemSample, type Part } from '../../src/metrics/exposition/block-cache.ts';
 import {
   crcWith,
   gzipHead,
@@ -38,14 +38,24 @@ function sizeSample(value: number): ItemSample<Name> {
   return { gauge: 'size', labels: {}, value };
 }
 
-function cacheOf(things: Map<string, Thing>): BlockCache<Thing, Name> {
+function part(name: Name, factOf: (thing: Thing) => unknown): Part<Thing, Name> {
+  return {
+    gauges: [name],
+    factsOf: (one) => [factOf(one)],
+    samplesOf: (one) => samplesOf(one).filter(({ gauge }) => gauge === name),
+  };
+}
+
+const parts = [part('size', ({ size }) => size), part('state', ({ state }) => state)];
+
+function cacheOf(things: Map<string, Thing>, of: readonly Part<Thing, Name>[] = parts): BlockCache<Thing, Name> {
   return new BlockCache<Thing, Name>({
     gauges,
     items: () => things.values(),
     keyOf: ({ key }) => key,
     regrouped: async () => {},
     identityOf: ({ label, key }) => ({ label, key }),
-    samplesOf,
+    parts: of,
   });
 }
 
@@ -119,6 +129,28 @@ describe('the block cache', () => {
     const fresh = (await cache.pieces()).filter((piece) => !known.has(piece) && !textOf([piece]).startsWith('#'));
     expect(fresh).toHaveLength(1);
     expect(textOf(fresh)).toContain('thing_size_bytes{label="l500",key="500"} 7\n');
+  });
+
+  test('asks for the samples of a part only where the facts of it changed', async () => {
+    const things = new Map<string, Thing>();
+    for (let n = 0; n < 130; n += 1) things.set(`${n}`, { key: `${n}`, label: `l${n}`, size: n, state: 'a' });
+    const asked: string[] = [];
+    const watched = ([name, fact]: readonly [Name, (thing: Thing) => unknown]) => {
+      const { samplesOf, ...rest } = part(name, fact);
+      const watching = (one: Thing) => {
+        asked.push(`${name} ${one.key}`);
+        return samplesOf(one);
+      };
+      return { ...rest, samplesOf: watching };
+    };
+    const cache = cacheOf(things, [watched(['size', ({ size }) => size]), watched(['state', ({ state }) => state])]);
+    await cache.pieces();
+    expect(asked).toHaveLength(2 * 130);
+    asked.length = 0;
+    things.set('129', { key: '129', label: 'l129', size: 7, state: 'a' });
+    const after = await cache.pieces();
+    expect(asked).toEqual(['size 128', 'size 129']);
+    expect(lines(textOf(after))).toEqual(lines(await byPromClient(things.values())));
   });
 
   test('lays its blocks out as things are polled: an order that comes again becomes cheap', async () => {

@@ -4,8 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
+import type { MailboxState } from '../../src/model/mailbox.ts';
 import { createLog } from '../../src/world.ts';
-import { exampleFleet, mailbox, now } from '../serve/example-fleet.ts';
+import { exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
 import { ask, metricsOf, metricsSettings, serve, stillWorld, textOf } from '../serve/running-server.ts';
 
 function fleetOf(size: number): Fleet {
@@ -124,6 +125,51 @@ describe('other settings', () => {
     expect(mailboxesIn(text)).toBe(2_000);
     expect(text).not.toContain('@acme.example"');
   });
+});
+
+describe('a change', () => {
+  const [id, email] = ['m1', 'a@acme.example'];
+  const { entry, warmup, stats, detail, dns, blacklist } = mailbox(id, email);
+  const later = now + 1;
+  const changes: readonly Partial<MailboxState>[] = [
+    {
+      entry: { at: later, answer: { ...entry.answer, status: 'paused', healthScore: 7, dailyLimit: 8, warmupDay: 9 } },
+    },
+    { entry: { ...entry, answer: { ...entry.answer, provider: 'other' } } },
+    { warmup: warmup && { at: later, answer: { ...warmup.answer, mode: 'slow', healthScore: 50 } } },
+    { warmup: warmup && { ...warmup, answer: { ...warmup.answer, mode: null } } },
+    { warmup: null },
+    { stats: stats && { ...stats, at: later } },
+    { stats: stats && { ...stats, answer: { rows: stats.answer.rows?.slice(-3) ?? null } } },
+    { stats: null },
+    { detail: detail && { at: later, answer: { ...detail.answer, status: 'odd', connection: 'error' } } },
+    { detail: detail && { ...detail, answer: { ...detail.answer, connection: 'unclear' } } },
+    { detail: null },
+    { dns: dns && { at: later, answer: { ...dns.answer, checkedAt: '2026-03-21T09:00:00.000Z' } } },
+    { dns: null },
+    { blacklist: blacklist && { ...blacklist, answer: { ...blacklist.answer, listed: true, found: 2 } } },
+    { blacklist: null },
+    { verdict: null },
+    ...[{ sent: 3 }, { bounced: 1 }, { limitPpm: null }, { windowFrom: null }, { bouncesUntilBreach: 0 }].map(
+      (one) => ({
+        verdict: { at: later, answer: verdict(one) },
+      }),
+    ),
+    { verdict: { at: later, answer: verdict({ run: 'not_running', reason: 'not_running' }) } },
+  ];
+
+  test.each(changes)(
+    '%# of anything about a mailbox is in the next scrape, and its end in the one after',
+    async (change) => {
+      const fleet = fleetOf(2);
+      const world = stillWorld();
+      const metrics = metricsOf(fleet, world);
+      for (const next of [mailbox(id, email), mailbox(id, email, change), mailbox(id, email)]) {
+        fleet.putMailbox(next);
+        expect(lasting(await textOf(metrics))).toEqual(lasting(await textOf(metricsOf(fleet, world))));
+      }
+    },
+  );
 });
 
 describe('a day later', () => {

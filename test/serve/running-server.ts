@@ -106,7 +106,7 @@ export interface Answer {
 export async function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   const answer = await sent(url, headers, method);
   const { pathname } = new URL(url);
-  const packed = answer.headers['content-encoding'] === 'gzip';
+  const packed = answer.headers['content-encoding'] === 'gzip' && answer.body.length > 0;
   const text = (packed ? gunzipSync(answer.body) : answer.body).toString();
   const flat = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)]);
   const { status } = answer;

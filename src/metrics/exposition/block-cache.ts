@@ -1,4 +1,5 @@
-// The gauges of many items, kept as compressed blocks of 64 items: a scrape renders only blocks in which an item changed.
+// The gauges of many items, kept as compressed blocks of 64 items: a scrape renders only blocks in which an item changed, and
+// of them only the part that the change is about.
 import { createPacer, type Pacer } from '../../world.ts';
 import { type Piece, pieceOf, pieceOrSame } from './piece.ts';
 import { type FamilyHead, headText, type Labels, labelText, sampleLine } from './text.ts';
@@ -13,6 +14,14 @@ export interface ItemSample<Name extends string> {
   readonly value: number;
 }
 
+/** Samples that are made of the same facts about an item. Several parts may have samples of one gauge. */
+export interface Part<Item, Name extends string> {
+  readonly gauges: readonly Name[];
+  /** Equal facts, one by one, give equal samples. */
+  readonly factsOf: (item: Item) => readonly unknown[];
+  readonly samplesOf: (item: Item) => Iterable<ItemSample<Name>>;
+}
+
 /** Where items come from. They are immutable: one that changed is another object. */
 export interface Source<Item, Name extends string> {
   readonly gauges: Readonly<Record<Name, Gauge>>;
@@ -23,61 +32,80 @@ export interface Source<Item, Name extends string> {
   readonly regrouped: (pacer: Pacer) => Promise<void>;
   /** The labels that all samples of an item begin with; they change only when items come or go. */
   readonly identityOf: (item: Item) => Labels;
-  readonly samplesOf: (item: Item) => Iterable<ItemSample<Name>>;
+  readonly parts: readonly Part<Item, Name>[];
 }
 
-interface Slot<Item> {
+interface Slot<Item, Name extends string> {
   item: Item;
   identity: string;
-  block: Block<Item>;
+  block: Block<Item, Name>;
   /** The number of the round in which it changed last. */
   changedIn: number;
 }
 
-interface Block<Item> {
-  slots: Slot<Item>[];
-  stale: boolean;
-  /** One a gauge, in the order of the gauges; undefined where no item has a sample. */
+interface Block<Item, Name extends string> {
+  slots: Slot<Item, Name>[];
+  /** What is to be rendered again. */
+  stale: Set<Part<Item, Name>>;
+  /** One a column; undefined where no item has a sample. */
   pieces: (Piece | undefined)[];
 }
 
 const itemsPerBlock = 64;
+/** Another layout renders everything once: it has to be worth more than that. */
+const layoutCost = 4;
 /** The loop belongs to others after so much work. */
 const sliceMs = 2;
 
+/** The samples of one gauge that a part has. */
+interface Column<Item, Name extends string> {
+  readonly part: Part<Item, Name>;
+  readonly name: Name;
+}
+
 export class BlockCache<Item, Name extends string> {
   readonly #source: Source<Item, Name>;
-  readonly #names: readonly Name[];
+  /** In the order of the gauges. */
+  readonly #columns: readonly Column<Item, Name>[];
   /** HELP and TYPE of each gauge. */
-  readonly #heads: readonly Piece[];
+  readonly #heads: ReadonlyMap<Name, Piece>;
   /** In the source's order. */
-  #slots: Slot<Item>[] = [];
+  #slots: Slot<Item, Name>[] = [];
   /** In the order of sending: items that change together stand together. */
-  #blocks: Block<Item>[] = [];
+  #blocks: Block<Item, Name>[] = [];
   #round = 0;
-  /** Items rendered since the last layout only because they stand beside one that changed. */
+  /** Parts of items that changed in this round. */
+  #changes = 0;
+  /** Parts of items rendered since the last layout only because they stand beside one that changed. */
   #needless = 0;
 
   constructor(source: Source<Item, Name>) {
     this.#source = source;
-    this.#names = Object.keys(source.gauges) as Name[];
-    const gauges: readonly Gauge[] = Object.values(source.gauges);
-    this.#heads = gauges.map((gauge) => pieceOf(headText({ ...gauge, type: 'gauge' }, 'text')));
+    const names = Object.keys(source.gauges) as Name[];
+    this.#columns = names.flatMap((name) =>
+      source.parts.filter(({ gauges }) => gauges.includes(name)).map((part) => ({ part, name })),
+    );
+    const headOf = (name: Name) => pieceOf(headText({ ...source.gauges[name], type: 'gauge' }, 'text'));
+    this.#heads = new Map(names.map((name) => [name, headOf(name)]));
   }
 
   /** The pieces of all gauges as the source has them now. Yields the event loop; not to be called while it runs. */
   async pieces(): Promise<readonly Piece[]> {
     const pacer = createPacer(sliceMs);
     this.#round += 1;
+    this.#changes = 0;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
     if (this.#isScattered()) this.#arrange(this.#slots.toSorted((a, b) => a.changedIn - b.changedIn));
     for (const block of this.#blocks) {
-      if (block.stale) this.#render(block);
+      if (block.stale.size > 0) this.#render(block);
       if (pacer.due()) await pacer.turn();
     }
-    return this.#heads.flatMap((head, index) => {
+    const headed = new Set<Name>();
+    return this.#columns.flatMap(({ name }, index) => {
       const column = this.#blocks.flatMap(({ pieces }) => pieces[index] ?? []);
-      return column.length === 0 ? [] : [head, ...column];
+      const head = headed.has(name) || column.length === 0 ? undefined : this.#heads.get(name);
+      if (head) headed.add(name);
+      return head ? [head, ...column] : column;
     });
   }
 
@@ -96,10 +124,18 @@ export class BlockCache<Item, Name extends string> {
     return index === this.#slots.length;
   }
 
-  #change(slot: Slot<Item>, item: Item): void {
+  #change(slot: Slot<Item, Name>, item: Item): void {
+    const before = slot.item;
     slot.item = item;
+    for (const part of this.#source.parts) {
+      if (!areSame(part.factsOf(before), part.factsOf(item))) this.#spoil(slot, part);
+    }
+  }
+
+  #spoil(slot: Slot<Item, Name>, part: Part<Item, Name>): void {
     slot.changedIn = this.#round;
-    slot.block.stale = true;
+    slot.block.stale.add(part);
+    this.#changes += 1;
   }
 
   /** Items came or went: those that stay keep their blocks, newcomers fill the last one. */
@@ -107,11 +143,12 @@ export class BlockCache<Item, Name extends string> {
     const { items, keyOf, identityOf, regrouped } = this.#source;
     await regrouped(pacer);
     const known = new Map(this.#slots.map((slot) => [keyOf(slot.item), slot]));
-    const placed = new Map<string, Slot<Item>>();
+    const placed = new Map<string, Slot<Item, Name>>();
     for (const item of items()) {
       const identity = labelText(identityOf(item));
       const slot = known.get(keyOf(item)) ?? placed.get(keyOf(item)) ?? this.#newSlot(item, identity);
-      if (slot.item !== item || slot.identity !== identity) this.#change(slot, item);
+      if (slot.item !== item) this.#change(slot, item);
+      if (slot.identity !== identity) for (const part of this.#source.parts) this.#spoil(slot, part);
       slot.identity = identity;
       placed.set(keyOf(item), slot);
       known.delete(keyOf(item));
@@ -120,55 +157,73 @@ export class BlockCache<Item, Name extends string> {
     const gone = new Set(known.values());
     for (const { block } of gone) {
       block.slots = block.slots.filter((slot) => !gone.has(slot));
-      block.stale = true;
+      block.stale = this.#all();
     }
     this.#slots = [...placed.values()];
     this.#blocks = this.#blocks.filter(({ slots }) => slots.length > 0);
   }
 
-  #newSlot(item: Item, identity: string): Slot<Item> {
+  #newSlot(item: Item, identity: string): Slot<Item, Name> {
     let block = this.#blocks.at(-1);
     if (block === undefined || block.slots.length >= itemsPerBlock) {
-      block = { slots: [], stale: true, pieces: [] };
+      block = { slots: [], stale: new Set(), pieces: [] };
       this.#blocks.push(block);
     }
     const slot = { item, identity, block, changedIn: this.#round };
     block.slots.push(slot);
-    block.stale = true;
+    for (const part of this.#source.parts) this.#spoil(slot, part);
     return slot;
+  }
+
+  #all(): Set<Part<Item, Name>> {
+    return new Set(this.#source.parts);
   }
 
   /** Whether what was rendered beside changes since the last layout would have paid for another one. */
   #isScattered(): boolean {
-    for (const { stale, slots } of this.#blocks) if (stale) this.#needless += slots.length;
-    for (const { changedIn } of this.#slots) if (changedIn === this.#round) this.#needless -= 1;
-    return this.#needless >= this.#slots.length;
+    for (const { stale, slots } of this.#blocks) this.#needless += stale.size * slots.length;
+    this.#needless -= this.#changes;
+    return this.#needless >= layoutCost * this.#source.parts.length * this.#slots.length;
   }
 
-  #arrange(slots: readonly Slot<Item>[]): void {
+  #arrange(slots: readonly Slot<Item, Name>[]): void {
     this.#needless = 0;
     this.#blocks = [];
     for (let from = 0; from < slots.length; from += itemsPerBlock) {
-      const block: Block<Item> = { slots: slots.slice(from, from + itemsPerBlock), stale: true, pieces: [] };
+      const block: Block<Item, Name> = {
+        slots: slots.slice(from, from + itemsPerBlock),
+        stale: this.#all(),
+        pieces: [],
+      };
       for (const slot of block.slots) slot.block = block;
       this.#blocks.push(block);
     }
   }
 
-  #render(block: Block<Item>): void {
-    const { gauges, samplesOf } = this.#source;
-    const texts: Partial<Record<Name, string>> = {};
-    for (const { item, identity } of block.slots) {
-      for (const { gauge, labels, value } of samplesOf(item)) {
-        const own = labelText(labels);
-        const line = sampleLine(gauges[gauge].name, own === '' ? identity : `${identity},${own}`, value);
-        texts[gauge] = (texts[gauge] ?? '') + line;
+  #render(block: Block<Item, Name>): void {
+    for (const part of block.stale) {
+      const texts = this.#textsOf(part, block.slots);
+      for (const [index, column] of this.#columns.entries()) {
+        if (column.part !== part) continue;
+        const text = texts.get(column.name);
+        block.pieces[index] = text === undefined ? undefined : pieceOrSame(text, block.pieces[index]);
       }
     }
-    block.pieces = this.#names.map((name, index) => {
-      const text = texts[name];
-      return text === undefined ? undefined : pieceOrSame(text, block.pieces[index]);
-    });
-    block.stale = false;
+    block.stale.clear();
+  }
+
+  #textsOf(part: Part<Item, Name>, slots: readonly Slot<Item, Name>[]): ReadonlyMap<Name, string> {
+    const texts = new Map<Name, string>();
+    for (const { item, identity } of slots) {
+      for (const { gauge, labels, value } of part.samplesOf(item)) {
+        const own = labelText(labels);
+        const line = sampleLine(this.#source.gauges[gauge].name, own === '' ? identity : `${identity},${own}`, value);
+        texts.set(gauge, (texts.get(gauge) ?? '') + line);
+      }
+    }
+    return texts;
   }
 }
+
+const areSame = (facts: readonly unknown[], others: readonly unknown[]) =>
+  facts.length === others.length && facts.every((fact, index) => Object.is(fact, others[index]));

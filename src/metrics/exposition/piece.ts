@@ -14,6 +14,9 @@ export interface Piece {
 /** Level 1: higher ones shrink this text by another tenth, for twice the time and more. */
 const level = 1;
 
+/** Nearly all texts shrink to this share at least: zlib's own chunks of 16 KB would be garbage of tens of MB a scrape. */
+const usualShare = 0.5;
+
 export function pieceOf(text: string): Piece {
   return deflate(Buffer.from(text));
 }
@@ -26,8 +29,9 @@ export function pieceOrSame(text: string, before: Piece | undefined): Piece {
 }
 
 function deflate(plain: Buffer): Piece {
-  const chunk = deflateRawSync(plain, { level, finishFlush: constants.Z_FULL_FLUSH });
-  // What zlib hands out is the beginning of a chunk of 16 KB, too much to be kept.
+  const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.ceil(plain.length * usualShare));
+  const chunk = deflateRawSync(plain, { level, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
+  // What zlib hands out is the beginning of its chunk, too much to be kept.
   const deflated = Buffer.allocUnsafeSlow(chunk.length);
   chunk.copy(deflated);
   return { deflated, crc: crc32(plain), bytes: plain.length };
