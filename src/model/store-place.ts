@@ -9,6 +9,8 @@ export interface PostgresPlace {
   readonly password: string | null;
   /** How the connection is encrypted; `ca`: the authorities that may vouch for the server, in PEM; null: those of Node.js. */
   readonly tls: { readonly kind: 'off' } | { readonly kind: 'verify'; readonly ca: string | null };
+  /** A connection pooler answers there, and takes no settings of a connection. Absent: not that anybody knew. */
+  readonly isPooled?: boolean;
   /** What stands beside a store in the file system (command socket, note of an outage) begins with this path. */
   readonly path: string;
 }

@@ -1,5 +1,5 @@
-// The membership of a replica that shares its store with others: beats, sees others die, takes and gives work. The decisions are
-// pure (deadline.ts, heir.ts, shares.ts), the database's part is the roster's.
+// The membership of a replica that shares its store with others: beats, sees others die, takes and gives work (docs/replicas.md). The
+// decisions are pure (deadline.ts, heir.ts, shares.ts), the database's part is the roster's.
 import { type Bell, type Clock, createBell, type Log } from '../world.ts';
 import { isHeld, type Moment, mayPost } from './deadline.ts';
 import { afterRead, isSilent, type Seen } from './heir.ts';

@@ -55,7 +55,7 @@ export class Ledger {
   static async at(place: StorePlace): Promise<Ledger> {
     if (typeof place === 'string') return Ledger.open(place);
     const { readPostgres } = await import('./postgres/reading.ts');
-    return new Ledger(nameOf(place), readPostgres(place));
+    return new Ledger(nameOf(place), await readPostgres(place));
   }
 
   get #db(): Kysely<Tables> {

@@ -12,13 +12,13 @@ import { SharedMembership } from '../replicas/shared.ts';
 import type { Database, Rim, Sleep, Write } from './database.ts';
 import { AtRiskError } from './failure.ts';
 import { nameOfHolder } from './file/lock.ts';
-import { clientConfig, poolOf } from './postgres/connecting.ts';
+import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
 import { failureOf, isAway, isReadOnly, postgresError } from './postgres/failure.ts';
 import { raise, versionOf } from './postgres/fence.ts';
 import { Line } from './postgres/line.ts';
 import { channel, Listening } from './postgres/listening.ts';
-import { Alone, type Presence, Together } from './postgres/presence.ts';
+import { Alone, type Presence, refuseEarlier, Together } from './postgres/presence.ts';
 import { PostgresRoster } from './postgres/roster.ts';
 import { doubtsOf, setUp } from './postgres/setup.ts';
 import type { Tables } from './schema/tables.ts';
@@ -37,7 +37,8 @@ function fail(error: Error): never {
 
 /** Opens and migrates the database. Throws StoreError or NewerStoreError, each with one sentence. */
 export async function openPostgres(place: PostgresPlace, now: EpochMs, rim: Rim = {}): Promise<Database> {
-  const opened = new PostgresDatabase(place, now, rim);
+  const at = await reached(place).catch((error: unknown) => Promise.reject(postgresError(place, error)));
+  const opened = new PostgresDatabase(at, now, rim);
   try {
     await opened.open();
     return opened;
@@ -79,10 +80,12 @@ class PostgresDatabase implements Database {
   }
 
   async open(): Promise<void> {
-    await this.#presence.admit(this.db);
+    await refuseEarlier(this.db, this.#place);
     await setUp(this.#writer, this.#place);
     await this.#presence.enter(this.#writer);
-    this.warnings = await doubtsOf(this.db);
+    // All of its connections: one too many is refused now, and not in the middle of the work.
+    await Promise.all(Array.from({ length: readers }, () => sql`SELECT pg_sleep(0)`.execute(this.db)));
+    this.warnings = await doubtsOf(this.db, this.#place);
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
   }
 
@@ -97,7 +100,7 @@ class PostgresDatabase implements Database {
   readonly fence: Write = async (work, scopes = []) => {
     // What was asked for before others took this replica for dead is not written after it.
     const { id } = this.#presence;
-    return this.#transact(work, id, await this.#presence.check(scopes));
+    return this.#transact(work, id, this.#presence.check(scopes));
   };
 
   async #transact<Result>(work: (trx: Db) => Promise<Result>, id: string, scopes: readonly Scope[]): Promise<Result> {

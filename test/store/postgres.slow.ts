@@ -7,11 +7,12 @@ import { everything, scopeKey } from '../../src/model/write-scope.ts';
 import { Ledger } from '../../src/store/ledger.ts';
 import { NewerStoreError, schemaVersion } from '../../src/store/schema/migrations.ts';
 import { Store } from '../../src/store/store.ts';
+import { logTo, systemClock } from '../../src/world.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { CuttingProxy } from '../support/postgres-proxy.ts';
 import { until } from '../support/until.ts';
 import { describeStore } from './contract.ts';
-import { alertOf, arrivedMailbox, intentOf, noAlerts, now, transitionOf } from './records.ts';
+import { actionOf, alertOf, arrivedMailbox, intentOf, noAlerts, now, transitionOf } from './records.ts';
 import { describeSharing } from './shared-contract.ts';
 
 let postgres: TestPostgres;
@@ -96,20 +97,124 @@ test('a second process is told who holds the database, and a reader is not kept 
   await (await open(place)).close();
 });
 
-test('one that lost the lock without knowing it writes nothing once another has the store', async () => {
+test('one that was away for long writes nothing once another has the store', async () => {
   const place = await postgres.database();
-  await using proxy = await CuttingProxy.before(place);
-  const first = await open(proxy.place);
-  await postgres.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database =
-      (SELECT oid FROM pg_database WHERE datname = '${place.database}')`,
-  );
-  const second = await until('the lock to be free', () => open(place).catch(() => null));
+  const first = await open(place);
+  await postgres.query('UPDATE warmwarden.replicas SET beat_at = 0', place.database);
+  const second = await open(place);
   await expect(first.recordAlerts(told('m1'))).rejects.toThrow(/another Warmwarden uses postgres:/);
   expect(first.trouble.newest?.remedy).toBe('Stop one of the two.');
   await second.recordAlerts(told('m2'));
   expect(await transitions(second)).toBe(1);
   await Promise.all([first.close(), second.close()]);
+});
+
+describe('replicas', () => {
+  const clock = systemClock();
+  const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
+  const join = (place: PostgresPlace, name: string) =>
+    Store.open(place, now, undefined, { sleep: shortly, replica: { clock, log, name, version: '1.0.0' } });
+  const follower = { taken: async () => {}, release: async () => {}, lost: async () => {} };
+  const guard = async (store: Store) => {
+    store.membership.follow(follower);
+    await store.membership.want(['account:acme']);
+  };
+  const note = (store: Store) => store.recordActions([actionOf('m1')]);
+
+  test('share a store: who has an account writes for it, the other does not, until the first one leaves', async () => {
+    const place = await postgres.database();
+    const [first, second] = [await join(place, 'first'), await join(place, 'second')];
+    await guard(first);
+    await guard(second);
+    await until('the first to have the account', () => first.membership.holds('account:acme'));
+    await note(first);
+    await expect(note(second)).rejects.toThrow('another replica took over');
+    await second.recordAlerts(told('m1'));
+    await expect(open(place)).rejects.toThrow('is in use by');
+    await first.membership.stop();
+    await until('the second to have the account', () => second.membership.holds('account:acme'));
+    await note(second);
+    await expect(note(first)).rejects.toThrow();
+    await second.membership.stop();
+    await Promise.all([first.close(), second.close()]);
+    await (await open(place)).close();
+  });
+
+  test('one that others took for dead writes nothing, not even what it was asked for before', async () => {
+    const place = await postgres.database();
+    const store = await join(place, 'first');
+    await guard(store);
+    await until('it to have the account', () => store.membership.holds('account:acme'));
+    const { self } = store.membership;
+    const blocker = postgres.query(
+      'BEGIN; DELETE FROM warmwarden.replicas; DELETE FROM warmwarden.fences; COMMIT',
+      place.database,
+    );
+    await blocker;
+    await expect(note(store)).rejects.toThrow('another replica took over');
+    await until('it to join again', () => store.membership.self !== self && store.membership.holds('account:acme'));
+    await note(store);
+    await store.close();
+  });
+
+  test('writers at the same time, through lost COMMIT replies, lose and double nothing', async () => {
+    await using proxy = await CuttingProxy.before(await postgres.database());
+    const store = await join(proxy.place, 'first');
+    let written = 0;
+    const write = async (id: string): Promise<void> => {
+      await store.recordAlerts(told(id)).then(
+        () => {
+          written += 1;
+        },
+        async () => {
+          await shortly();
+        },
+      );
+    };
+    for (let round = 0; round < 20; round += 1) {
+      proxy.cutNext(round % 2 === 0 ? 'after' : 'before');
+      await Promise.all(['a', 'b', 'c'].map((id) => write(`${id}${round}`)));
+    }
+    expect(proxy.cuts).toBeGreaterThan(10);
+    expect(await until('the store to answer', () => transitions(store).catch(() => null))).toBe(written);
+    await store.close();
+  });
+
+  test('a server that became read-only is left, and found again when it is the primary', async () => {
+    const place = await postgres.database();
+    const store = await join(place, 'first');
+    const set = async (value: 'on' | 'off') => {
+      await postgres.query(`ALTER DATABASE ${place.database} SET default_transaction_read_only = ${value}`);
+      await postgres.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${place.database}'`,
+      );
+    };
+    await set('on');
+    await until('it to be told', () =>
+      store.recordAlerts(told('m1')).then(
+        () => false,
+        () => store.trouble.newest?.remedy.startsWith('Point store.url at the primary') === true,
+      ),
+    );
+    await set('off');
+    await until('it to write again', () =>
+      store.recordAlerts(told('m2')).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await store.close();
+  });
+
+  test('one too many is refused at its start, with what to do', async () => {
+    const place = await postgres.database();
+    const user = `narrow_${place.database}`;
+    await postgres.query(`CREATE ROLE ${user} LOGIN PASSWORD 'hush' CONNECTION LIMIT 4`);
+    await postgres.query(`GRANT CREATE ON DATABASE ${place.database} TO ${user}`);
+    await expect(join({ ...place, user, password: 'hush' }, 'fourth')).rejects.toThrow(
+      /too many connections.*Raise max_connections: each replica needs nine/,
+    );
+  });
 });
 
 describe('a COMMIT whose connection is cut', () => {

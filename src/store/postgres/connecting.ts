@@ -20,11 +20,31 @@ export function clientConfig(place: PostgresPlace): pg.ClientConfig {
     // Certificate and name are checked: what libpq calls verify-full.
     ssl: tls.kind === 'off' ? false : { rejectUnauthorized: true, ...(tls.ca !== null && { ca: tls.ca }) },
     application_name: 'warmwarden',
-    options: `-c search_path=${schema}`,
+    ...(place.isPooled !== true && { options: `-c search_path=${schema}` }),
     connectionTimeoutMillis: connectMs,
     query_timeout: answerMs,
     keepAlive: true,
   };
+}
+
+/** Of a pooler that does not know a setting of a connection. */
+const unknownSetting = '08P01';
+
+/** The place as it answers: whether a connection pooler is before it. Rejects when nothing answers. */
+export async function reached(place: PostgresPlace): Promise<PostgresPlace> {
+  const client = tolerant(new pg.Client(clientConfig(place)));
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    // Whoever answers the client and whoever carries out its statements are two.
+    return 'processID' in client && client.processID !== rows[0]?.pid ? { ...place, isPooled: true } : place;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === unknownSetting && place.isPooled !== true) return { ...place, isPooled: true };
+    throw error;
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 /** A client whose connection may be lost at any time: what it was doing fails, and nothing else. */

@@ -50,7 +50,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace)
   ['42501', ({ user, database }) => `Give the role its rights: GRANT CREATE ON DATABASE ${database} TO ${user}.`],
   ['25006', () => 'Point store.url at the primary: this server is a standby. Warmwarden connects again by itself.'],
   ['53100', () => "Free space on the PostgreSQL server's disk; Warmwarden then continues by itself."],
-  ['53300', () => 'Raise max_connections: Warmwarden needs eight connections, and twice as many during an update.'],
+  ['53300', () => 'Raise max_connections: each replica needs nine connections, and twice as many during an update.'],
   ['55P03', () => 'Another session holds a lock on the tables: find it in pg_stat_activity.'],
   ['57014', () => 'A statement took too long: look at the load of the PostgreSQL server.'],
   ['XX00', () => 'The database is damaged: stop Warmwarden and restore a backup.'],

@@ -44,6 +44,7 @@ export async function addReplicas(trx: Db): Promise<void> {
     .addColumn('config_digest', 'text', (column) => column.notNull())
     .addColumn('reload_failure', 'text')
     .addColumn('wants', 'text', (column) => column.notNull())
+    .addColumn('alone', 'boolean', (column) => column.notNull().defaultTo(false))
     .execute();
   await schema
     .createTable('leases')

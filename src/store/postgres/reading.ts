@@ -3,14 +3,16 @@ import { Kysely } from 'kysely';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
-import { clientConfig, poolOf, schema } from './connecting.ts';
+import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { postgresError } from './failure.ts';
 import { isReady } from './setup.ts';
 
-export function readPostgres(place: PostgresPlace) {
+/** Rejects with StoreError. */
+export async function readPostgres(named: PostgresPlace) {
+  const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
   const options = `-c search_path=${schema} -c default_transaction_read_only=on`;
-  const pool = poolOf({ ...clientConfig(place), options }, 1);
+  const pool = poolOf({ ...clientConfig(place), ...(place.isPooled !== true && { options }) }, 1);
   const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool }) });
   return {
     db,

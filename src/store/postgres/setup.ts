@@ -45,15 +45,21 @@ export async function isReady(db: Db): Promise<boolean> {
 }
 
 async function refuseServer(db: Db, place: PostgresPlace): Promise<void> {
-  const { rows } = await sql<{ version: number; standby: boolean; encoding: string }>`
+  const { rows } = await sql<{ version: number; standby: boolean; encoding: string; path: string }>`
     SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS standby,
-      current_setting('server_encoding') AS encoding`.execute(db);
+      current_setting('server_encoding') AS encoding, current_setting('search_path') AS path`.execute(db);
   const [server] = rows;
   const refuse = (why: string) => new StoreError(`The store ${nameOf(place)} can't be used: ${why}`);
   if (server && server.version < 140_000) throw refuse('PostgreSQL 14 or newer is needed.');
   if (server?.standby) throw refuse('it is a standby, which is read-only. Set store.url to the primary.');
   if (server && server.encoding !== 'UTF8')
     throw refuse(`its encoding is ${server.encoding}. Create the database with ENCODING 'UTF8'.`);
+  const { user, database } = place;
+  const first = (server?.path ?? '').split(',')[0]?.trim();
+  if (first !== schema && !(first === '"$user"' && user === schema))
+    throw refuse(
+      `a connection pooler answers there and drops the search path. Run ALTER ROLE ${user} IN DATABASE ${database} SET search_path = ${schema}; and RECONNECT in the pooler.`,
+    );
 }
 
 async function refuseForeign(trx: Db, place: PostgresPlace): Promise<void> {
@@ -71,14 +77,27 @@ async function addFunctions(trx: Db): Promise<void> {
     AS $$ SELECT document::json ->> substr(path, 3) $$`.execute(trx);
 }
 
+/** One that listens, two of recipes, and those of a replica that starts before this one has ended. */
+const spareConnections = 12;
+
 /** What a crash or a failover of the server could lose: sentences for the log. */
-export async function doubtsOf(db: Db): Promise<readonly string[]> {
-  const { rows } = await sql<{ followers: number; synchronous: string; fsync: string; commits: string }>`
+export async function doubtsOf(db: Db, { isPooled }: PostgresPlace): Promise<readonly string[]> {
+  const { rows } = await sql<{ followers: number; synchronous: string; fsync: string; commits: string; free: number }>`
     SELECT (SELECT count(*) FROM pg_stat_replication) AS followers, current_setting('synchronous_standby_names') AS synchronous,
-      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits`.execute(db);
+      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits,
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int AS free`.execute(db);
   const [server] = rows;
   if (!server) return [];
   return [
+    ...(isPooled === true
+      ? ['A connection pooler is before PostgreSQL: replicas hear of commands for one another only once a second.']
+      : []),
+    ...(server.free < spareConnections
+      ? [
+          `PostgreSQL has only ${Math.max(0, server.free)} free connections: a restart or another replica may find none. Raise max_connections.`,
+        ]
+      : []),
     ...(server.followers > 0 && server.synchronous === ''
       ? [
           'PostgreSQL replicates asynchronously: a failover may lose actions that Warmwarden recorded. Set synchronous_standby_names.',

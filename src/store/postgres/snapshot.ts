@@ -1,7 +1,7 @@
 // Rows of some tables as they were at one moment, for a process that asks them with SQLite's words.
 import pg from 'pg';
 import type { PostgresPlace } from '../../model/store-place.ts';
-import { clientConfig, tolerant } from './connecting.ts';
+import { clientConfig, reached, tolerant } from './connecting.ts';
 import { postgresError } from './failure.ts';
 
 /** What is read of a table. */
@@ -20,7 +20,8 @@ export async function readSnapshot(
   reads: readonly TableRead[],
   take: (read: TableRead, rows: readonly (readonly unknown[])[]) => void,
 ): Promise<void> {
-  const client = tolerant(new pg.Client(clientConfig(place)));
+  const at = await reached(place).catch((error: unknown) => Promise.reject(postgresError(place, error)));
+  const client = tolerant(new pg.Client(clientConfig(at)));
   try {
     await client.connect();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
