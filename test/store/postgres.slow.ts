@@ -157,6 +157,19 @@ describe('replicas', () => {
     await store.close();
   });
 
+  test('one whose clock was set writes nothing until its next heartbeat', async () => {
+    let aheadMs = 0;
+    const replica = { clock: { ...clock, now: () => clock.now() + aheadMs }, log, name: 'first', version: '1.0.0' };
+    const store = await Store.open(await postgres.database(), now, undefined, { replica });
+    await guard(store);
+    await until('it to have the account', () => store.membership.holds('account:acme'));
+    aheadMs = 5_000;
+    await expect(note(store)).rejects.toThrow('has not acknowledged a heartbeat');
+    await until('the next heartbeat', () => store.membership.holds('account:acme'));
+    await note(store);
+    await store.close();
+  });
+
   test('writers at the same time, through lost COMMIT replies, lose and double nothing', async () => {
     await using proxy = await CuttingProxy.before(await postgres.database());
     const store = await join(proxy.place, 'first');
@@ -177,6 +190,20 @@ describe('replicas', () => {
     }
     expect(proxy.cuts).toBeGreaterThan(10);
     expect(await until('the store to answer', () => transitions(store).catch(() => null))).toBe(written);
+    await store.close();
+  });
+
+  test('while nobody knows what became of a COMMIT, no other transaction hides it', async () => {
+    await using proxy = await CuttingProxy.before(await postgres.database());
+    const store = await join(proxy.place, 'first');
+    proxy.cutNext('after');
+    proxy.holdQuestions();
+    const first = store.recordAlerts(told('m1'));
+    await until('the question', () => proxy.questions > 0);
+    await expect(store.recordAlerts(told('m2'))).rejects.toThrow('the outcome of a transaction is not known yet');
+    proxy.answerQuestions();
+    await first;
+    expect(await transitions(store)).toBe(1);
     await store.close();
   });
 

@@ -7,11 +7,16 @@ import type { PostgresPlace } from '../../src/model/store-place.ts';
 /** COMMIT as a simple query. */
 const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
 
+/** How a process asks what became of a COMMIT. */
+const question = 'SELECT version FROM fences';
+
 export class CuttingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #target: PostgresPlace;
   #next: 'before' | 'after' | null = null;
+  /** Questions about a COMMIT that wait; null: they pass. */
+  #asked: (() => void)[] | null = null;
   /** How many were cut. */
   cuts = 0;
 
@@ -34,6 +39,22 @@ export class CuttingProxy implements AsyncDisposable {
   /** Cuts the next connection that commits. */
   cutNext(when: 'before' | 'after'): void {
     this.#next = when;
+  }
+
+  /** From now on nobody learns what became of a COMMIT. */
+  holdQuestions(): void {
+    this.#asked = [];
+  }
+
+  /** How many would like to know. */
+  get questions(): number {
+    return this.#asked?.length ?? 0;
+  }
+
+  answerQuestions(): void {
+    const asked = this.#asked ?? [];
+    this.#asked = null;
+    for (const pass of asked) pass();
   }
 
   /** Cuts all that is there. */
@@ -68,7 +89,8 @@ export class CuttingProxy implements AsyncDisposable {
       }
       if (cut === 'before') return void client.destroy();
       deaf ||= cut === 'after';
-      server.write(chunk);
+      if (this.#asked && chunk.includes(question)) this.#asked.push(() => server.write(chunk));
+      else server.write(chunk);
     });
     server.on('data', (chunk) => {
       if (deaf) client.destroy();
