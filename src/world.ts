@@ -182,6 +182,11 @@ export function createPacer(sliceMs: number): Pacer {
   };
 }
 
+/** Resolves in the event loop's next turn: what has arrived at the process by then was taken in. */
+export function nextTurn(): Promise<void> {
+  return turn();
+}
+
 /** Rows that are worked through in one turn of the event loop. */
 const rowsATurn = 250;
 

@@ -43,11 +43,12 @@ export const permissions: Readonly<Record<string, Permission>> = {
   upkeep: only(['model', 'world', 'store']),
   replicas: only(['world']),
   poll: only(['model', 'world', 'schedule', 'mailbox-api'], ['tinyqueue']),
-  record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll']),
+  commit: only(['model', 'fleet', 'world', 'store']),
+  record: only(['model', 'guard', 'alert', 'wording', 'fleet', 'world', 'store', 'poll', 'commit']),
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
   watch: only(['model', 'wording', 'fleet', 'http', 'mailbox-api', 'world', 'schedule', 'poll', 'record', 'act']),
   operator: only(
-    ['model', 'alert', 'wording', 'fleet', 'world', 'replicas', 'store', 'record', 'act', 'watch'],
+    ['model', 'alert', 'wording', 'fleet', 'world', 'replicas', 'store', 'commit', 'record', 'act', 'watch'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
   ),
   channels: only(

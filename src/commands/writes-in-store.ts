@@ -1,5 +1,6 @@
 // `warmwarden writes off|on` without a daemon: the switch is written into the store, where the next daemon finds it.
 import { existsSync } from 'node:fs';
+import { Turns } from '../commit/turns.ts';
 import { loadConfig } from '../config/load.ts';
 import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts';
 import { defaultRuleSettings } from '../model/rule-settings.ts';
@@ -8,7 +9,6 @@ import { auditing } from '../operator/audit.ts';
 import { failed } from '../operator/plan.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { writesCommand } from '../operator/writes.ts';
-import { Turns } from '../record/turns.ts';
 import { fleetOf } from '../reload/duties.ts';
 import { HeldStoreError } from '../store/failure.ts';
 import { Store } from '../store/store.ts';

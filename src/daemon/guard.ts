@@ -1,8 +1,8 @@
 // Guards what is this replica's to guard, restarts the loops that stop, notifies people, and keeps the store small.
 
-import { GroupCommit } from '../record/group-commit.ts';
+import { GroupCommit } from '../commit/group-commit.ts';
+import { Turns } from '../commit/turns.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import { Turns } from '../record/turns.ts';
 import { Duties, endForgotten } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
 import type { Taking } from '../replicas/membership.ts';

@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
+import { Turns } from '../commit/turns.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
 import { createNotifier, type Notifier } from '../notify/notifier.ts';
-import { Turns } from '../record/turns.ts';
 import type { Opened } from './open.ts';
 
 type AlertsConfig = Config['alerts'];

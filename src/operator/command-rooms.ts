@@ -1,7 +1,8 @@
 // What every operator command works with.
+
+import type { Turns } from '../commit/turns.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
-import type { Turns } from '../record/turns.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
 

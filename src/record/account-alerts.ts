@@ -8,6 +8,7 @@ import { elapse, leave, step } from '../alert/engine.ts';
 import { domainObject, ipObject } from '../alert/finding-rules.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import { tune } from '../alert/tuning.ts';
+import type { MovingCommit } from '../commit/moving-commit.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertChanges, bothChanges, fingerprintOf, type Transition } from '../model/alert.ts';
@@ -49,12 +50,14 @@ export interface Happening {
 
 export class AccountAlerts {
   readonly #fleet: Fleet;
+  readonly #moving: MovingCommit;
   readonly #command: string;
   readonly #options: RecorderOptions;
   readonly #pooled: PooledAlerts;
 
-  constructor({ fleet, world }: RecorderRooms, options: RecorderOptions) {
-    this.#pooled = new PooledAlerts(fleet, options);
+  constructor({ fleet, world, group }: RecorderRooms, options: RecorderOptions) {
+    this.#pooled = new PooledAlerts(fleet, options, (fingerprint) => this.#alert(fingerprint));
+    this.#moving = group.moving;
     this.#fleet = fleet;
     this.#command = world.command;
     this.#options = options;
@@ -174,7 +177,13 @@ export class AccountAlerts {
   }
 
   #step(conditions: readonly Condition[], now: EpochMs): AlertChanges {
-    return step(tune(conditions, this.#options.rules()), (fingerprint) => this.#fleet.alert(fingerprint), now);
+    return step(tune(conditions, this.#options.rules()), (fingerprint) => this.#alert(fingerprint), now);
+  }
+
+  /** As it is believed to be. */
+  #alert(fingerprint: string): Alert | undefined {
+    const waiting = this.#moving.alert(fingerprint);
+    return waiting === undefined ? this.#fleet.alert(fingerprint) : (waiting ?? undefined);
   }
 
   #context(mailbox: MailboxState, policy: Policy, now: EpochMs): MailboxContext {

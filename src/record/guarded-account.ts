@@ -1,4 +1,7 @@
 // What a recorder works with, and the account it records for.
+
+import type { GroupCommit } from '../commit/group-commit.ts';
+import type { Turns } from '../commit/turns.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { StatusWords } from '../guard/run-state.ts';
 import type { Route } from '../model/answers.ts';
@@ -10,8 +13,6 @@ import type { EpochMs } from '../model/time.ts';
 import type { MailboxRoute } from '../poll/poll.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
-import type { GroupCommit } from './group-commit.ts';
-import type { Turns } from './turns.ts';
 
 /** The rooms that a recorder works with. */
 export interface RecorderRooms {

@@ -25,9 +25,12 @@ export type PooledOptions = Pick<RecorderOptions, 'account' | 'pageUrl' | 'polic
 export class PooledAlerts {
   readonly #fleet: Fleet;
   readonly #options: PooledOptions;
+  readonly #alert: (fingerprint: string) => Alert | undefined;
   #counts: PooledMailboxes | null = null;
 
-  constructor(fleet: Fleet, options: PooledOptions) {
+  /** `alert`: as it is believed to be. */
+  constructor(fleet: Fleet, options: PooledOptions, alert: (fingerprint: string) => Alert | undefined) {
+    this.#alert = alert;
     this.#fleet = fleet;
     this.#options = options;
   }
@@ -94,7 +97,7 @@ export class PooledAlerts {
 
   /** Only what is news is put in words: what fires is refreshed by time, so that no answer walks a whole domain. */
   #isNews(subject: Subject, active: Condition['active']): boolean {
-    const alert = this.#fleet.alert(fingerprintOf(subject));
+    const alert = this.#alert(fingerprintOf(subject));
     return active === true ? alert?.status !== 'firing' : active === false && alert !== undefined;
   }
 

@@ -1,5 +1,6 @@
 // Turns answers and outcomes into committed facts: observe, decide, record, then update the picture. One at a time in a daemon.
 
+import { Unwritten } from '../commit/unwritten.ts';
 import { type Action, isGuardActionKind, type OpenAction, type Outcome } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
 import type { AlertChanges } from '../model/alert.ts';
@@ -8,7 +9,6 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mailboxRoutes } from '../poll/poll.ts';
-import type { TickRecord } from '../store/records.ts';
 import type { Others } from '../wording/causes.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
@@ -19,29 +19,15 @@ import { othersOf } from './others.ts';
 import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
 import { type Grounds, Repeats } from './repeats.ts';
 import type { RosterChanges } from './roster.ts';
+import { type Answer, Staging, type Taken } from './staging.ts';
 import { confirm, type TickContext, tick } from './tick.ts';
-import { Unwritten } from './unwritten.ts';
-
-/** An answer that came. */
-interface Answer {
-  readonly route: Observation['route'];
-  readonly askedAt: AskedAt;
-}
-
-/** An answer that waits for its commit. */
-interface Staging {
-  readonly answer: Answer;
-  readonly now: EpochMs;
-  /** Takes it out of the running counts again. */
-  readonly putBack: () => void;
-  readonly show: (newest: MailboxState) => void;
-}
 
 export class Recorder {
   readonly #rooms: RecorderRooms;
   readonly #options: RecorderOptions;
   readonly #order = new AnswerOrder();
   readonly #unwritten = new Unwritten();
+  readonly #staging: Staging;
   readonly #repeats: Repeats;
   readonly #alerts: AccountAlerts;
   readonly #lists: Lists;
@@ -51,6 +37,9 @@ export class Recorder {
     this.#options = options;
     this.#repeats = new Repeats(rooms.fleet);
     this.#alerts = new AccountAlerts(rooms, options);
+    const { group } = rooms;
+    const { onLost } = options;
+    this.#staging = new Staging({ group, order: this.#order, unwritten: this.#unwritten, onLost });
     this.#lists = new Lists(rooms, {
       account: options,
       alerts: this.#alerts,
@@ -75,18 +64,30 @@ export class Recorder {
    * left or the loop has ended; outdated when it has to be asked again. A calm answer is believed at once and committed
    * with others, so the picture may not show it yet. Rejects when the store can't be written.
    */
-  observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<MailboxState | 'outdated' | null> {
-    return this.#inTurn(null, async () => {
-      const before = this.#mailbox(mailboxId);
-      if (!before) return null;
-      const { route } = observation;
-      // Only now: what came while this answer waited for its turn counts too.
-      const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
-      if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : before;
-      return (
-        this.#repeated(before, observation, { route, askedAt }) ?? this.#record(before, observation, { route, askedAt })
-      );
-    });
+  async observed(
+    mailboxId: string,
+    observation: Observation,
+    askedAt: AskedAt,
+  ): Promise<MailboxState | 'outdated' | null> {
+    const taken = await this.#rooms.turns.takeBelieving(async () =>
+      this.#options.ended() ? null : this.#observed(mailboxId, observation, askedAt),
+    );
+    if (taken === null || taken === 'outdated') return taken;
+    await taken.committed;
+    return taken.mailbox;
+  }
+
+  async #observed(mailboxId: string, observation: Observation, askedAt: AskedAt): Promise<Taken | 'outdated' | null> {
+    const { moving } = this.#rooms.group;
+    if (moving.isFull) await moving.commit();
+    const before = this.#mailbox(mailboxId);
+    if (!before) return null;
+    const { route } = observation;
+    // Only now: what came while this answer waited for its turn counts too.
+    const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
+    if (freshness !== 'fresh') return freshness === 'outdated' ? freshness : { mailbox: before, committed: null };
+    const answer = { route, askedAt };
+    return this.#repeated(before, observation, answer) ?? this.#record(before, observation, answer);
   }
 
   /**
@@ -111,8 +112,9 @@ export class Recorder {
   }
 
   /** Takes in an answer that says again what the mailbox was judged by; null when there is more to it. */
-  #repeated(before: MailboxState, observation: Observation, answer: Answer): MailboxState | null {
+  #repeated(before: MailboxState, observation: Observation, answer: Answer): Taken | null {
     const { group, tally, world } = this.#rooms;
+    if (group.moving.mailbox(before.account, before.id)) return null;
     const now = world.clock.now();
     const mailbox = this.#repeats.of(before, observation, this.#grounds(before), now);
     if (!mailbox || !this.#unwritten.again({ mailbox, answered: answer.route }, now)) return null;
@@ -121,12 +123,11 @@ export class Recorder {
       if (verdict) tally.decision(mailbox.account, verdict.action, verdict.reason);
       this.#put(newest);
     };
-    if (group.has(mailbox)) this.#stage(mailbox, null, { answer, now, putBack: () => {}, show });
-    else {
-      this.#order.taken(answer.route, mailbox.id, answer.askedAt);
-      show(mailbox);
-    }
-    return mailbox;
+    const staged = this.#staging.stage(mailbox, null, { answer, now, putBack: () => {}, show });
+    if (staged || group.has(mailbox)) return staged;
+    this.#order.taken(answer.route, mailbox.id, answer.askedAt);
+    show(mailbox);
+    return { mailbox, committed: null };
   }
 
   /** What a judgement rests on besides the mailbox. */
@@ -135,8 +136,8 @@ export class Recorder {
   }
 
   /** `answer`: null when nothing new was observed. */
-  async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<MailboxState> {
-    const { fleet, store, tally, world } = this.#rooms;
+  async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<Taken> {
+    const { fleet, group, store, tally, world } = this.#rooms;
     const { api } = this.#options;
     const now = world.clock.now();
     const grounds = this.#grounds(before);
@@ -159,9 +160,13 @@ export class Recorder {
       if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
       this.#show(newest, actions, alerts);
     };
-    if (answer && this.#mayWait(mailbox, record)) {
-      this.#stage(mailbox, record, { answer, now, putBack, show });
-      return mailbox;
+    const staged = answer && this.#staging.stage(mailbox, record, { answer, now, putBack, show });
+    if (staged) return staged;
+    if (record && !group.moving.isEmpty) {
+      // What it does rests on what is committed: it is judged once more, on that.
+      putBack();
+      await group.moving.commit();
+      return this.#record(this.#mailbox(before.id) ?? before, observation, answer);
     }
     if (record) {
       await store.recordTick(record).catch((error: unknown) => {
@@ -177,26 +182,7 @@ export class Recorder {
       this.#count(confirmed, 'confirmed');
     }
     show(mailbox);
-    return mailbox;
-  }
-
-  /** Whether an answer waits for others to be committed with: it moved nothing, and no action of the mailbox is under way. */
-  #mayWait(mailbox: MailboxState, record: TickRecord | null): boolean {
-    const { group } = this.#rooms;
-    if (!group.waits || isActive(mailbox.action)) return false;
-    return record ? !record.remembers : group.has(mailbox);
-  }
-
-  #stage(mailbox: MailboxState, record: TickRecord | null, { answer, now, putBack, show }: Staging): void {
-    const notTaken = this.#order.taken(answer.route, mailbox.id, answer.askedAt);
-    if (record) this.#unwritten.written(record, now);
-    const lost = (error: unknown) => {
-      putBack();
-      notTaken();
-      if (record) this.#unwritten.lost(record);
-      this.#options.onLost(mailbox.id, answer.route, error);
-    };
-    this.#rooms.group.stage(mailbox, record, { committed: show, lost });
+    return { mailbox, committed: null };
   }
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */

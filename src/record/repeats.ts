@@ -1,4 +1,6 @@
 // Answers that say again what a mailbox was judged by. Nothing comes of one but its time, so it is not judged anew.
+
+import { judgedThatMatters } from '../commit/unwritten.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
@@ -7,7 +9,6 @@ import { dayMs, type EpochMs, minuteMs } from '../model/time.ts';
 import { type Observation, observe } from './observe.ts';
 import { isActive } from './plan.ts';
 import type { Tick } from './tick.ts';
-import { judgedThatMatters } from './unwritten.ts';
 
 /** Interventions, claims and reversals age: after this, or on another day, the same answers are judged anew. */
 const judgedAnewAfterMs = 5 * minuteMs;

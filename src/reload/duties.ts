@@ -1,6 +1,7 @@
 // Which accounts have a polling loop: one loop per account, begun and ended as the configuration says.
 import type { AccountLease } from '../act/rooms.ts';
 import { leave } from '../alert/engine.ts';
+import { Turns } from '../commit/turns.ts';
 import type { AccountConfig } from '../config/config.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { expectedNames, policyOf, resolvePolicy, selects } from '../config/mailbox-rules.ts';
@@ -13,7 +14,6 @@ import { closedBreaker } from '../model/breaker.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import { Turns } from '../record/turns.ts';
 import { inheritedWaitMs } from '../replicas/inheritance.ts';
 import { accountOf, accountScope, type Membership, type Taking } from '../replicas/membership.ts';
 import { cronSchedule } from '../schedule.ts';

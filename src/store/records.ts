@@ -51,8 +51,8 @@ export type BadRecords = ReadonlyMap<CalmRecord, unknown>;
 
 /** Calm records that wait for a commit. */
 export interface WaitingRecords {
-  /** Those of an account; of all when it is null. */
-  of(account: string | null): readonly CalmRecord[];
+  /** Those of some accounts; of all when they are null. */
+  of(accounts: readonly string[] | null): readonly CalmRecord[];
   /** These wait no longer: they were committed, but for the bad ones. */
   settled(records: readonly CalmRecord[], bad: BadRecords): void;
 }

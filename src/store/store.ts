@@ -21,6 +21,7 @@ import { Gate } from './gate.ts';
 import { loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
+import { inPieces } from './pieces.ts';
 import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WaitingRecords, WritesRecord } from './records.ts';
 import { StoredRequests } from './requests.ts';
 import { holdStill, revise } from './revisions.ts';
@@ -37,14 +38,16 @@ import {
   writeAction,
   writeAlerts,
   writeBreaker,
-  writeChanges,
-  writeDecision,
   writeEntries,
   writeMailbox,
   writeMailboxes,
   writeObservation,
+  writeTicks,
 } from './writes.ts';
 import { writesOffOver } from './writes-off.ts';
+
+/** Answers with all that follows from them, between two turns of the event loop. */
+const ticksAPiece = 5;
 
 /** In `meta`: when the outage began that was ended last. */
 const outageEnded = 'outage_ended';
@@ -124,15 +127,13 @@ export class Store {
 
   /** An answer, the verdict on it, the memory after it, the actions it plans or settles, and the alerts it moves. */
   async recordTick(record: TickRecord): Promise<void> {
-    await this.#write(record.mailbox.account, async (trx) => {
-      if (record.remembers) await writeMailbox(trx, record.mailbox);
-      if (record.answered) await writeObservation(trx, record.mailbox, record.answered);
-      await writeChanges(trx, record.mailbox, record.changes);
-      if (record.decision) await writeDecision(trx, record.mailbox, record.decision);
-      for (const action of record.actions) await writeAction(trx, action);
-      await writeAlerts(trx, record.alerts);
-      if (record.breaker) await writeBreaker(trx, record.breaker);
-    });
+    await this.recordTicks([record]);
+  }
+
+  /** The same of several answers, in one transaction. */
+  async recordTicks(records: readonly TickRecord[]): Promise<void> {
+    const accounts = new Set(records.map(({ mailbox }) => mailbox.account));
+    await this.#write([...accounts], (trx) => inPieces(records, (piece) => writeTicks(trx, piece), ticksAPiece));
   }
 
   /**
@@ -140,7 +141,7 @@ export class Store {
    * process may have set, nothing is recorded and the stop is returned.
    */
   async openIntent(action: OpenAction): Promise<WritesOff | null> {
-    return this.#write(action.account, async (trx) => {
+    return this.#write([action.account], async (trx) => {
       await holdStill(trx, 'writes', this.#gate);
       const off = await writesOffOver(trx, action, action.openedAt);
       if (off === null) await writeAction(trx, action);
@@ -150,7 +151,7 @@ export class Store {
 
   /** A person's change, and the guard's that gives way to it. */
   async recordActions(actions: readonly Action[]): Promise<void> {
-    await this.#write(actions[0]?.account ?? null, async (trx) => {
+    await this.#write([...new Set(actions.map(({ account }) => account))], async (trx) => {
       for (const action of actions) await writeAction(trx, action);
     });
   }
@@ -176,7 +177,7 @@ export class Store {
 
   /** The outcome of an action, or that it will not be sent; the memory after it, and what people are told of it. */
   async settleIntent(record: { action: Action; mailbox: MailboxState; alerts: AlertChanges }): Promise<void> {
-    await this.#write(record.mailbox.account, async (trx) => {
+    await this.#write([record.mailbox.account], async (trx) => {
       await writeMailbox(trx, record.mailbox);
       // A confirmed action was read back: the answer that showed it is kept with it.
       if (record.action.state === 'confirmed') await writeObservation(trx, record.mailbox, 'warmup');
@@ -187,7 +188,7 @@ export class Store {
 
   /** A mailbox list: who is new, who is absent, who has left. */
   async recordList(record: ListRecord): Promise<void> {
-    await this.#write(record.account, async (trx) => {
+    await this.#write([record.account], async (trx) => {
       await writeMailboxes(trx, record.present);
       await writeEntries(trx, record.present);
       await writeMailboxes(trx, record.absent);
@@ -212,7 +213,7 @@ export class Store {
 
   /** A person ended a hold. */
   async recordRelease(record: ReleaseRecord): Promise<void> {
-    await this.#write(record.mailbox?.account ?? null, async (trx) => {
+    await this.#write(record.mailbox ? [record.mailbox.account] : null, async (trx) => {
       if (record.breaker) await revise(trx, 'breakers');
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
@@ -281,14 +282,16 @@ export class Store {
     this.#gate.onTrouble(listener);
   }
 
-  /** One transaction, and in it, before the work, what waits of the account; of all accounts when it is null. */
-  async #write<Result>(account: string | null, work: (trx: Kysely<Tables>) => Promise<Result>): Promise<Result> {
-    const waiting = this.#waiting?.of(account) ?? [];
-    const accounts = new Set(waiting.map(({ mailbox }) => mailbox.account));
-    if (account !== null) accounts.add(account);
+  /** One transaction, and in it, before the work, what waits of the accounts; of all when they are null. */
+  async #write<Result>(
+    accounts: readonly string[] | null,
+    work: (trx: Kysely<Tables>) => Promise<Result>,
+  ): Promise<Result> {
+    const waiting = this.#waiting?.of(accounts) ?? [];
+    const written = new Set([...(accounts ?? []), ...waiting.map(({ mailbox }) => mailbox.account)]);
     const { bad, result } = await this.#gate.write(
       async (trx) => ({ bad: await writeCalm(trx, waiting), result: await work(trx) }),
-      [...accounts].map(accountScope),
+      [...written].map(accountScope),
     );
     for (const error of bad.values()) this.#gate.notice(error);
     this.#waiting?.settled(waiting, bad);

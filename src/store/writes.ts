@@ -7,7 +7,7 @@ import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { inPieces } from './pieces.ts';
-import type { BreakerRecord, DecisionRecord } from './records.ts';
+import type { BreakerRecord, DecisionRecord, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
 import { verdictText } from './schema/stored.ts';
 import { daysText } from './schema/stored-days.ts';
@@ -15,6 +15,19 @@ import { statsText } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
+
+/** One after the other: each may rest on the one before. */
+export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
+  for (const { mailbox, remembers, answered, changes, decision, actions, alerts, breaker } of records) {
+    if (remembers) await writeMailbox(db, mailbox);
+    if (answered) await writeObservation(db, mailbox, answered);
+    await writeChanges(db, mailbox, changes);
+    if (decision) await writeDecision(db, mailbox, decision);
+    for (const action of actions) await writeAction(db, action);
+    await writeAlerts(db, alerts);
+    if (breaker) await writeBreaker(db, breaker);
+  }
+}
 
 export function writeMailbox(db: Db, mailbox: MailboxState, leftAt: EpochMs | null = null): Promise<void> {
   return writeMailboxes(db, [mailbox], leftAt);
@@ -102,7 +115,7 @@ export function writeObservation(db: Db, mailbox: MailboxState, route: StoredRou
   return writeObservations(db, [{ mailbox, route }]);
 }
 
-export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {
+async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const { account, id: mailbox_id } = mailbox;
     await db

@@ -1,9 +1,10 @@
 // What operator commands work with, around a fleet and a store of a test.
+
+import { Turns } from '../../src/commit/turns.ts';
 import type { Fleet } from '../../src/fleet/fleet.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import type { Audited } from '../../src/operator/audit.ts';
 import type { ReplicaRooms } from '../../src/operator/command-rooms.ts';
-import { Turns } from '../../src/record/turns.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from '../../src/world.ts';
 import type { Duty } from '../watch/duty.ts';

@@ -49,7 +49,7 @@ function stage(mailboxes: readonly MailboxState[]) {
     policyFor: () => defaultPolicy,
     staleBefore: () => time.staleBefore,
   };
-  const pooled = new PooledAlerts(fleet, options);
+  const pooled = new PooledAlerts(fleet, options, (fingerprint) => fleet.alert(fingerprint));
   const ofDomain = (conditions: readonly Condition[]) =>
     conditions.find(({ subject }) => subject.rule === 'domain_over_limit')?.active;
   return {

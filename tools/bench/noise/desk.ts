@@ -7,6 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { GroupMessage } from '../../../src/alert/grouping.ts';
 import type { Channel } from '../../../src/channels/channel.ts';
 import { createChannel } from '../../../src/channels/channels.ts';
+import { GroupCommit } from '../../../src/commit/group-commit.ts';
+import { Turns } from '../../../src/commit/turns.ts';
 import { Fleet } from '../../../src/fleet/fleet.ts';
 import type { Transition } from '../../../src/model/alert.ts';
 import { domainOf } from '../../../src/model/mailbox.ts';
@@ -17,9 +19,7 @@ import { type EpochMs, hourMs, minuteMs, secondMs } from '../../../src/model/tim
 import { Collector } from '../../../src/notify/collector.ts';
 import type { OutboxStore } from '../../../src/notify/outbox-store.ts';
 import { StoreWatch } from '../../../src/notify/store-watch.ts';
-import { GroupCommit } from '../../../src/record/group-commit.ts';
 import { Recorder } from '../../../src/record/recorder.ts';
-import { Turns } from '../../../src/record/turns.ts';
 import { Store } from '../../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../../src/world.ts';
 import { seededChance } from '../guard/chance.ts';

@@ -5,6 +5,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { BadRecords, CalmRecord, WaitingRecords } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { World } from '../world.ts';
+import { MovingCommit } from './moving-commit.ts';
 import type { Turns } from './turns.ts';
 
 /** So much of what calm answers said a crash may forget: it is asked again. */
@@ -39,6 +40,8 @@ interface Staged {
 
 /** One for all accounts of a daemon. Everything but `flush` and `stop` is to be called within a turn. */
 export class GroupCommit implements WaitingRecords {
+  /** Answers that move something. */
+  readonly moving: MovingCommit;
   readonly #rooms: GroupCommitRooms;
   readonly #everyMs: number;
   /** By account, then by mailbox. */
@@ -50,6 +53,7 @@ export class GroupCommit implements WaitingRecords {
   constructor(rooms: GroupCommitRooms, everyMs = commitEveryMs) {
     this.#rooms = rooms;
     this.#everyMs = everyMs;
+    this.moving = new MovingCommit(rooms);
     rooms.store.takeAlong(this);
   }
 
@@ -60,7 +64,8 @@ export class GroupCommit implements WaitingRecords {
 
   /** A mailbox as it is believed to be: staged, or in the picture. */
   mailbox(account: string, id: string): MailboxState | undefined {
-    return this.#staged.get(account)?.get(id)?.record.mailbox ?? this.#rooms.fleet.mailbox(account, id);
+    const staged = this.moving.mailbox(account, id) ?? this.#staged.get(account)?.get(id)?.record.mailbox;
+    return staged ?? this.#rooms.fleet.mailbox(account, id);
   }
 
   mailboxesOf(account: string): readonly MailboxState[] {
@@ -104,9 +109,10 @@ export class GroupCommit implements WaitingRecords {
     await this.flush();
   }
 
-  of(account: string | null): readonly CalmRecord[] {
-    const accounts = account === null ? [...this.#staged.keys()] : [account];
-    return accounts.flatMap((name) => [...(this.#staged.get(name)?.values() ?? [])].map(({ record }) => record));
+  of(accounts: readonly string[] | null): readonly CalmRecord[] {
+    return (accounts ?? [...this.#staged.keys()]).flatMap((name) =>
+      [...(this.#staged.get(name)?.values() ?? [])].map(({ record }) => record),
+    );
   }
 
   settled(records: readonly CalmRecord[], bad: BadRecords): void {

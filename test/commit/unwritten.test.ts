@@ -1,7 +1,7 @@
 // What of an answer is written: nothing of what the store knows, but often enough that neither a crash nor a store that fails costs much.
 import { expect, test } from 'vitest';
+import { Unwritten } from '../../src/commit/unwritten.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
-import { Unwritten } from '../../src/record/unwritten.ts';
 import type { TickRecord } from '../../src/store/records.ts';
 import { actionOf, alertOf, answers, arrivedMailbox, memory, noAlerts, now, verdictOf } from '../store/records.ts';
 

@@ -9,13 +9,27 @@ export class Turns {
   readonly #clock: Pick<Clock, 'busy'>;
   readonly #pacer = createPacer(sliceMs);
   #last: Promise<unknown> = Promise.resolve();
+  #before: () => Promise<void> = async () => {};
 
   constructor(clock: Pick<Clock, 'busy'>) {
     this.#clock = clock;
   }
 
-  /** Runs `work` after everything that came before it, whatever became of that. */
+  /** From now on this comes before each work that rests on what is committed. It must not reject. There is one. */
+  before(commit: () => Promise<void>): void {
+    this.#before = commit;
+  }
+
+  /** Runs `work` after everything that came before it, whatever became of that. It rests on what is committed. */
   take<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.takeBelieving(async () => {
+      await this.#before();
+      return work();
+    });
+  }
+
+  /** As `take`, but `work` knows what waits to be committed, and goes by it. */
+  takeBelieving<Value>(work: () => Promise<Value>): Promise<Value> {
     const result = this.#last.then(async () => {
       if (this.#pacer.due()) await this.#clock.busy(() => this.#pacer.turn());
       return work();

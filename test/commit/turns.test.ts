@@ -1,7 +1,7 @@
 // Work in turns: one after the other, and never so long that nothing else of the process gets a turn.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from '../../src/record/turns.ts';
+import { Turns } from '../../src/commit/turns.ts';
 import { movedClock } from '../../src/world.ts';
 
 const busyFor = (ms: number) => {
