@@ -9,6 +9,7 @@ import type { Taking } from '../replicas/membership.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { startUpkeep } from '../upkeep/upkeep.ts';
 import { followerOf, scopesOf, type Work } from './following.ts';
+import { Foreign } from './foreign.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
@@ -45,6 +46,9 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   });
   await wantWork();
   teardowns.add('leases', () => membership.stop());
+  const foreign = new Foreign(opened, rooms);
+  foreign.start();
+  teardowns.add('what others guard', () => foreign.stop());
   const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();
   teardowns.add('supervisor', () => supervisor.stop());

@@ -1,10 +1,13 @@
 // One ledger a key: every request, reads and writes, evenly spaced and within limit x (1 - headroom).
+import type { BudgetLedger } from '../model/ledger.ts';
 import type { Ppm } from '../model/policy.ts';
 import { RecentTimes } from './recent-times.ts';
 import { Restraint } from './restraint.ts';
 import { Sharing } from './sharing.ts';
 
 const windowMs = 60_000;
+/** A stop that another process wrote down is not longer than those of its own (http/exchange.ts). */
+const longestStopMs = 15 * windowMs;
 const withoutRetryAfterMs = windowMs;
 /** Spread of a wait that the server did not name, so that many keys do not come back at once. */
 const jitterMs = 5_000;
@@ -56,6 +59,24 @@ export class Budget {
     this.#pacedAt = earlier.#pacedAt;
     this.#stoppedUntil = earlier.#stoppedUntil;
     this.#sharing.follow(earlier.#sharing);
+  }
+
+  /** For whoever sends under the key next. `shiftMs`: what the wall clock is ahead of the monotonic one. */
+  ledger(shiftMs: number): BudgetLedger {
+    const starts = Array.from({ length: this.#starts.length }, (_, index) => (this.#starts.at(index) ?? 0) + shiftMs);
+    return { limit: this.#limit, starts, stoppedUntil: this.#stoppedUntil + shiftMs };
+  }
+
+  /**
+   * Another process sent under the key until now: `ledger` is what it wrote down last; null: nothing. What it started after
+   * that is not known, so the first start is one spacing away.
+   */
+  takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
+    this.#pacedAt = now;
+    if (!ledger) return;
+    for (const start of ledger.starts) this.#starts.add(Math.min(now, start - shiftMs));
+    this.#limit = Math.min(this.#planLimit, ledger.limit);
+    this.#stoppedUntil = Math.min(now + longestStopMs, Math.max(this.#stoppedUntil, ledger.stoppedUntil - shiftMs));
   }
 
   /** Share of the limit that is left to others, parts per million. */

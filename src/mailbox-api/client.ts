@@ -87,6 +87,8 @@ export class MailboxApi {
   #tagged: Tagged<MailboxList> | null = null;
   /** Called with the bytes of each answer, as they came over the wire. */
   onReceived: (route: RequestKind, bytes: number) => void = () => {};
+  /** Called when the API said 429. */
+  onThrottled: () => void = () => {};
   #bodies = new KnownBodies();
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
@@ -296,6 +298,7 @@ export class MailboxApi {
     if (result.ok || !['throttled', 'unavailable'].includes(result.failure.kind)) this.budget.answered();
     else if (result.failure.kind === 'throttled') {
       this.budget.throttled(result.failure.retryAfterMs, clock.monotonic(), random);
+      this.onThrottled();
     } else if (!this.#stopping.signal.aborted) this.budget.failed(clock.monotonic(), random);
   }
 

@@ -11,6 +11,7 @@ import { MailboxApi } from '../mailbox-api/client.ts';
 import { noAccount } from '../model/alert.ts';
 import { routes } from '../model/answers.ts';
 import { closedBreaker } from '../model/breaker.ts';
+import type { BudgetLedger } from '../model/ledger.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type GuardedApi, shownApis, withdrawUnguarded } from '../record/breakers.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
@@ -78,6 +79,7 @@ export class Duties {
     if (earlier) api.budget.follow(earlier);
     this.#budgets.delete(keyOf(account));
     this.#duties.set(account.name, { watch, api, apiKey: account.apiKey, baseUrl: account.baseUrl });
+    api.onThrottled = () => void this.#save([[account.name, api.budget]]);
     this.watches.push(watch);
     watch.start();
   }
@@ -89,8 +91,42 @@ export class Duties {
       this.#given.delete(name);
       if (!account || this.#duties.has(name)) return;
       // What is shown is as another process left it some time ago.
-      if (this.#rooms.store.membership.self !== null) await this.#readAnew(account);
+      if (this.#isShared) await this.#readAnew(account);
+      const ledger = await this.#ledgerOf(name);
       this.begin(account, how);
+      // This process may have had the key last, under another name.
+      const { clock } = this.#rooms.world;
+      if (this.#isShared && how !== 'free')
+        this.#duties.get(name)?.api.budget.takeOver(ledger, clock.monotonic(), clock.now() - clock.monotonic());
+    });
+  }
+
+  get #isShared(): boolean {
+    return this.#rooms.store.membership.self !== null;
+  }
+
+  async #ledgerOf(name: string): Promise<BudgetLedger | null> {
+    if (!this.#isShared) return null;
+    return (await this.#rooms.store.ledgers()).find(({ account }) => account === name)?.budget ?? null;
+  }
+
+  /** Writes down what whoever guards the accounts next has to know. Nobody has to, where there is no other. Never rejects. */
+  saveLedgers(): Promise<void> {
+    return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
+  }
+
+  async #save(budgets: readonly (readonly [string, Budget])[]): Promise<void> {
+    const { fleet, store, world } = this.#rooms;
+    if (!this.#isShared) return;
+    const writtenAt = world.clock.now();
+    const shiftMs = writtenAt - world.clock.monotonic();
+    const held = budgets.filter(([account]) => store.membership.holds(accountScope(account)));
+    const ledgers = held.map(([account, budget]) => {
+      return { account, writtenAt, budget: budget.ledger(shiftMs), state: fleet.account(account) ?? null };
+    });
+    if (ledgers.length === 0) return;
+    await store.saveLedgers(ledgers).catch((error: unknown) => {
+      world.log.warn({ failure: String(error) }, 'the state of the rate limits could not be stored');
     });
   }
 
@@ -103,7 +139,13 @@ export class Duties {
   async release(name: string): Promise<void> {
     this.#given.add(name);
     await this.#wrapUp(name);
-    await this.changes.take(() => this.#giveUp(name));
+    await this.changes.take(async () => {
+      const duty = this.#duties.get(name);
+      await this.#end(name);
+      // Nothing starts any more: what is written down now is the whole truth.
+      if (duty) await this.#save([[name, duty.api.budget]]);
+      this.#rooms.fleet.removeAccountState(name);
+    });
   }
 
   /** Ends all loops at once: nothing that they have begun can be recorded any more. */
@@ -111,14 +153,9 @@ export class Duties {
     return this.changes.take(async () => {
       const names = [...this.#duties.keys()];
       for (const name of names) this.#given.add(name);
-      await Promise.all(names.map((name) => this.#giveUp(name)));
+      await Promise.all(names.map((name) => this.#end(name)));
+      for (const name of names) this.#rooms.fleet.removeAccountState(name);
     });
-  }
-
-  /** What is said of its polls from now on, another process knows. */
-  async #giveUp(name: string): Promise<void> {
-    await this.#end(name);
-    this.#rooms.fleet.removeAccountState(name);
   }
 
   /**
@@ -288,7 +325,7 @@ export function fleetOf(picture: StoredPicture, accounts: readonly AccountName[]
 }
 
 /** What is shown of accounts is as it is stored. */
-function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountName[]): void {
+export function showAnew(fleet: Fleet, picture: StoredPicture, accounts: readonly AccountName[]): void {
   for (const { name } of accounts) fleet.clearAccount(name);
   showAccounts(fleet, picture, accounts);
   for (const { api, state } of picture.breakers) fleet.putBreaker(api, state);

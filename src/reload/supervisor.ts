@@ -97,6 +97,7 @@ export class Supervisor {
     rooms.fleet.putGuarding(accounts.map(({ account, unguarded, elsewhere }) => ({ account, unguarded, elsewhere })));
     this.#recordAlerts(accounts.filter(({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account)));
     this.#settleReloads();
+    void this.#parts.duties.saveLedgers();
   }
 
   /** Whoever is to guard an account tells of it; of one that nobody has, whoever sends the messages. */

@@ -28,6 +28,7 @@ export async function loadMailboxes(
 ): Promise<readonly MailboxState[]> {
   const all = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
   const here = all.orderBy('account').orderBy('mailbox_id');
+  if (accounts?.length === 0) return [];
   return inFull(db, await (accounts ? here.where('account', 'in', accounts) : here).execute());
 }
 

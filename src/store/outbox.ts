@@ -55,6 +55,14 @@ export class StoredOutbox {
     return this.#gate.read((db) => unnotifiedTransitions(db, limit));
   }
 
+  /** The number of the newest transition that anybody recorded; 0: there is none. */
+  newestTransition(): Promise<number> {
+    return this.#gate.read(async (db) => {
+      const row = await db.selectFrom('transitions').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
+      return row?.id ?? 0;
+    });
+  }
+
   /** What people were notified of, and when: what the notifier begins with. */
   loadNotificationLog(): Promise<NotificationLog> {
     return this.#gate.read(loadNotificationLog);

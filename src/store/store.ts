@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Action, OpenAction } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
+import type { AccountLedger } from '../model/ledger.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { NotifiedOutage, StoreTrouble } from '../model/store-failure.ts';
 import type { StorePlace } from '../model/store-place.ts';
@@ -18,6 +19,7 @@ import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
 import { Gate } from './gate.ts';
+import { loadLedgers, writeLedgers } from './ledgers.ts';
 import { loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
@@ -265,6 +267,16 @@ export class Store {
       await setMeta(trx, outageEnded, String(begunAt));
     });
     this.#note.remove();
+  }
+
+  /** What whoever guards these accounts next has to know. */
+  async saveLedgers(ledgers: readonly AccountLedger[]): Promise<void> {
+    await this.#gate.write((trx) => writeLedgers(trx, ledgers));
+  }
+
+  /** Of all accounts that several replicas have shared. */
+  ledgers(): Promise<readonly AccountLedger[]> {
+    return this.#gate.read(loadLedgers);
   }
 
   /** What should not be as it is, though the store works: sentences for the log. */

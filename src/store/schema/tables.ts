@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 
 export interface Tables {
   meta: { key: string; value: string };
+  ledgers: { account: string; ledger: string };
   mailboxes: {
     account: string;
     mailbox_id: string;

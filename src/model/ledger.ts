@@ -1,0 +1,21 @@
+// What is known of an account's rate limit and of its API: for whoever guards the account next, and for those who show it meanwhile.
+import type { AccountState } from './mailbox.ts';
+import type { EpochMs } from './time.ts';
+
+/** Of the key, on the wall clock. */
+export interface BudgetLedger {
+  /** Requests a minute, as configured or as the API said, whichever is smaller. */
+  readonly limit: number;
+  /** Starts of the last 60 s, oldest first. */
+  readonly starts: readonly EpochMs[];
+  /** Nothing starts before. */
+  readonly stoppedUntil: EpochMs;
+}
+
+export interface AccountLedger {
+  readonly account: string;
+  readonly writtenAt: EpochMs;
+  readonly budget: BudgetLedger;
+  /** null: nothing was polled yet. */
+  readonly state: AccountState | null;
+}
