@@ -5,7 +5,7 @@ import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { isDisarming } from './disarmed-rule.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
-import { callsForNothing, endAsTold, isMoreThanTold, quietEndOf } from './quiet-ends.ts';
+import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 
 export interface NotificationFacts {
   /** In the order of their ids. */
@@ -168,15 +168,21 @@ export interface Routed {
   readonly to: readonly string[];
 }
 
+export interface Telling {
+  readonly announced: ReadonlyMap<string, Announcement>;
+  readonly at: EpochMs;
+  /** In a message about an incident. */
+  readonly inIncident: boolean;
+}
+
 /** What people know after a transition was told; null for what does not go on. */
 export function announcementOf(
   { transition: { kind, alert }, to }: Routed,
-  announced: ReadonlyMap<string, Announcement>,
-  at: EpochMs,
+  { announced, at, inIncident }: Telling,
 ): Announcement | null {
   if (kind === 'resolved' || kind === 'event') return null;
   const { fingerprint, severity } = alert;
   const before = announced.get(fingerprint);
   const channels = [...new Set([...(before?.channels ?? []), ...to])];
-  return { fingerprint, at, severity, channels, ...quietEndOf(alert, before) };
+  return { fingerprint, at, severity, channels, ...endOf(alert, before, inIncident) };
 }

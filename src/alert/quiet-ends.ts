@@ -14,9 +14,14 @@ export function callsForNothing(alert: Alert): boolean {
 }
 
 /** What telling people of the alert says about its end. Whoever was told of more than too few bounces is told of their end. */
-export function quietEndOf(alert: Alert, before: Announcement | undefined): Pick<Announcement, 'quietEnd'> {
+export function endOf(
+  alert: Alert,
+  before: Announcement | undefined,
+  inIncident: boolean,
+): Pick<Announcement, 'quietEnd' | 'onlyInIncident'> {
   const isQuiet = isTooFew(alert) && (before === undefined || before.quietEnd === 'too_few');
-  return isQuiet ? { quietEnd: 'too_few' } : {};
+  const isOnlyThere = inIncident && (before === undefined || before.onlyInIncident === true);
+  return { ...(isQuiet && { quietEnd: 'too_few' }), ...(isOnlyThere && { onlyInIncident: true }) };
 }
 
 /** Whether people know of too few bounces where there is more to know by now. */
@@ -25,8 +30,8 @@ export function isMoreThanTold(alert: Alert, announcement: Announcement | undefi
 }
 
 /** The end of what people know of. */
-export function endAsTold(end: Transition, { quietEnd }: Announcement): Transition {
-  return quietEnd === undefined ? end : { ...end, foretold: true };
+export function endAsTold(end: Transition, { quietEnd, onlyInIncident }: Announcement): Transition {
+  return { ...end, ...(quietEnd && { foretold: true }), ...(!onlyInIncident && { alone: true }) };
 }
 
 /** What the last message of an incident named as still so, to those who read that message. */

@@ -93,7 +93,11 @@ function acceptedUntil(index: number, all: number, { detail, ...result }: SendRe
 
 function eventsOf(message: GroupMessage, page: PageAddresses): readonly Event[] {
   const { incident } = message;
-  if (incident) return [incidentEvent(message, incident, page)];
+  if (incident) {
+    // What was triggered before it belonged to the incident ends under its own key.
+    const own = message.transitions.filter(({ kind, alone }) => kind === 'resolved' && alone);
+    return [incidentEvent(message, incident, page), ...own.map(({ alert }) => resolveOf(alert.fingerprint))];
+  }
   const triggers = message.transitions.filter(isTrigger);
   const told = triggers.slice(0, maxTriggers);
   const others = moreText(triggers.length - told.length);

@@ -108,6 +108,8 @@ export interface Transition {
   readonly brief?: boolean;
   /** The end of what people were told will end without a message: only for receivers that keep it open. */
   readonly foretold?: true;
+  /** The end of what was also told outside of an incident: a receiver may keep it open under its own name. */
+  readonly alone?: true;
 }
 
 /** Picks alerts, for a route or a silence: all that is given must fit. All but severity are globs (`*`, `?`). */
@@ -140,6 +142,8 @@ export interface Announcement {
   readonly channels: readonly string[] | null;
   /** Why its end is no message to people: they were told that it will be none. Absent: it is one. */
   readonly quietEnd?: 'too_few' | 'in_incident';
+  /** All that was told of it so far was in messages about an incident. */
+  readonly onlyInIncident?: true;
 }
 
 /** Alerts that a tick, an outcome or time moved: what to keep, what to forget, what people may be told. */

@@ -238,16 +238,20 @@ export class Collector {
       .map((one) => announcedIncidents.get(one.id) ?? one);
     if (notifications.length === 0 && changed.length === 0) return;
     const all = routed.flatMap(({ news }) => news);
-    const told = all.flatMap((one) => announcementOf(one, announced, now) ?? []);
+    const told = routed.flatMap(({ group, news }) => {
+      const telling = { announced, at: now, inIncident: isOfIncident.has(group) };
+      return news.flatMap((one) => announcementOf(one, telling) ?? []);
+    });
     const notificationLog = {
       announced: [
         ...told,
         ...outlasting(ofIncidents, new Map([...announced, ...told.map((one) => [one.fingerprint, one] as const)])),
         ...plain.flatMap(({ news }) => news).flatMap((one) => this.#followed(one, now) ?? []),
         // The next reminder comes when it is due for those who knew it first.
-        ...late.flatMap(
-          (one) => announcementOf(one, announced, announced.get(one.transition.alert.fingerprint)?.at ?? now) ?? [],
-        ),
+        ...late.flatMap((one) => {
+          const at = announced.get(one.transition.alert.fingerprint)?.at ?? now;
+          return announcementOf(one, { announced, at, inIncident: false }) ?? [];
+        }),
       ],
       ended: all.flatMap(({ transition: { kind, alert } }) => (kind === 'resolved' ? [alert.fingerprint] : [])),
       groups: plain.flatMap(({ group, news }) => (news.some(({ to }) => to.length > 0) ? [group] : [])),

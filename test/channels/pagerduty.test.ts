@@ -63,6 +63,17 @@ test('an incident is one alert from its beginning to its end, whatever is in it'
   expect(first).toMatchObject({ payload: { severity: 'critical', source: 'google', class: 'hard' } });
 });
 
+test('what was triggered before it belonged to the incident is resolved with it, under its own key', async () => {
+  await using at = await stage();
+  const transitions = [
+    { ...resolved(sampleAlert(1)), alone: true as const },
+    resolved(sampleAlert(2)),
+    firing(sampleAlert(3)),
+  ];
+  await at.send({ ...incidentMessage('ended'), transitions });
+  expect(actions(at)).toEqual(['resolve inc_7Qx', 'resolve stale_data|acme|m1|']);
+});
+
 test('what only happened pages nobody, except a pause that Warmwarden made', async () => {
   await using at = await stage();
   const event = (message: GroupMessage) => at.channel.render(message);

@@ -59,6 +59,8 @@ test("one domain's DNS and the bounces that follow: at most three messages, and 
   expect(began?.incident?.sentences).toContain('x.example: DKIM does not pass.');
   const kinds = ended?.transitions.map(({ kind, alert }) => `${kind} ${alert.rule}`);
   expect(kinds).toEqual(['event guard_acted', 'firing health_score_drop', 'resolved dns_failing']);
+  // It was told before the incident: who keeps it open under its own name is told of its end.
+  expect(ended?.transitions.filter(({ alone }) => alone).map(({ alert }) => alert.rule)).toEqual(['dns_failing']);
 });
 
 test("a domain's counts that stay over its limits for a week are named at the end, also to a process that comes later", async () => {
