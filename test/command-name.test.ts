@@ -82,7 +82,7 @@ it('is its name in a test', () => {
 });
 
 /** Texts that become documents, where the command has its plain name. runbooks.ts puts in the other one itself. */
-const documents = ['config/schema.ts', 'serve/recipes/openapi.ts', 'wording/runbooks.ts'];
+const documents = ['config/schema.ts', 'serve/openapi/document.ts', 'wording/runbooks.ts'];
 
 it('stands in every message: none has the name by heart', () => {
   const source = join(root, 'src');

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Action } from '../../src/model/action.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
+import { everything } from '../../src/model/write-scope.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { plannedAction } from '../../src/record/plan.ts';
 import { worldOn } from '../../src/world.ts';
@@ -122,7 +123,21 @@ test('an answer that comes to a loop which has ended, and was left behind, is no
   expect(duty.mailbox(oliver)?.warmup?.answer.mode).toBe('balanced');
 });
 
-describe('an intent that waits for its turn in the budget', () => {
+describe('an action that waits for its turn in the budget', () => {
+  test('is not sent when the emergency stop comes first', async () => {
+    await using duty = await goOnDuty(breached);
+    await duty.until(() => duty.action()?.state === 'planned');
+    const look = hold(duty, 'warmup', 'after');
+    await duty.until(() => look.asked, minuteMs);
+    look.open();
+    await duty.run(0);
+    expect([duty.posts(), duty.action()?.state]).toEqual([[], 'planned']);
+    const off = { scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
+    duty.fleet().putWritesOff(off);
+    await duty.run(hourMs);
+    expect([duty.posts(), duty.action()?.state, duty.action()?.attempts]).toEqual([[], 'dropped', 0]);
+  });
+
   test('is not sent when statistics that were under way no longer say so', async () => {
     await using duty = await goOnDuty(breached);
     await duty.until(() => duty.action()?.state === 'planned');
@@ -132,7 +147,8 @@ describe('an intent that waits for its turn in the budget', () => {
     duty.watch().refresh(idOf(duty));
     await duty.until(() => stats.asked, minuteMs);
     look.open();
-    await duty.until(() => duty.action()?.state === 'open', minuteMs);
+    await duty.run(0);
+    expect(duty.action()?.state).toBe('planned');
     duty.between.meddle = ({ path }) =>
       path.startsWith('/v1/stats') ? { status: 200, body: { mailbox_id: idOf(duty), stats: [] } } : 'pass';
     stats.open();
@@ -150,7 +166,8 @@ describe('an intent that waits for its turn in the budget', () => {
     const list = hold(duty, 'mailboxes', 'before');
     await duty.until(() => list.asked, 2 * minuteMs);
     look.open();
-    await duty.until(() => duty.action()?.state === 'open', minuteMs);
+    await duty.run(0);
+    expect(duty.action()?.state).toBe('planned');
     selected = false;
     list.open();
     await duty.run(5 * minuteMs);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
-import { everything } from '../../src/model/write-scope.ts';
 import { movedClock } from '../../src/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { amelia, calmPoll, goOnDuty, jonas, oliver, rarePoll, stormOf } from '../watch/duty.ts';
@@ -77,16 +76,6 @@ test('a breach at first sight is read again after a minute, also when the warm-u
   const from = duty.clock.now();
   await duty.until(() => duty.posts().length > 0, 2 * hourMs);
   expect(duty.clock.now() - from).toBeLessThan(3 * minuteMs);
-});
-
-test('the emergency stop between an intent and its turn in the budget: nothing is sent', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  await duty.until(() => duty.action()?.state === 'open');
-  expect(duty.posts()).toEqual([]);
-  const off = { scope: everything, since: duty.clock.now(), until: null, by: 'a test', reason: 'stop' };
-  duty.fleet().putWritesOff(off);
-  await duty.run(hourMs);
-  expect([duty.posts(), duty.action()?.state, duty.action()?.attempts]).toEqual([[], 'dropped', 0]);
 });
 
 test('a person is answered while the API says to wait for an hour, and nothing is sent behind their back', async () => {
