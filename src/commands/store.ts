@@ -23,7 +23,9 @@ interface StoreOptions extends JsonOptions {
 export function storeCommand(): Command {
   const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
   return new Command('store')
-    .description('the size and soundness of the store, a backup of it, its unused space, and its move to PostgreSQL')
+    .description(
+      'the size and soundness of the store, a backup of it, its unused space, and its move to PostgreSQL: on the machine that has it',
+    )
     .addCommand(
       part('stats')
         .description('show how large the store is by table, how fast it grows, and what is past its retention')
