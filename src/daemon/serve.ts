@@ -5,6 +5,7 @@ import { originText, type Setting, valueText } from '../config/settings.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import { FleetTrend } from '../serve/fleet-trend.ts';
+import { Ranking } from '../serve/ranking.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
 import type { Readiness } from '../serve/route-parts.ts';
 import type { AnswerParts } from '../serve/routes.ts';
@@ -46,6 +47,7 @@ export async function serve(
     ready,
     explain: explainVerdict,
     nearLimitPpmOf,
+    ranking: new Ranking(fleet, nearLimitPpmOf),
     history: store.audit,
     entries: store,
   };
@@ -60,7 +62,7 @@ export async function serve(
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,
-    trend: new FleetTrend({ fleet, world, actedDays: (since) => store.audit.actedDays(since) }),
+    trend: new FleetTrend({ fleet, world, days: store.days }),
     settings: () => live.settings.map(shownSetting),
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),

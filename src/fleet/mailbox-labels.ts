@@ -23,8 +23,15 @@ export class MailboxNames {
   }
 }
 
-function placeOf({ account, email }: MailboxState): string {
-  return `${account}\n${visibleText(email)}`;
+/** A mailbox is another object when anything about it is another. */
+const places = new WeakMap<MailboxState, string>();
+
+function placeOf(mailbox: MailboxState): string {
+  const known = places.get(mailbox);
+  if (known !== undefined) return known;
+  const place = `${mailbox.account}\n${visibleText(mailbox.email)}`;
+  places.set(mailbox, place);
+  return place;
 }
 
 /** The names of some mailboxes among all of the fleet. */

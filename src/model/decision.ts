@@ -23,6 +23,14 @@ export interface RecordedDecision {
   readonly days: readonly DecisionDay[];
 }
 
+/** A mailbox was over its limit, and Warmwarden had decided to act but had not acted. */
+export interface HeldSpan {
+  readonly account: string;
+  readonly id: string;
+  readonly since: EpochMs;
+  readonly until: EpochMs;
+}
+
 /**
  * Whether two verdicts belong to one span. Emails that were sent in between don't end it; a bounce, the side of the limit, the
  * limit itself and the day that the window ends on do: a calm mailbox has one span a day.

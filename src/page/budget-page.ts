@@ -2,11 +2,13 @@
 import { html } from 'hono/html';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { AccountState, MailboxState } from '../model/mailbox.ts';
+import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
 import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { age, ago, type Markup, text } from './elements.ts';
+import { pageLinks } from './page-links.ts';
 import { Regions, type View } from './regions.ts';
 import { duration } from './words.ts';
 
@@ -20,26 +22,72 @@ const kinds = [
 ] as const;
 type Kind = (typeof kinds)[number][0];
 
-interface Ages {
+interface Age {
   oldest: EpochMs | null;
   newest: EpochMs | null;
   unread: number;
 }
 
-export function budgetPage({ fleet, now }: { readonly fleet: Fleet; readonly now: EpochMs }): View {
+/** How old each kind of data of an account is: mailbox after mailbox, as a large account is not gone through at once. */
+export class DataAges {
+  readonly #ages = new Map<Kind, Age>(kinds.map(([kind]) => [kind, { oldest: null, newest: null, unread: 0 }]));
+
+  add(mailbox: MailboxState): void {
+    for (const [kind, age] of this.#ages) {
+      const at = mailbox[kind]?.at ?? null;
+      if (at === null) age.unread += 1;
+      else {
+        age.oldest = Math.min(age.oldest ?? at, at);
+        age.newest = Math.max(age.newest ?? at, at);
+      }
+    }
+  }
+
+  of(kind: Kind): Readonly<Age> {
+    return this.#ages.get(kind) ?? { oldest: null, newest: null, unread: 0 };
+  }
+}
+
+/** An account takes 2.7 KB of markup. */
+const accountsAPage = 40;
+
+/** The accounts of one page, those whose budget is too small first; a page beyond the last is the last. */
+export function budgetAccounts(fleet: Fleet, asked: number) {
+  const fits = ({ forecast }: AccountState) => (forecast?.fits === false ? 0 : 1);
+  const all = [...fleet.accounts()].sort((a, b) => fits(a) - fits(b) || (a.name < b.name ? -1 : 1));
+  const pages = Math.max(1, Math.ceil(all.length / accountsAPage));
+  const page = Math.min(asked, pages);
+  return { accounts: all.slice((page - 1) * accountsAPage, page * accountsAPage), page, pages };
+}
+
+export interface BudgetPageParts extends ReturnType<typeof budgetAccounts> {
+  readonly fleet: Fleet;
+  /** By the names of the accounts. */
+  readonly ages: ReadonlyMap<string, DataAges>;
+  readonly now: EpochMs;
+}
+
+export function budgetPage({ fleet, accounts, page, pages, ages, now }: BudgetPageParts): View {
   const regions = new Regions();
-  const panels = [...fleet.accounts()].map((account) => accountPanel(fleet, account, now));
+  const panels = accounts.map((account) =>
+    accountPanel({ account, sweep: fleet.sweep(account.name), ages: ages.get(account.name) ?? new DataAges(), now }),
+  );
   const none = html`<p class="muted">No account is configured.</p>`;
   const body = html`<h1>Request budget</h1>
 <p class="muted">Every request to the mailbox API counts against the limit of a key. Warmwarden reads the mailboxes at risk first, and the rest as often as the limit allows.</p>
-${regions.piece('budget', panels.length === 0 ? none : html`${panels}`)}`;
+${regions.piece('budget', panels.length === 0 ? none : html`${panels}${pageLinks({ page, pages }, (target) => `/budget?page=${target}`)}`)}`;
   return { title: 'Budget · Warmwarden', body, regions };
 }
 
-function accountPanel(fleet: Fleet, account: AccountState, now: EpochMs): Markup {
+interface AccountPanelParts {
+  readonly account: AccountState;
+  readonly sweep: SweepProgress | undefined;
+  readonly ages: DataAges;
+  readonly now: EpochMs;
+}
+
+function accountPanel({ account, sweep, ages, now }: AccountPanelParts): Markup {
   const { name, forecast, queueLength, oldestDueAt, throttledLastHour, requestsPerMinute } = account;
-  const sweep = fleet.sweep(name);
-  const ages = agesOf(fleet.mailboxesOf(name));
   const fact = (word: string, value: Markup | string) => html`<div><dt>${word}</dt><dd>${value}</dd></div>`;
   const waiting = oldestDueAt === null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
   const pace =
@@ -66,28 +114,11 @@ function fitBadge({ forecast }: AccountState): Markup {
     : html`<span class="badge warning">too small for the cadence</span>`;
 }
 
-function agesTable(ages: Readonly<Record<Kind, Ages>>, { forecast }: AccountState, now: EpochMs): Markup {
+function agesTable(ages: DataAges, { forecast }: AccountState, now: EpochMs): Markup {
   const rows = kinds.map(([kind, word, route]) => {
-    const { oldest, newest, unread } = ages[kind];
+    const { oldest, newest, unread } = ages.of(kind);
     return html`<tr><th scope="row">${word}</th><td>${age(newest, now)}</td><td>${age(oldest, now)}</td><td class="number">${unread === 0 ? 'none' : numberText(unread)}</td><td class="number">${forecast === null ? '–' : spanText(forecast.oldestMs[route])}</td></tr>`;
   });
   return html`<table class="days"><caption class="unseen">Age of the data by kind</caption>
 <thead><tr><th scope="col">Data</th><th scope="col">Newest</th><th scope="col">Oldest</th><th scope="col">Never read</th><th scope="col">Max. age</th></tr></thead><tbody>${rows}</tbody></table>`;
-}
-
-function agesOf(mailboxes: Iterable<MailboxState>): Readonly<Record<Kind, Ages>> {
-  const none = (): Ages => ({ oldest: null, newest: null, unread: 0 });
-  const ages = { stats: none(), warmup: none(), detail: none(), dns: none(), blacklist: none() };
-  for (const mailbox of mailboxes) {
-    for (const [kind] of kinds) {
-      const of = ages[kind];
-      const at = mailbox[kind]?.at ?? null;
-      if (at === null) of.unread += 1;
-      else {
-        of.oldest = Math.min(of.oldest ?? at, at);
-        of.newest = Math.max(of.newest ?? at, at);
-      }
-    }
-  }
-  return ages;
 }

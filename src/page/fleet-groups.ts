@@ -28,13 +28,27 @@ interface Counting {
   urgency: number;
 }
 
-export function groupsOf(ranked: readonly RankedMailbox[], by: Grouping, tags: Tags): readonly Group[] {
-  const groups = new Map<string | null, Counting>();
-  for (const one of ranked) for (const name of namesOf(one, by, tags)) count(groups, name, one);
-  const all = [...groups].map(([name, counted]) => ({ name, ...counted }));
-  return all.sort(
-    (a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1),
-  );
+/** Counts mailbox after mailbox: a large fleet is not gone through at once. */
+export class Grouped {
+  readonly #by: Grouping;
+  readonly #tags: Tags;
+  readonly #groups = new Map<string | null, Counting>();
+
+  constructor(by: Grouping, tags: Tags) {
+    this.#by = by;
+    this.#tags = tags;
+  }
+
+  add(one: RankedMailbox): void {
+    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, one);
+  }
+
+  groups(): readonly Group[] {
+    const all = [...this.#groups].map(([name, counted]) => ({ name, ...counted }));
+    return all.sort(
+      (a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1),
+    );
+  }
 }
 
 function shareOf({ sent, bounced }: Group): number {

@@ -18,8 +18,17 @@ import { Regions, type View } from './regions.ts';
 import { silencesPanel } from './silences-panel.ts';
 import { type TrendDay, trendPanel } from './trend-panel.ts';
 
+/** How long the fleet is known, and how old what is known of it is. */
+export interface KnownFleet {
+  readonly firstSeenAt: EpochMs | null;
+  readonly oldestStatsAt: EpochMs | null;
+  /** Mailboxes whose stats were never read. */
+  readonly unread: number;
+}
+
 export interface FleetPageParts {
   readonly fleet: Fleet;
+  readonly known: KnownFleet;
   readonly counts: StateCounts;
   readonly headline: Headline;
   readonly firing: readonly Alert[];
@@ -73,19 +82,13 @@ function summary(parts: FleetPageParts): Markup {
 </section>`;
 }
 
-function since({ fleet, now }: FleetPageParts): Markup {
-  const known = fleet.mailboxCount();
-  if (known === 0) return html`No mailbox is known yet.`;
-  let [first, oldest, unread] = [now, now, 0];
-  for (const { firstSeenAt, stats } of fleet.mailboxes()) {
-    first = Math.min(first, firstSeenAt);
-    if (stats) oldest = Math.min(oldest, stats.at);
-    else unread += 1;
-  }
+function since({ fleet, known, now }: FleetPageParts): Markup {
+  const { firstSeenAt, oldestStatsAt, unread } = known;
+  if (firstSeenAt === null) return html`No mailbox is known yet.`;
   const accounts = counted([...fleet.accounts()].length, 'account', 'accounts');
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
-  const date = new Date(first).toISOString();
-  return html`Guarding ${counted(known, 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldest, now)}${never}.`;
+  const date = new Date(firstSeenAt).toISOString();
+  return html`Guarding ${counted(fleet.mailboxCount(), 'mailbox', 'mailboxes')} on ${accounts} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>. Oldest stats: ${ago(oldestStatsAt ?? now, now)}${never}.`;
 }
 
 function folded(items: readonly Markup[], className: string): Markup {

@@ -15,6 +15,7 @@ import {
   type StateCounts,
   wholeFleet,
 } from './fleet-view.ts';
+import { pageLinks } from './page-links.ts';
 import type { Regions } from './regions.ts';
 import { share } from './words.ts';
 
@@ -33,7 +34,7 @@ export function fleetTable(parts: FleetTableParts, regions: Regions): Markup {
 <div class="bar">${regions.piece('total', html`<h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>`)}${filterForm(selection, facets)}</div>
 ${regions.piece('states', stateLinks(selection, counts))}
 ${table(parts, regions)}
-${regions.piece('pages', page.rows.length === 0 ? none : pageLinks(page, selection))}
+${regions.piece('pages', page.rows.length === 0 ? none : pageLinks(page, (target) => selectionPath(selection, target)))}
 </section>`;
 }
 
@@ -169,13 +170,4 @@ export function rateCell({ ratePpm, verdict, state }: MailboxRow): Markup {
   const tone = over ? 'over' : state === 'near_limit' ? 'near' : '';
   return html`<span class="figures"><span>${counts} <b class="${over ? 'bad' : ''}">${share(ratePpm)}</b></span> <span class="muted">limit ${share(limitPpm)}</span></span>
 <svg class="meter ${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" rx="1"/><rect class="value" width="${width.toFixed(1)}" height="6" rx="1"/><rect class="limit" x="${limitAtPercent}" width="1.5" height="6"/></svg>`;
-}
-
-function pageLinks(page: Page, selection: Selection): Markup | string {
-  if (page.pages === 1) return '';
-  const link = (target: number, word: string) =>
-    target < 1 || target > page.pages
-      ? html`<span class="muted">${word}</span>`
-      : html`<a href="${selectionPath(selection, target)}">${word}</a>`;
-  return html`<nav class="pages" aria-label="Pages">${link(page.page - 1, '← Before')} <span>Page ${page.page} of ${page.pages}</span> ${link(page.page + 1, 'After →')}</nav>`;
 }

@@ -72,21 +72,10 @@ export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearL
   return makeRow(ranked, mailboxLabels([mailbox], fleet.mailboxes()).get(mailbox) ?? mailbox.email);
 }
 
-/** Every mailbox, in no order. */
-export function rankedMailboxes(fleet: Fleet, nearLimitPpmOf: NearLimitPpmOf): readonly RankedMailbox[] {
-  const alerts = firingByMailbox(fleet);
-  const ranked: RankedMailbox[] = [];
-  for (const mailbox of fleet.mailboxes()) {
-    const mine = alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts;
-    ranked.push(rank(mailbox, nearLimitPpmOf(mailbox), mine));
-  }
-  return ranked;
-}
-
-const noAlerts: readonly Alert[] = [];
+export const noAlerts: readonly Alert[] = [];
 
 /** A mailbox that is fine for the guard may still have a critical alert (DNS, disconnected): that comes first. */
-function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
+export function rank(mailbox: MailboxState, nearLimitPpm: Ppm, alerts: readonly Alert[]): RankedMailbox {
   const state = guardStateOf(mailbox, nearLimitPpm);
   let gravest = 0;
   for (const { severity } of alerts) gravest = Math.max(gravest, gravities[severity]);
@@ -137,6 +126,11 @@ const orders: Readonly<Record<Sorting, Order>> = {
   age: byNumber(({ stats }) => stats?.at ?? 0),
 };
 
+/** Mailboxes are put in one by one, and taken out in their order. */
+export function queueOf(sort: Sorting): TinyQueue<RankedMailbox> {
+  return new TinyQueue<RankedMailbox>([], orders[sort]);
+}
+
 function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
   if (a.urgency !== b.urgency) return a.urgency - b.urgency;
   if (a.closeness !== b.closeness) return b.closeness - a.closeness;
@@ -144,7 +138,7 @@ function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
   return a.mailbox.id < b.mailbox.id ? -1 : 1;
 }
 
-function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string): MailboxRow {
+export function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string): MailboxRow {
   const verdict = mailbox.verdict?.answer ?? null;
   return {
     mailbox,
@@ -161,7 +155,7 @@ function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string): Mail
 }
 
 /** By account, then by id: in a storm there are as many as mailboxes. */
-function firingByMailbox(fleet: Fleet): ReadonlyMap<string, ReadonlyMap<string, readonly Alert[]>> {
+export function firingByMailbox(fleet: Fleet): ReadonlyMap<string, ReadonlyMap<string, readonly Alert[]>> {
   const byAccount = new Map<string, Map<string, Alert[]>>();
   for (const alert of fleet.alerts()) {
     if (alert.status !== 'firing' || alert.mailboxId === null) continue;
@@ -264,25 +258,6 @@ export interface Page {
   readonly pages: number;
 }
 
-/** The rows of one page of so many; a page beyond the last is the last. */
-export function selectPage(
-  { fleet, ranked, tags }: { readonly fleet: Fleet; readonly ranked: readonly RankedMailbox[]; readonly tags: Tags },
-  selection: Selection,
-  rowsAPage: number,
-): Page {
-  const { page: asked, sort } = selection;
-  const chosen = ranked.filter(choose(selection, tags));
-  const pages = Math.max(1, Math.ceil(chosen.length / rowsAPage));
-  const page = Math.min(asked, pages);
-  const shown = firstOf(chosen, page * rowsAPage, orders[sort]).slice((page - 1) * rowsAPage);
-  const labels = mailboxLabels(
-    shown.map(({ mailbox }) => mailbox),
-    fleet.mailboxes(),
-  );
-  const rows = shown.map((one) => makeRow(one, labels.get(one.mailbox) ?? one.mailbox.email));
-  return { rows, total: chosen.length, page, pages };
-}
-
 /** What the fleet can be narrowed to. */
 export interface Facets {
   readonly accounts: readonly string[];
@@ -290,18 +265,18 @@ export interface Facets {
   readonly tags: readonly string[];
 }
 
-export function facetsOf(fleet: Fleet, tags: Tags): Facets {
-  const providers = new Set<string>();
-  for (const { entry } of fleet.mailboxes()) if (entry.answer.provider !== null) providers.add(entry.answer.provider);
+/** Whatever the API calls a provider: a hundred of them are no choice any more. */
+const providersOffered = 100;
+
+export function facetsOf(fleet: Fleet, providers: ReadonlySet<string>, tags: Tags): Facets {
   return {
     accounts: [...fleet.accounts()].map(({ name }) => name).sort(),
-    // Whatever the API calls a provider: a hundred of them are no choice any more.
-    providers: [...providers].sort().slice(0, 100),
+    providers: [...providers].sort().slice(0, providersOffered),
     tags: tags.all(),
   };
 }
 
-function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
+export function choose(selection: Selection, tags: Tags): (one: RankedMailbox) => boolean {
   const { text, state, account, domain, provider, tag } = selection;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const isWanted = (wanted: string | null, found: () => string | null) => wanted === null || wanted === found();

@@ -1,4 +1,4 @@
-// The whole fleet a day: emails sent, bounced, and how often Warmwarden acted.
+// The whole fleet a day: emails sent, bounced, how often Warmwarden acted, and how many mailboxes it held.
 import { html } from 'hono/html';
 import type { IsoDate } from '../model/time.ts';
 import { counted, numberText } from '../wording/phrases.ts';
@@ -11,6 +11,8 @@ export interface TrendDay {
   readonly bounced: number;
   /** Confirmed actions of the guard that were planned on this day (UTC). */
   readonly acted: number;
+  /** Mailboxes that were held at any time of this day (UTC). */
+  readonly held: number;
 }
 
 /** In units of the drawing. */
@@ -21,30 +23,40 @@ export function trendPanel(days: readonly TrendDay[]): Markup | string {
   const sent = sum(days, 'sent');
   const bounced = sum(days, 'bounced');
   const rate = sent === 0 ? '' : html` (${share((bounced * 1e6) / sent)})`;
-  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(sum(days, 'acted'), 'action')} by Warmwarden`;
+  const mostHeld = Math.max(...days.map((day) => day.held));
+  const total = html`${counted(sent, 'email')} sent, ${numberText(bounced)} bounced${rate}, ${counted(sum(days, 'acted'), 'action')} by Warmwarden${mostHeld === 0 ? '' : `, at most ${counted(mostHeld, 'mailbox', 'mailboxes')} held on one day`}`;
   const rows = days
     .toReversed()
     .map(
       ({ date, ...day }) =>
-        html`<tr><th scope="row">${date}</th><td>${numberText(day.sent)}</td><td>${numberText(day.bounced)}</td><td>${numberText(day.acted)}</td></tr>`,
+        html`<tr><th scope="row">${date}</th><td>${numberText(day.sent)}</td><td>${numberText(day.bounced)}</td><td>${numberText(day.acted)}</td><td>${numberText(day.held)}</td></tr>`,
     );
   return html`<section class="panel" aria-labelledby="trend"><h2 id="trend">The last ${counted(days.length, 'day')}</h2>
 <p class="muted">${total}.</p>
 <figure class="chart">
 ${strip(days, 'sent')}
 ${strip(days, 'bounced')}
-<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key act">Warmwarden acted</span></figcaption>
+${mostHeld === 0 ? '' : strip(days, 'held')}
+<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key act">Warmwarden acted</span>${mostHeld === 0 ? '' : html` <span class="key holds">mailboxes held</span>`}</figcaption>
 </figure>
 <details><summary>As a table</summary><table class="days"><caption class="unseen">The fleet per day, the newest first</caption>
-<thead><tr><th scope="col">Day (UTC)</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Acted</th></tr></thead><tbody>${rows}</tbody></table></details></section>`;
+<thead><tr><th scope="col">Day (UTC)</th><th scope="col">Sent</th><th scope="col">Bounced</th><th scope="col">Acted</th><th scope="col">Held</th></tr></thead><tbody>${rows}</tbody></table></details></section>`;
 }
 
 function sum(days: readonly TrendDay[], what: 'sent' | 'bounced' | 'acted'): number {
   return days.reduce((total, day) => total + day[what], 0);
 }
 
+/** Not `held`: that is the colour of an alarm. */
+const strips = {
+  sent: { word: 'Sent', className: 'sent' },
+  bounced: { word: 'Bounced', className: 'bounced' },
+  held: { word: 'Mailboxes held', className: 'holds' },
+} as const;
+
 /** Bars of one count on a scale of its own; on the bounces, a line where Warmwarden acted. */
-function strip(days: readonly TrendDay[], what: 'sent' | 'bounced'): Markup {
+function strip(days: readonly TrendDay[], what: keyof typeof strips): Markup {
+  const { word, className } = strips[what];
   const most = Math.max(1, ...days.map((day) => day[what]));
   const step = chart.width / days.length;
   const bars = days.map((day, index) => {
@@ -54,7 +66,7 @@ function strip(days: readonly TrendDay[], what: 'sent' | 'bounced'): Markup {
       what === 'bounced' && day.acted > 0
         ? html`<line class="act" x1="${(x + step / 2).toFixed(1)}" x2="${(x + step / 2).toFixed(1)}" y1="0" y2="${chart.height}"/>`
         : '';
-    return html`<g><title>${day.date}: ${numberText(day.sent)} sent, ${numberText(day.bounced)} bounced, ${counted(day.acted, 'action')}</title><rect class="${what}" x="${x.toFixed(1)}" y="${(chart.height - drawn).toFixed(1)}" width="${(step - chart.gap).toFixed(1)}" height="${drawn.toFixed(1)}"/>${acted}</g>`;
+    return html`<g><title>${day.date}: ${numberText(day.sent)} sent, ${numberText(day.bounced)} bounced, ${counted(day.acted, 'action')}, ${numberText(day.held)} held</title><rect class="${className}" x="${x.toFixed(1)}" y="${(chart.height - drawn).toFixed(1)}" width="${(step - chart.gap).toFixed(1)}" height="${drawn.toFixed(1)}"/>${acted}</g>`;
   });
-  return html`<svg viewBox="0 0 ${chart.width} ${chart.height}" role="img" aria-label="${what === 'sent' ? 'Sent' : 'Bounced'} per day, at most ${numberText(most)}">${bars}</svg>`;
+  return html`<svg viewBox="0 0 ${chart.width} ${chart.height}" role="img" aria-label="${word} per day, at most ${numberText(most)}">${bars}</svg>`;
 }

@@ -1,6 +1,8 @@
-// What the whole fleet sent and bounced a day, and how often Warmwarden acted: summed now and then, for all who look.
+// What the whole fleet sent and bounced a day, how often Warmwarden acted, and what it held: summed now and then, for all who look.
 import type { Fleet } from '../fleet/fleet.ts';
 import { dailyRows } from '../model/daily-counts.ts';
+import type { HeldSpan } from '../model/decision.ts';
+import { mailboxKey } from '../model/mailbox.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, minuteMs, utcDate } from '../model/time.ts';
 import type { TrendDay } from '../page/trend-panel.ts';
 import { createPacer, type World } from '../world.ts';
@@ -14,7 +16,14 @@ const sliceMs = 4;
 export interface FleetTrendParts {
   readonly fleet: Fleet;
   readonly world: World;
-  readonly actedDays: (since: EpochMs) => Promise<readonly { readonly day: number; readonly count: number }[]>;
+  readonly days: DaySource;
+}
+
+/** What only the store knows. */
+export interface DaySource {
+  /** Days since a moment on which Warmwarden acted; `day` counts from 1970. */
+  acted(since: EpochMs): Promise<readonly { readonly day: number; readonly count: number }[]>;
+  held(since: EpochMs): AsyncIterable<readonly HeldSpan[]>;
 }
 
 export class FleetTrend {
@@ -40,7 +49,7 @@ export class FleetTrend {
   }
 
   async #sum(now: EpochMs): Promise<void> {
-    const { fleet, actedDays, world } = this.#parts;
+    const { fleet } = this.#parts;
     const first = addDays(utcDate(now), 1 - daysShown);
     const sums = new Map<IsoDate, { sent: number; bounced: number }>();
     const pacer = createPacer(sliceMs);
@@ -54,16 +63,51 @@ export class FleetTrend {
         sums.set(date, sum);
       }
     }
-    const acted = new Map<IsoDate, number>();
-    try {
-      for (const { day, count } of await actedDays(Date.parse(first))) acted.set(utcDate(day * dayMs), count);
-    } catch (error) {
-      world.log.error({ err: error }, 'history could not be read for a page');
-    }
+    const [acted, held] = [await this.#acted(first), await this.#held(first, now)];
     const dates = Array.from({ length: daysShown }, (_, back) => addDays(first, back));
     const none = { sent: 0, bounced: 0 };
     this.#days =
-      sums.size === 0 ? [] : dates.map((date) => ({ date, ...(sums.get(date) ?? none), acted: acted.get(date) ?? 0 }));
+      sums.size === 0
+        ? []
+        : dates.map((date) => ({
+            ...{ date, ...(sums.get(date) ?? none) },
+            ...{ acted: acted.get(date) ?? 0, held: held.get(date)?.size ?? 0 },
+          }));
     this.#summedAt = now;
+  }
+
+  async #acted(first: IsoDate): Promise<ReadonlyMap<IsoDate, number>> {
+    const acted = new Map<IsoDate, number>();
+    await this.#reading(async (days) => {
+      for (const { day, count } of await days.acted(Date.parse(first))) acted.set(utcDate(day * dayMs), count);
+    });
+    return acted;
+  }
+
+  /** The mailboxes that were held at any time of a day. */
+  async #held(first: IsoDate, now: EpochMs): Promise<ReadonlyMap<IsoDate, ReadonlySet<string>>> {
+    const held = new Map<IsoDate, Set<string>>();
+    const begin = Date.parse(first);
+    await this.#reading(async (days) => {
+      for await (const spans of days.held(begin)) {
+        for (const { account, id, since, until } of spans) {
+          const last = utcDate(Math.min(until, now));
+          for (let date = utcDate(Math.max(since, begin)); date <= last; date = addDays(date, 1)) {
+            const mailboxes = held.get(date) ?? new Set();
+            held.set(date, mailboxes.add(mailboxKey(account, id)));
+          }
+        }
+      }
+    });
+    return held;
+  }
+
+  /** What the store does not tell is left out: a page at 3 a.m. must stand although it does not answer. */
+  async #reading(read: (days: DaySource) => Promise<void>): Promise<void> {
+    try {
+      await read(this.#parts.days);
+    } catch (error) {
+      this.#parts.world.log.error({ err: error }, 'history could not be read for a page');
+    }
   }
 }

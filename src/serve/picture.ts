@@ -1,14 +1,13 @@
 // What every page and /api/fleet begin with: the mailboxes as they rank, the counts, the alerts and the headline of this moment.
-import { countStates, firingAlerts, rankedMailboxes } from '../page/fleet-view.ts';
+import { firingAlerts } from '../page/fleet-view.ts';
 import { headlineOf } from '../page/headline.ts';
 import type { RouteParts } from './route-parts.ts';
 
-export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'nearLimitPpmOf' | 'explain'>;
+export type PictureParts = Pick<RouteParts, 'fleet' | 'world' | 'ready' | 'ranking' | 'explain'>;
 
-export function pictureOf(parts: PictureParts) {
-  const { fleet, world, ready, nearLimitPpmOf } = parts;
-  const ranked = rankedMailboxes(fleet, nearLimitPpmOf);
-  const counts = countStates(ranked);
+export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) {
+  const known = await ranking.read();
+  const { counts } = known;
   const now = world.clock.now();
   const accounts = [...fleet.accounts()];
   const firing = firingAlerts(fleet);
@@ -31,5 +30,5 @@ export function pictureOf(parts: PictureParts) {
     now,
     command,
   };
-  return { ranked, counts, now, firing, command, headline: headlineOf(facts) };
+  return { known, counts, now, firing, command, headline: headlineOf(facts) };
 }

@@ -12,6 +12,7 @@ import type { ExplainSource } from './explain-answer.ts';
 import type { FleetTrend } from './fleet-trend.ts';
 import type { HistorySource } from './history-answer.ts';
 import type { OperationsRouteParts } from './operations-route.ts';
+import type { Ranking } from './ranking.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 import type { ReloadRouteParts } from './reload-route.ts';
 
@@ -36,6 +37,7 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
+  readonly ranking: Ranking;
   /** Of the configuration in force, without secrets. */
   readonly settings: () => readonly ShownSetting[];
   readonly tags: Tags;

@@ -4,7 +4,7 @@ import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
 import type { WrongTokens } from '../access/wrong-tokens.ts';
 import { addMetrics } from '../metrics/metrics-route.ts';
-import { noTags, rowOf, type Selection, selectPage } from '../page/fleet-view.ts';
+import { noTags, rowOf, type Selection } from '../page/fleet-view.ts';
 import { addAccess } from './access.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { addCommands } from './commands/command-routes.ts';
@@ -26,6 +26,7 @@ import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
 import { addReload } from './reload-route.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
+import { selectPage } from './select-page.ts';
 import { selectionFrom, selectionParameters } from './selection.ts';
 import { addSignIn } from './sign-in-routes.ts';
 
@@ -89,9 +90,9 @@ export type AnswerParts = PictureParts & Pick<RouteParts, 'history' | 'entries'>
 export type FleetAnswer = ReturnType<typeof fleetJson>;
 
 /** The fleet as JSON, worst first: one page of the selection. */
-export function fleetAnswer(parts: PictureParts, selection: Selection): FleetAnswer {
-  const picture = pictureOf(parts);
-  const page = selectPage({ fleet: parts.fleet, ranked: picture.ranked, tags: noTags }, selection, rowsAnAnswer);
+export async function fleetAnswer(parts: PictureParts, selection: Selection): Promise<FleetAnswer> {
+  const picture = await pictureOf(parts);
+  const page = await selectPage(picture.known, selection, { tags: noTags, rowsAPage: rowsAnAnswer });
   return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain, command: parts.world.command });
 }
 
@@ -103,7 +104,7 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
     case 'fleet': {
       const query = readQuery(selectionParameters, asked);
       if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-      return { status: 200, body: fleetAnswer(parts, selectionFrom(query.read)) } as const;
+      return { status: 200, body: await fleetAnswer(parts, selectionFrom(query.read)) } as const;
     }
     case 'alerts':
       return alertsAnswer(

@@ -5,23 +5,24 @@ import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { activityPage } from '../page/activity-page.ts';
 import { alertsPage } from '../page/alerts-page.ts';
-import { budgetPage } from '../page/budget-page.ts';
+import { budgetAccounts, budgetPage, DataAges } from '../page/budget-page.ts';
 import { configurationPage } from '../page/configuration-page.ts';
-import { groupings, groupsOf } from '../page/fleet-groups.ts';
+import { Grouped, groupings } from '../page/fleet-groups.ts';
 import { fleetPage } from '../page/fleet-page.ts';
-import { facetsOf, firingAlerts, rowOf, selectPage } from '../page/fleet-view.ts';
+import { facetsOf, firingAlerts, rowOf } from '../page/fleet-view.ts';
 import { groupsPage } from '../page/groups-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
 import { recipePage, recipesPage, runPage } from '../page/recipes-page.ts';
 import type { View } from '../page/regions.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
-import { turnAfter, type World } from '../world.ts';
+import { inTurns, turnAfter, type World } from '../world.ts';
 import { pictureOf } from './picture.ts';
 import { oneOf, type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
+import { selectPage } from './select-page.ts';
 import { pageParameters, selectionFrom } from './selection.ts';
 
 export type ViewParts = Omit<RouteParts, 'metrics' | 'host'>;
@@ -72,6 +73,7 @@ const runsShown = 30;
 /** Of a run, on one page. */
 const rowsShown = 100;
 const runParameters = { offset: whole(0) };
+const budgetParameters = { page: whole(1) };
 const groupParameters = { by: oneOf(...groupings) };
 const dayParameters = { day: isoDate, until: whole(0, maxEpochMs) };
 const settingParameters = { q: upTo(200), changed: oneOf('only') };
@@ -83,12 +85,13 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const selection = selectionFrom(asked.read);
   const deliveries = await orNull(parts.world, () => parts.deliveries(deliveriesShown));
-  const picture = pictureOf(parts);
-  await turnAfter(picture.ranked);
+  const picture = await pictureOf(parts);
   const { fleet, tags } = parts;
-  const page = selectPage({ fleet, tags, ranked: picture.ranked }, selection, rowsAPage);
-  const facets = facetsOf(fleet, tags);
+  const page = await selectPage(picture.known, selection, { tags, rowsAPage });
+  const facets = facetsOf(fleet, picture.known.providers, tags);
   const trend = await parts.trend.read();
+  // Fifty rows are work for a turn of their own.
+  await turnAfter(picture.known.ranked);
   return fleetPage({ fleet, ...picture, page, selection, facets, trend, deliveries, explain: parts.explain });
 }
 
@@ -96,7 +99,14 @@ async function groupsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const asked = readQuery(groupParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const by = asked.read.by ?? 'account';
-  return groupsPage(by, groupsOf(pictureOf(parts).ranked, by, parts.tags));
+  const { ranked } = await parts.ranking.read();
+  const grouped = new Grouped(by, parts.tags);
+  await inTurns(ranked, (piece) => {
+    for (const one of piece) grouped.add(one);
+  });
+  const groups = grouped.groups();
+  await turnAfter(groups);
+  return groupsPage(by, groups);
 }
 
 async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
@@ -163,6 +173,23 @@ async function configurationView({ settings }: ViewParts, { query }: Asked): Pro
   return configurationPage({ settings: settings(), selection: { text: q.trim(), changedOnly: changed === 'only' } });
 }
 
+async function budgetView({ fleet, world }: ViewParts, { query }: Asked): Promise<View | Refused> {
+  const asked = readQuery(budgetParameters, query, lenient);
+  if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
+  const shown = budgetAccounts(fleet, asked.read.page ?? 1);
+  const ages = new Map<string, DataAges>();
+  for (const { name } of shown.accounts) {
+    const known = new DataAges();
+    const mailboxes = [...fleet.mailboxesOf(name)];
+    await turnAfter(mailboxes);
+    await inTurns(mailboxes, (piece) => {
+      for (const mailbox of piece) known.add(mailbox);
+    });
+    ages.set(name, known);
+  }
+  return budgetPage({ fleet, ...shown, ages, now: world.clock.now() });
+}
+
 async function silencesView({ fleet, world }: ViewParts): Promise<View> {
   const now = world.clock.now();
   return silencesPage({ silences: fleet.silences(now), firing: firingAlerts(fleet), now, command: world.command });
@@ -195,7 +222,7 @@ export const places: readonly Place[] = [
   { path: '/alerts', parameters: alertParameters, read: alertsView },
   { path: '/activity', parameters: activityParameters, read: activityView },
   { path: '/silences', parameters: {}, read: silencesView },
-  { path: '/budget', parameters: {}, read: async ({ fleet, world }) => budgetPage({ fleet, now: world.clock.now() }) },
+  { path: '/budget', parameters: budgetParameters, read: budgetView },
   { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
   { path: '/recipes/:id', parameters: {}, read: recipeView },
   { path: '/runs/:id', parameters: runParameters, read: runView },

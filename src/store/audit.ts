@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../model/operator-command.ts';
-import { dayMs, type EpochMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
@@ -85,31 +85,10 @@ export class AuditLog {
     return this.#gate.read((db) => loadCommands(db, query));
   }
 
-  /** Days since a moment on which the guard acted. */
-  actedDays(since: EpochMs): Promise<readonly ActedDay[]> {
-    return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('actions')
-        .select([sql<number>`planned_at / ${sql.lit(dayMs)}`.as('day'), (of) => of.fn.countAll<number>().as('count')])
-        .where('planned_at', '>=', since)
-        .where('state', '=', 'confirmed')
-        .where(sql<boolean>`json_extract(action, '$.by') IS NULL`)
-        .groupBy('day')
-        .execute();
-      return rows.map(({ day, count }) => ({ day: Number(day), count: Number(count) }));
-    });
-  }
-
   /** What the guard did by itself, the newest first. */
   guardActions(query: HistoryQuery): Promise<readonly Action[]> {
     return this.#gate.read((db) => loadGuardActions(db, query));
   }
-}
-
-/** How many actions of the guard were confirmed, by the UTC day on which they were planned (days since 1970). */
-export interface ActedDay {
-  readonly day: number;
-  readonly count: number;
 }
 
 type Db = Kysely<Tables>;

@@ -18,6 +18,7 @@ import { loadDecisions } from './decisions.ts';
 import { loadEntries, type MailboxEntries } from './entries.ts';
 import type { QueryListener } from './file/connection.ts';
 import { OutageNote } from './file/outage-note.ts';
+import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
 import { loadLedgers, writeLedgers } from './ledgers.ts';
 import { loadDeparted } from './mailboxes.ts';
@@ -63,6 +64,7 @@ export class Store {
   readonly silences: StoredSilences;
   readonly sessions: StoredSessions;
   readonly audit: AuditLog;
+  readonly days: FleetDays;
   /** Runs of recipes, with their rows. */
   readonly runs: StoredRuns;
   /** Which work is this process's, where several share a store. */
@@ -84,6 +86,7 @@ export class Store {
     this.silences = new StoredSilences(gate);
     this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
+    this.days = new FleetDays(gate);
     this.runs = new StoredRuns(gate);
     this.requests = new StoredRequests(gate);
     this.shared = new StoredShared(gate);

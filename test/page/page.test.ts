@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
-import { hourMs, minuteMs } from '../../src/model/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import type { Tags } from '../../src/page/fleet-view.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
@@ -284,14 +284,20 @@ describe('the fleet', () => {
     expect(domains.indexOf('domain-northwind.example')).toBeLessThan(domains.indexOf('domain-acme.example'));
   });
 
-  test('has what it sent and bounced a day, and when Warmwarden acted', async () => {
+  test('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async () => {
     const fleet = calmFleet();
-    const trend = new FleetTrend({
-      fleet,
-      world: stillWorld(),
-      actedDays: async () => [{ day: (now / 864e5) | 0, count: 2 }],
-    });
-    const body = await read(fleet, '/', { trend });
+    const span = (id: string, since: number, until: number) => ({ account: 'acme', id, since, until });
+    const days = {
+      acted: async () => [{ day: (now / 864e5) | 0, count: 2 }],
+      async *held() {
+        yield [span('m1', now - 60 * dayMs, now - dayMs), span('m2', now - dayMs, now - dayMs)];
+        yield [span('m1', now - dayMs + 1, now)];
+      },
+    };
+    const body = await read(fleet, '/', { trend: new FleetTrend({ fleet, world: stillWorld(), days }) });
+    expect(body).toContain('at most 2 mailboxes held on one day');
+    const held = [...body.matchAll(/<th scope="row">2026-0[23]-\d\d<\/th>.*?<td>(\d+)<\/td><\/tr>/g)];
+    expect(held.map(([, count]) => count).join('')).toBe(`12${'1'.repeat(28)}`);
     const [, sent] = /<th scope="row">2026-03-12<\/th><td>(\d+)<\/td><td>0<\/td><td>2<\/td>/.exec(body) ?? [];
     expect(Number(sent) % 3).toBe(0);
     expect(Number(sent)).toBeGreaterThan(50);

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { noTags } from '../../src/page/fleet-view.ts';
 import { FleetTrend } from '../../src/serve/fleet-trend.ts';
+import { Ranking } from '../../src/serve/ranking.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { createLog, type MovedClock, movedClock, type World } from '../../src/world.ts';
 import { undocumented } from '../support/api-document.ts';
@@ -78,9 +79,10 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     deliveries: async () => [],
     explain,
     nearLimitPpmOf,
+    ranking: new Ranking(fleet, nearLimitPpmOf),
     settings: () => [],
     tags: noTags,
-    trend: new FleetTrend({ fleet, world, actedDays: async () => [] }),
+    trend: new FleetTrend({ fleet, world, days: { acted: async () => [], held: async function* () {} } }),
     reload: async () => ({ result: 'done', messages: [] }),
     commands: () => null,
     history: { commands: async () => [], guardActions: async () => [] },

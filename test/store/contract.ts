@@ -4,6 +4,7 @@ import { actionAfter } from '../../src/model/action-transition.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import type { NotificationLogChanges } from '../../src/model/outbox.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   actionOf,
@@ -152,6 +153,27 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         [],
         1,
       ]);
+    });
+
+    test('what was held after a moment is read in pieces, and nothing else', async () => {
+      await using opened = await open();
+      const wanted = 501;
+      await known(opened.store, ...Array.from({ length: wanted + 3 }, (_, index) => arrivedMailbox(`m${index}`)));
+      const judged = async (id: string, at: number, changes: Partial<Verdict>) => {
+        const verdict = verdictOf(changes);
+        const mailbox = arrivedMailbox(id, { verdict: { at, answer: verdict } });
+        const decision = { verdict, unchanged: false, judged: 1, days: [] };
+        await opened.store.recordTick({ ...tick, mailbox, decision });
+      };
+      const held = { action: 'hold', reason: 'circuit_breaker', wanted: 'pause' } as const;
+      for (let index = 0; index < wanted; index += 1) await judged(`m${index}`, now + 1, held);
+      await judged(`m${wanted}`, now - 1, held);
+      await judged(`m${wanted + 1}`, now + 1, { action: 'hold', reason: 'stale_data' });
+      await judged(`m${wanted + 2}`, now + 2, { ...held, reason: 'first_sight' });
+      const pieces: (readonly unknown[])[] = [];
+      for await (const piece of opened.store.days.held(now)) pieces.push(piece);
+      expect(pieces.map(({ length }) => length)).toEqual([500, 2]);
+      expect(pieces[1]?.[1]).toEqual({ account: 'acme', id: `m${wanted + 2}`, since: now + 2, until: now + 2 });
     });
 
     test('a span keeps the counts and days that it began with, and the newest', async () => {

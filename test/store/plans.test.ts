@@ -116,3 +116,22 @@ test('who left is found by an index of ids and one of addresses, however many le
     database.close();
   }
 });
+
+test('what was held is found by an index of such decisions alone', async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-plans-'));
+  const path = join(folder.path, 'w.db');
+  const queries = new Set<string>();
+  const store = await Store.open(path, 0, ({ query }) => queries.add(query.sql));
+  queries.clear();
+  for await (const spans of store.days.held(0)) expect(spans).toEqual([]);
+  await store.close();
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const plans = [...queries].flatMap((query) => database.prepare(`EXPLAIN QUERY PLAN ${query}`).all());
+    expect(plans.map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(/^SEARCH decisions USING INDEX decisions_held \(.*until/),
+    ]);
+  } finally {
+    database.close();
+  }
+});

@@ -3,6 +3,7 @@ import { commandName } from '../../command-name.ts';
 import { defaultPolicy } from '../../model/policy.ts';
 import { wholeFleet } from '../../page/fleet-view.ts';
 import { fleetOf } from '../../reload/duties.ts';
+import { Ranking } from '../../serve/ranking.ts';
 import { type FleetAnswer, fleetAnswer } from '../../serve/routes.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';
@@ -29,11 +30,11 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
       command: commandName,
     };
     const ready = () => ({ ready: false, reasons: [] });
-    const nearLimitPpmOf = () => defaultPolicy.nearLimitPpm;
-    const parts = { fleet, world, ready, nearLimitPpmOf, explain: explainVerdict };
+    const ranking = new Ranking(fleet, () => defaultPolicy.nearLimitPpm);
+    const parts = { fleet, world, ready, ranking, explain: explainVerdict };
     const page = (number: number) => fleetAnswer(parts, { ...wholeFleet, page: number });
     return {
-      ...(all ? await joined(page(1), page) : page(1)),
+      ...(all ? await joined(await page(1), page) : await page(1)),
       ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
       tone: 'unknown',
       headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',

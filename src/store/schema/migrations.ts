@@ -5,6 +5,7 @@ import { decisionSpans } from './decision-spans.ts';
 import { departedByAddress } from './departed-by-address.ts';
 import { growingLists } from './growing-lists.ts';
 import { heldByApi } from './held-by-api.ts';
+import { heldDecisions } from './held-decisions.ts';
 import { incidents } from './incidents.ts';
 import { ledgersTable } from './ledgers-table.ts';
 import { runSizes } from './run-sizes.ts';
@@ -36,6 +37,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   flatStats,
   sharedState,
   ledgersTable,
+  heldDecisions,
 ];
 
 /** The schema that this version writes. */
