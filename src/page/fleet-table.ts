@@ -35,6 +35,7 @@ export function fleetTable(parts: FleetTableParts, regions: Regions): Markup {
 ${regions.piece('states', stateLinks(selection, counts))}
 ${table(parts, regions)}
 ${regions.piece('pages', page.rows.length === 0 ? none : pageLinks(page, (target) => selectionPath(selection, target)))}
+<p class="keys">Keys: <kbd>/</kbd> filter, <kbd>j</kbd> and <kbd>k</kbd> next and previous mailbox, <kbd>Enter</kbd> open it, <kbd>x</kbd> select it.</p>
 </section>`;
 }
 
@@ -47,7 +48,7 @@ function filterForm(selection: Selection, facets: Facets): Markup {
   ] as const;
   return html`<form class="filter" role="search" action="/" method="get">
 <label for="q">Filter</label>
-<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off" data-key="/">
+<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" placeholder="address, domain, mode …" autocomplete="off" data-key="/" aria-keyshortcuts="/">
 ${choice('account', accounts.length > 1 ? accounts : [], selection.account)}
 ${choice('provider', providers.length > 1 ? providers : [], selection.provider)}
 ${choice('tag', tags, selection.tag)}

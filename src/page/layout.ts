@@ -76,8 +76,17 @@ function signOut(name: string | null, token: string): Markup {
 <input type="hidden" name="${formTokenField}" value="${token}"> <button type="submit">Sign out</button></form>`;
 }
 
+/** What a view leads to is in its place, too. */
+const within: Readonly<Record<string, readonly string[]>> = {
+  '/': ['/mailboxes/'],
+  '/recipes': ['/recipes/', '/runs/'],
+};
+
 function isHere(path: string, live: LiveFrame | null): boolean {
-  return live !== null && (live.address === path || live.address.startsWith(`${path}?`));
+  if (live === null) return false;
+  const { address } = live;
+  const inside = (within[path] ?? []).some((below) => address.startsWith(below));
+  return inside || address === path || address.startsWith(`${path}?`);
 }
 
 function eventsPath({ address, since }: LiveFrame): string {

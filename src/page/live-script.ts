@@ -125,9 +125,10 @@ function tell() {
   when.textContent = spanText(performance.now() - heardAt) + ' ago. Next try in ' + seconds + ' s.';
   broken.hidden = false;
 }
-/** A slash goes to the filter; j and k go down and up the rows of a table, Enter opens one: it is a link. */
+/** A slash goes to the filter; j and k go down and up the rows of a table, Enter opens one: it is a link; x selects one. */
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, textarea')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input:not([type=checkbox]), select, textarea')) return;
+  if (event.key === 'x') document.activeElement?.closest('tr')?.querySelector('input[type=checkbox]')?.click();
   if (event.key === '/') {
     const filter = document.querySelector('[data-key="/"]');
     filter?.focus();

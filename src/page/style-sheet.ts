@@ -100,6 +100,9 @@ thead th{border-top:0;color:var(--soft);font-size:.8rem;padding-top:.3rem;paddin
 thead th a{color:inherit;text-decoration-color:transparent}
 thead th a:hover,thead th[aria-sort] a{color:var(--ink);text-decoration-color:currentColor}
 .fleet tbody th{min-width:11rem}
+.fleet tbody a{scroll-margin:5rem 0}
+.keys{font-size:.82rem;color:var(--soft);margin-top:.7rem}
+kbd{font:inherit;border:1px solid var(--line);border-radius:4px;padding:0 .35em}
 tbody th a{font-weight:600;color:var(--ink);text-decoration-color:color-mix(in srgb,var(--soft) 50%,transparent)}
 tbody th small{display:block}
 tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
@@ -139,6 +142,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-s
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--track);border-radius:4px;padding:.05em .3em}
 @media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}}
 @media (max-width:52rem){
+.keys{display:none}
 .places{flex-wrap:nowrap;overflow-x:auto;white-space:nowrap}
 .wrap{padding:0 .8rem}
 h1{font-size:1.35rem}

@@ -4,6 +4,10 @@ import { alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fle
 import { serve } from '../serve/running-server.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 
+const isInSight = `(() => {
+  const { left, top, bottom } = document.activeElement.getBoundingClientRect();
+  return [top + 2, bottom - 2].every((y) => document.elementFromPoint(left + 2, y)?.closest('tbody') !== null);
+})()`;
 const loadsSeen = "performance.getEntriesByType('navigation').length";
 
 test.skipIf(!hasBrowser())('a breach and its end are seen live; text, focus, scroll and open panels stay', async () => {
@@ -42,22 +46,35 @@ test.skipIf(!hasBrowser())('a breach and its end are seen live; text, focus, scr
   expect(complaints).toEqual([]);
 });
 
-test.skipIf(!hasBrowser())('the keyboard reaches the filter and goes through the rows', async () => {
-  await using server = await serve(exampleFleet());
-  await using browser = await openBrowser();
-  const page = await browser.newPage();
-  await page.goto(server.url);
-  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.closest('tr').id");
-  await page.keyboard.press('j');
-  expect(await focused()).toBe('row-northwind/m4');
-  await page.keyboard.press('j');
-  await page.keyboard.press('k');
-  await page.keyboard.press('j');
-  expect(await focused()).toBe('row-acme/m1');
-  await page.keyboard.press('/');
-  await page.keyboard.type('j/k');
-  expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
-});
+test.skipIf(!hasBrowser())(
+  'the keyboard reaches the filter, goes through the rows, selects one, and sees where it is',
+  async () => {
+    await using server = await serve(exampleFleet());
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    const focused = () => page.evaluate("document.activeElement.id || document.activeElement.closest('tr').id");
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('row-northwind/m4');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('j');
+    expect(await focused()).toBe('row-acme/m1');
+    await page.keyboard.press('x');
+    const selected = "[...document.querySelectorAll('#rows :checked')].map(({ value }) => value)";
+    expect(await page.evaluate(selected)).toEqual(['acme/m1']);
+    await page.locator('.selection').waitFor();
+    // Neither the heading nor the commands that stay in the window hide the row that has the focus.
+    await page.setViewportSize({ width: 1000, height: 420 });
+    for (const key of [...'jjjjjjjj', ...'kkkkkkkk']) {
+      await page.keyboard.press(key);
+      expect(await page.evaluate(isInSight)).toBe(true);
+    }
+    await page.keyboard.press('/');
+    await page.keyboard.type('j/k');
+    expect([await focused(), await page.locator('#q').inputValue()]).toEqual(['q', 'j/k']);
+  },
+);
 
 test.skipIf(!hasBrowser())(
   'a page without its server says so, and of when it is; it comes back by itself',
