@@ -17,6 +17,8 @@ const lookEveryMs = turnEveryMs;
 /** Between one restart of an account and the next, doubled each time up to the longest. */
 const firstPauseMs = turnEveryMs;
 const longestPauseMs = minuteMs;
+/** An account that was not reached for so long is offered to other replicas. */
+const unreachableMs = minuteMs;
 /** So long after its last restart an account starts over with short pauses. */
 const steadyAfterMs = 10 * minuteMs;
 
@@ -91,13 +93,24 @@ export class Supervisor {
     const { membership } = rooms.store;
     const owners = ownersOf(membership);
     const accounts = configured.map((name) => {
-      if (membership.holds(accountScope(name))) return this.#lookAt(name);
+      if (membership.holds(accountScope(name))) {
+        this.#offerUnreachable(name);
+        return this.#lookAt(name);
+      }
       return this.#lookAtForeign(name, owners.get(accountScope(name)) ?? null);
     });
     rooms.fleet.putGuarding(accounts.map(({ account, unguarded, elsewhere }) => ({ account, unguarded, elsewhere })));
     this.#recordAlerts(accounts.filter(({ account, elsewhere }) => elsewhere === null && this.#mayTellOf(account)));
     this.#settleReloads();
     void this.#parts.duties.saveLedgers();
+  }
+
+  /** Another replica may reach what this one can't; a key that is rejected is so everywhere. */
+  #offerUnreachable(account: string): void {
+    const { fleet, store, world } = this.#parts.rooms;
+    const state = fleet.account(account);
+    if (!state || state.failingSince === null || state.keyRejected) return;
+    if (world.clock.now() - state.failingSince >= unreachableMs) store.membership.offer(accountScope(account));
   }
 
   /** Whoever is to guard an account tells of it; of one that nobody has, whoever sends the messages. */

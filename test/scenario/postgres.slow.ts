@@ -91,6 +91,20 @@ test('a second daemon stands by, and goes on when the first one ends, in good or
   await actedOnce(two);
 });
 
+test('an account that one daemon can not reach goes to another, which can', async () => {
+  const { host, port, user, database } = await postgres.database();
+  const file = { store: { url: `postgres://${user}@${host}:${port}/${database}`, password, tls: 'off' } };
+  await using stage = await Stage.open({ file, account: { base_url: 'http://127.0.0.1:1' } });
+  const mailbox = stage.api.add('one@fleet.example');
+  await stage.start().onDuty();
+  using workplace = new Workplace();
+  const reaching = readFileSync(stage.config, 'utf8').replace('http://127.0.0.1:1', stage.api.url);
+  await using second = runDaemon(workplace.configure(reaching));
+  await second.onDuty();
+  await until('the second one to read it', () => stage.api.reads('/v1/stats', mailbox).length > 0);
+  expect(stage.daemon.over).toBe(false);
+});
+
 test('commands and recipes find the daemon, and what is stored without one', async () => {
   const { stage } = await open();
   await using _stage = stage;
