@@ -13,8 +13,9 @@ export class Teardowns {
     this.#log = log;
   }
 
-  add(name: string, stop: () => Promise<void>): void {
-    this.#parts.push(() => this.#end(name, stop));
+  /** `deadlineMs`: of real time; only for a part that has good reason to take longer than the others. */
+  add(name: string, stop: () => Promise<void>, deadlineMs = stopDeadlineMs): void {
+    this.#parts.push(() => this.#end(name, stop, deadlineMs));
   }
 
   /** Starts what ends as one. When its start fails, what it had started by then has ended when this rejects. */
@@ -35,10 +36,10 @@ export class Teardowns {
     for (let end = this.#parts.pop(); end; end = this.#parts.pop()) await end();
   }
 
-  async #end(part: string, stop: () => Promise<void>): Promise<void> {
+  async #end(part: string, stop: () => Promise<void>, deadlineMs: number): Promise<void> {
     const waiting = new AbortController();
     const late = systemClock()
-      .sleep(stopDeadlineMs, waiting.signal)
+      .sleep(deadlineMs, waiting.signal)
       .then(() => 'late');
     const ended = stop().then(
       () => 'ended',

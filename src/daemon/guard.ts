@@ -13,6 +13,9 @@ import { Foreign } from './foreign.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
+/** What was sent is read back before its account is given away (act/actor.ts); there is nobody to give it to on SQLite. */
+const handoverMs = 130_000;
+
 export interface Guarded {
   readonly rooms: RecorderRooms;
   readonly duties: Duties;
@@ -45,7 +48,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');
   });
   await wantWork();
-  teardowns.add('leases', () => membership.stop());
+  teardowns.add('leases', () => membership.stop(), handoverMs);
   const foreign = new Foreign(opened, rooms);
   foreign.start();
   teardowns.add('what others guard', () => foreign.stop());
