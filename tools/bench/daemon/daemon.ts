@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { type BenchApi, keyOf } from './api.ts';
-import { nodeFlags, packagedBin } from './package.ts';
+import { mallocSettings, nodeFlags, packagedBin } from './package.ts';
 
 const tmpfsType = 0x01021994;
 const startLimitMs = 120_000;
@@ -62,6 +62,7 @@ export class BenchDaemon implements AsyncDisposable {
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
     this.#child = spawn(process.execPath, [...nodeFlags, ...nodeArgs, packagedBin(), 'run', '--config', config], {
       stdio: [...stdio],
+      env: { ...process.env, ...mallocSettings },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => this.#read(text));

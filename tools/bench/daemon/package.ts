@@ -1,4 +1,4 @@
-// The program as users have it: compiled as the package is, and started with the options of Node.js that the image sets.
+// The program as users have it: compiled as the package is, and started with the settings that the image has.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +8,15 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** Below the packages, which it needs. */
 const folder = join(root, 'node_modules', '.cache', 'warmwarden-bench');
 
+const image = readFileSync(join(root, 'Dockerfile'), 'utf8');
+
 /** As the image has them. */
-export const nodeFlags: readonly string[] =
-  /NODE_OPTIONS=(\S+)/.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.slice(1) ?? [];
+export const nodeFlags: readonly string[] = /NODE_OPTIONS=(\S+)/.exec(image)?.slice(1) ?? [];
+
+/** What the image tells glibc about memory. */
+export const mallocSettings: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  [...image.matchAll(/(MALLOC_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+);
 
 let bin: string | undefined;
 
