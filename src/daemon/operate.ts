@@ -1,4 +1,5 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
+import { configDigest } from '../config/digest.ts';
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
 import { pathOf } from '../model/store-place.ts';
 import { Answering } from '../operator/answering.ts';
@@ -14,6 +15,7 @@ import { type CommandSocket, startCommandSocket } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
 import { WritesWatch } from '../operator/writes-watch.ts';
 import { type ConfigSource, Reloader } from '../reload/reloader.ts';
+import { ReplicaWatch } from '../reload/replica-watch.ts';
 import { SecretRotation } from '../reload/secret-rotation.ts';
 import { accountScope } from '../replicas/membership.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
@@ -38,6 +40,10 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   const { opened, served, guarded, startup } = parts;
   const { world, live, metrics, metricsSettings } = opened;
   const rotation = new SecretRotation(world);
+  const { membership } = opened.store;
+  const report = (reloadFailure: string | null) =>
+    membership.report({ configDigest: configDigest(live.config), reloadFailure });
+  report(null);
   const reloader = new Reloader({
     ...guarded,
     source,
@@ -46,8 +52,13 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
       served.renew(config.server.tls);
       metrics.configured(metricsSettings());
       rotation.follow(secretFiles);
+      report(null);
     },
-    refused: () => metrics.configRefused(),
+    refused: (problems) => {
+      metrics.configRefused();
+      report(problems[0] ?? null);
+    },
+    alertsItself: membership.self === null,
   });
   const reload = (request: ReloadRequest) => reloader.reload(request);
   const commands = await startCommands(parts, reload, teardowns);
@@ -84,6 +95,9 @@ async function startCommands(
     channelsResend: resendCommand(notifying.undelivered, audited),
   };
   if (membership.self === null) return local;
+  const replicaWatch = new ReplicaWatch({ membership, rules, rooms });
+  replicaWatch.start();
+  teardowns.add('replicas', () => replicaWatch.stop());
   const passing = { world, membership, requests, news: new News() };
   const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local });
   answering.start();

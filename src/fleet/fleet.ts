@@ -5,6 +5,7 @@ import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
 import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
+import type { ReplicaState } from '../model/replica.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -59,6 +60,7 @@ export class Fleet {
   #storeFailure: StoreFailure | null = null;
   #guarding: readonly Guarding[] = [];
   #elsewhere: ReadonlySet<string> = new Set();
+  #replicas: readonly ReplicaState[] = [];
   #revision = 0;
 
   /** Grows with every change: equal numbers mean the same picture. */
@@ -284,6 +286,16 @@ export class Fleet {
   putSilence(silence: Silence): void {
     this.#revision += 1;
     this.#silences.set(silence.id, silence);
+  }
+
+  /** Those that share the store; none where a process has it for itself. */
+  replicas(): readonly ReplicaState[] {
+    return this.#replicas;
+  }
+  putReplicas(replicas: readonly ReplicaState[]): void {
+    if (JSON.stringify(replicas) === JSON.stringify(this.#replicas)) return;
+    this.#revision += 1;
+    this.#replicas = replicas;
   }
 
   /** What is wrong with the store; null while it does what it is asked. */

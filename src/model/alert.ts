@@ -42,6 +42,7 @@ export const alertRules = [
   'api_unwell',
   'clock_off',
   'config_reload_failed',
+  'config_disagrees',
   'operator_acted',
   'channel_failing',
   'store_failing',

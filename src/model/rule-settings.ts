@@ -74,6 +74,7 @@ export const defaultRuleSettings: RuleSettings = {
     api_unwell: setting('warning', 5 * minuteMs),
     clock_off: setting('warning', 5 * minuteMs),
     config_reload_failed: setting('warning'),
+    config_disagrees: setting('warning', 5 * minuteMs),
     operator_acted: setting('info'),
     channel_failing: setting('critical', 15 * minuteMs),
     store_failing: setting('critical'),

@@ -20,6 +20,8 @@ export interface LayoutParts {
   readonly body: Markup | readonly Markup[];
   /** null: a page that does not change. */
   readonly live: LiveFrame | null;
+  /** What is wrong beside the fleet; absent where nothing can be. */
+  readonly banner?: Markup | undefined;
   /** null: whoever it is. */
   readonly visitor: Visitor | null;
 }
@@ -36,8 +38,10 @@ const places = [
   ['/configuration', 'Configuration'],
   ['/runbooks', 'Runbooks'],
 ] as const;
+/** Where there can be several. */
+const replicasPlace = ['/replicas', 'Replicas'] as const;
 
-export function layout({ title, body, live, visitor }: LayoutParts): Markup {
+export function layout({ title, body, live, visitor, banner }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="${eventsPath(live)}"`;
   const bars = live !== null && visitor?.mayOperate;
   return html`<!doctype html>
@@ -57,12 +61,13 @@ export function layout({ title, body, live, visitor }: LayoutParts): Markup {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
-<nav class="places" aria-label="Views">${places.map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
+<nav class="places" aria-label="Views">${(banner === undefined ? places : [...places, replicasPlace]).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
 ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>
 <p id="broken" class="broken wrap" role="alert" hidden><span></span> <span aria-hidden="true"></span></p>
 <p id="news" class="unseen" role="status"></p>
+${banner ?? ''}
 ${bars ? commandBar(live.address) : ''}
 <main id="main" class="wrap">${body}</main>
 ${bars ? selectionBar(live.address) : ''}

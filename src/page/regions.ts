@@ -38,6 +38,8 @@ export interface View {
   readonly title: string;
   readonly body: Markup | readonly Markup[];
   readonly regions: Regions;
+  /** See LayoutParts. */
+  readonly banner?: Markup | undefined;
   /** Whether it changes without a change of the fleet. */
   readonly isMoving?: boolean;
 }

@@ -37,8 +37,10 @@ export interface ReloadParts {
   readonly rooms: RecorderRooms;
   /** This configuration is in force from now on. */
   readonly taken: (inForce: ValidConfig) => void;
-  /** A configuration was refused. */
-  readonly refused: () => void;
+  /** A configuration was refused, for these reasons. */
+  readonly refused: (problems: readonly string[]) => void;
+  /** Whether this process alone notifies people of it; of several replicas, ReplicaWatch does. */
+  readonly alertsItself: boolean;
 }
 
 /** Takes reloads one after the other. */
@@ -65,7 +67,8 @@ export class Reloader {
 
   /** The alert about a configuration that was refused; none: it ends. */
   #showProblems(problems: readonly string[]): Promise<void> {
-    const { rooms, live } = this.#parts;
+    const { rooms, live, alertsItself } = this.#parts;
+    if (!alertsItself) return Promise.resolve();
     return this.#recording.record(() => recordReloadAlert(rooms, problems, live.config.alerts.rules));
   }
 
@@ -137,7 +140,7 @@ export class Reloader {
         { file: source.file, by, problems },
         'configuration refused: the previous one stays in force',
       );
-      refused();
+      refused(problems);
       await this.#showProblems(problems);
     }
     return invalid(...problems, notReloaded);

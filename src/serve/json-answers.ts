@@ -7,6 +7,7 @@ import type { DecisionDay, RecordedDecision } from '../model/decision.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
+import type { ReplicaState } from '../model/replica.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -14,6 +15,7 @@ import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
 import { gravestOf, type MailboxRow, type Page, type StateCounts } from '../page/fleet-view.ts';
 import type { Headline } from '../page/headline.ts';
 import { changeSentence } from '../wording/causes.ts';
+import { replicaTroubles } from '../wording/replicas.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { openIncidents } from './open-incidents.ts';
 
@@ -59,12 +61,33 @@ export function fleetJson(parts: {
       failing_since: iso(channel.failingSince),
       last_failure: channel.lastFailure,
     })),
+    replica_troubles: replicaTroubles(fleet.replicas()),
     writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),
     total: page.total,
     page: page.page,
     pages: page.pages,
     mailboxes: page.rows.map((row) => rowJson(row, explain)),
+  };
+}
+
+export function replicasJson(replicas: readonly ReplicaState[], now: EpochMs) {
+  return {
+    at: iso(now),
+    troubles: replicaTroubles(replicas),
+    replicas: replicas.map((replica) => ({
+      id: replica.id,
+      name: replica.name,
+      version: replica.version,
+      started_at: iso(replica.startedAt),
+      silent: replica.silent,
+      accounts: replica.accounts,
+      configured_accounts: replica.configured,
+      notifies: replica.notifies,
+      config_digest: replica.configDigest,
+      reload_failure: replica.reloadFailure,
+      this_one: replica.isSelf,
+    })),
   };
 }
 

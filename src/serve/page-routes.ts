@@ -14,7 +14,7 @@ import { csvOf, jsonOf, rowsARead } from './recipes/run-rows.ts';
 import { noQuery, queryOf, refuse } from './refusals.ts';
 import { pathBehind } from './rim.ts';
 import type { RouteParts } from './route-parts.ts';
-import { addressOf, places } from './views.ts';
+import { addressOf, places, readPlace } from './views.ts';
 
 /** Pages: without it they show live updates. */
 export const refreshParameters = { refresh: oneOf('off') };
@@ -24,7 +24,7 @@ export function addPages(app: Hono, parts: RouteParts, live: LiveStream): void {
     app.get(place.path, async (c) => {
       const asked = readQuery(refreshParameters, queryOf(c), { ignoreUnknown: true });
       if ('wrong' in asked) return refuse(c, 'bad_request', asked.wrong);
-      const view = await place.read(parts, { names: c.req.param() ?? {}, query: queryOf(c) });
+      const view = await readPlace(place, parts, { names: c.req.param() ?? {}, query: queryOf(c) });
       if ('refused' in view) return refuse(c, view.refused, view.message);
       const url = new URL(c.req.url);
       url.pathname = pathBehind(parts.pathPrefix, url.pathname);

@@ -11,7 +11,7 @@ import { addCommands } from './commands/command-routes.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
-import { deliveryJson, fleetJson, silenceJson } from './json-answers.ts';
+import { deliveryJson, fleetJson, replicasJson, silenceJson } from './json-answers.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { mailboxJson } from './mailbox-json.ts';
@@ -122,6 +122,11 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
       if ('wrong' in query) return refusalJson('bad_request', query.wrong);
       return { status: 200, body: { silences: fleet.silences(now).map(silenceJson) } } as const;
     }
+    case 'replicas': {
+      const query = readQuery({}, asked);
+      if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+      return { status: 200, body: replicasJson(fleet.replicas(), now) } as const;
+    }
     default:
       return null;
   }
@@ -129,7 +134,7 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
 
 function addJson(app: Hono, parts: RouteParts): void {
   const { fleet, explain, nearLimitPpmOf } = parts;
-  for (const name of ['fleet', 'alerts', 'incidents', 'explain', 'history', 'silences']) {
+  for (const name of ['fleet', 'alerts', 'incidents', 'explain', 'history', 'silences', 'replicas']) {
     app.get(`/api/${name}`, async (c) => {
       const answer = await jsonAnswer(name, queryOf(c), parts);
       return answer ? c.json(answer.body, answer.status) : c.notFound();

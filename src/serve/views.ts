@@ -14,6 +14,7 @@ import { groupsPage } from '../page/groups-page.ts';
 import { mailboxPage } from '../page/mailbox-page.ts';
 import { recipePage, recipesPage, runPage } from '../page/recipes-page.ts';
 import type { View } from '../page/regions.ts';
+import { replicasBanner, replicasPage } from '../page/replicas-page.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
 import { inTurns, turnAfter, type World } from '../world.ts';
@@ -223,6 +224,11 @@ export const places: readonly Place[] = [
   { path: '/activity', parameters: activityParameters, read: activityView },
   { path: '/silences', parameters: {}, read: silencesView },
   { path: '/budget', parameters: budgetParameters, read: budgetView },
+  {
+    path: '/replicas',
+    parameters: {},
+    read: async ({ fleet, world }) => replicasPage({ replicas: fleet.replicas(), now: world.clock.now() }),
+  },
   { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
   { path: '/recipes/:id', parameters: {}, read: recipeView },
   { path: '/runs/:id', parameters: runParameters, read: runView },
@@ -230,6 +236,14 @@ export const places: readonly Place[] = [
   { path: '/mailboxes/:account/:id', parameters: dayParameters, read: mailboxView },
   { path: '/runbooks', parameters: {}, read: async ({ world }) => runbooksPage(world.command) },
 ];
+
+/** What is there, and on every page what is wrong with the replicas. */
+export async function readPlace({ read }: Place, parts: ViewParts, asked: Asked): Promise<View | Refused> {
+  const view = await read(parts, asked);
+  const replicas = parts.fleet.replicas();
+  if ('refused' in view || replicas.length === 0) return view;
+  return { ...view, banner: view.regions.piece('banner', replicasBanner(replicas)) };
+}
 
 /** Path and query without what changes nothing. */
 export function addressOf({ parameters }: Place, url: URL): string {
@@ -240,10 +254,10 @@ export function addressOf({ parameters }: Place, url: URL): string {
 /** The view at an address; null: nothing that lives is there, or not any more. */
 export async function viewAt(parts: ViewParts, address: string): Promise<View | null> {
   const url = new URL(address, 'http://page');
-  for (const { path, read } of places) {
-    const names = namesIn(path, url.pathname);
+  for (const place of places) {
+    const names = namesIn(place.path, url.pathname);
     if (names === null) continue;
-    const view = await read(parts, { names, query: url.searchParams });
+    const view = await readPlace(place, parts, { names, query: url.searchParams });
     return 'refused' in view ? null : view;
   }
   return null;

@@ -40,6 +40,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   api_unwell: 'API unwell',
   clock_off: 'clocks differ',
   config_reload_failed: 'configuration not reloaded',
+  config_disagrees: 'configurations differ',
   channel_failing: 'channel failing',
   store_failing: 'store failing',
 };

@@ -217,6 +217,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'The previous configuration stays in force.',
     todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to drop these mailboxes).',
   },
+  config_disagrees: {
+    means:
+      'For five minutes, replicas that share a PostgreSQL store have had different configurations, or they guard different fleets.',
+    done: 'Each account is guarded as the configuration of its replica says. The replica that sends the messages uses its own channels.',
+    todo: 'The message names the replicas. Give all of them the same file and reload each: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
+  },
   operator_acted: {
     means:
       'A person changed something through Warmwarden: on the command line, over HTTP, or by applying a recipe. The message says who, what, why and the outcome.',

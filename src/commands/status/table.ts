@@ -27,6 +27,7 @@ interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'st
 export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'total'> {
   readonly accounts: readonly FleetAnswer['accounts'][number][];
   readonly channels: readonly FleetAnswer['channels'][number][];
+  readonly replica_troubles: readonly string[];
   readonly alerts: readonly FleetAnswer['alerts'][number][];
   readonly alerts_firing: number;
   readonly incidents: readonly FleetAnswer['incidents'][number][];
@@ -92,8 +93,9 @@ function namesText(names: readonly string[]): string {
 }
 
 /** What is wrong beside the mailboxes: accounts that fail, channels that don't take messages. */
-function troubles({ accounts, channels }: StatusView): readonly string[] {
+function troubles({ accounts, channels, replica_troubles: replicas }: StatusView): readonly string[] {
   return [
+    ...replicas.map(visibleText),
     ...accounts
       .filter(({ failing_since: since }) => since !== null)
       .map(({ name, last_failure: failure }) => `account ${name}: ${visibleText(failure ?? 'no request succeeds')}`),

@@ -187,6 +187,7 @@ const fleet = {
       last_failure: null,
     },
   ],
+  replica_troubles: [],
   writes_off: [],
   actions: [action],
   total: 1,
@@ -314,6 +315,20 @@ const delivery = {
   detail: null,
 };
 
+const replica = {
+  id: '5f0c2d6e-8b1f-4d7c-9a43-2f1e6b7a9c10',
+  name: 'warden-0:1',
+  version: '1.0.0',
+  started_at: '2026-03-10T06:00:00.000Z',
+  silent: false,
+  accounts: ['acme'],
+  configured_accounts: ['acme', 'beta'],
+  notifies: true,
+  config_digest: 'k1yZtq0x7dGm3N0nYh2l7lFQy2YxJmJ0e1QmF1jv4hU',
+  reload_failure: null,
+  this_one: true,
+};
+
 /** By path. */
 export const answerExamples: Readonly<Record<string, unknown>> = {
   '/api/fleet': fleet,
@@ -321,6 +336,7 @@ export const answerExamples: Readonly<Record<string, unknown>> = {
   '/api/explain': explanation,
   '/api/alerts': { at, incidents: [], total: 1, alerts: [alert], silences: [silence] },
   '/api/incidents': { at, incidents: [incident] },
+  '/api/replicas': { at, troubles: [], replicas: [replica] },
   '/api/silences': { silences: [silence] },
   '/api/history': { entries: [entry], more: true },
   '/api/deliveries': { deliveries: [delivery] },

@@ -11,6 +11,7 @@ import {
   fleetAnswer,
   historyAnswer,
   incidentsAnswer,
+  replicasAnswer,
   silencesAnswer,
 } from '../shapes/answers.ts';
 import { mailboxAnswer } from '../shapes/mailbox.ts';
@@ -79,6 +80,12 @@ const routes: readonly ApiRoute[] = [
     id: 'listIncidents',
     summary: 'The open incidents, the newest first, then the last 50 that ended',
     shape: incidentsAnswer,
+  },
+  {
+    path: '/api/replicas',
+    id: 'listReplicas',
+    summary: 'The replicas that share a PostgreSQL store: what each guards, its version, and what is wrong',
+    shape: replicasAnswer,
   },
   { path: '/api/silences', id: 'listSilences', summary: 'The silences in force', shape: silencesAnswer },
   {

@@ -51,6 +51,7 @@ const pages: Readonly<Record<string, readonly [id: string, summary: string, Read
     'The requests that each key allows, and how old each kind of data is; 40 accounts a page, too small budgets first',
     { page: 'From 1; a page beyond the last one is the last one.' },
   ],
+  '/replicas': ['showReplicas', 'The replicas that share a PostgreSQL store', {}],
   '/recipes': ['showRecipes', 'The recipes, and the files that are not valid ones', {}],
   '/recipes/:id': ['showRecipe', 'A recipe with its parameters and its last 30 runs', {}],
   '/runs/:id': ['showRun', 'A run with 100 of its rows', { offset: 'The first row; 0 when left out.' }],

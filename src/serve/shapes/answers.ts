@@ -35,6 +35,7 @@ export const fleetAnswer = z.strictObject({
   alerts_firing: count,
   accounts: listOf(account),
   channels: listOf(channel),
+  replica_troubles: listOf(text).describe('What is wrong with the replicas that share the store, in sentences.'),
   writes_off: listOf(writesOff).describe('Emergency stops in force.'),
   actions: listOf(action).describe('The newest actions.'),
   total: count.describe('Mailboxes in all.'),
@@ -106,6 +107,28 @@ export const historyAnswer = z.strictObject({
     }),
   ).describe('The newest first.'),
   more: z.boolean().describe('There are further entries.'),
+});
+
+const replica = z
+  .strictObject({
+    id: text,
+    name: text.describe('Its host and process.'),
+    version: text.describe('Of Warmwarden.'),
+    started_at: moment,
+    silent: z.boolean().describe('Nothing was heard of it for several seconds.'),
+    accounts: listOf(text).describe('The accounts that it guards.'),
+    configured_accounts: listOf(text).describe('The accounts of its configuration.'),
+    notifies: z.boolean().describe('It sends the messages.'),
+    config_digest: text.describe('Differs where the configuration does; empty while it is not known.'),
+    reload_failure: text.nullable().describe('Why its newest configuration was refused.'),
+    this_one: z.boolean().describe('It answered this request.'),
+  })
+  .describe('A process that shares the store with others.');
+
+export const replicasAnswer = z.strictObject({
+  at: moment,
+  troubles: listOf(text).describe('What is wrong with them, in sentences.'),
+  replicas: listOf(replica).describe('None where a process has the store for itself.'),
 });
 
 export const silencesAnswer = z.strictObject({ silences: listOf(silence) });

@@ -1,0 +1,45 @@
+// The processes that share the store: which accounts each guards, its version, and what is wrong with it.
+import { html } from 'hono/html';
+import type { ReplicaState } from '../model/replica.ts';
+import type { EpochMs } from '../model/time.ts';
+import { counted } from '../wording/phrases.ts';
+import { replicaTroubles } from '../wording/replicas.ts';
+import { ago, type Markup, text } from './elements.ts';
+import { Regions, type View } from './regions.ts';
+
+export function replicasPage({
+  replicas,
+  now,
+}: {
+  readonly replicas: readonly ReplicaState[];
+  readonly now: EpochMs;
+}): View {
+  const regions = new Regions();
+  const alone = html`<p class="muted">This process has the store for itself. With a PostgreSQL store, several replicas share the accounts.</p>`;
+  const list = html`<ul class="plain">${replicas.map((replica) => item(replica, now))}</ul>`;
+  const body = html`<h1>Replicas</h1>
+<section class="panel" aria-label="Replicas">
+${regions.piece('replicas', html`${troublesList(replicas)}${replicas.length === 0 ? alone : list}`)}</section>`;
+  return { title: 'Replicas · Warmwarden', body, regions };
+}
+
+function troublesList(replicas: readonly ReplicaState[]): Markup | string {
+  const troubles = replicaTroubles(replicas);
+  if (troubles.length === 0) return '';
+  return html`<ul class="plain bad">${troubles.map((trouble) => html`<li>${text(trouble)}</li>`)}</ul>`;
+}
+
+function item(replica: ReplicaState, now: EpochMs): Markup {
+  const { name, version, startedAt, silent, accounts, notifies, isSelf } = replica;
+  const does = notifies ? ', and sends the messages' : '';
+  return html`<li><p class="line"><strong>${text(name)}</strong> ${isSelf ? html`<span class="muted">this page comes from it</span>` : ''} ${silent ? html`<strong class="bad">silent</strong>` : ''}</p>
+<p>Guards ${counted(accounts.length, 'account')}${accounts.length === 0 ? '' : html`: ${text(accounts.join(', '))}`}${does}.</p>
+<p class="muted">Version ${text(version)}, started ${ago(startedAt, now)}.</p></li>`;
+}
+
+/** On every page, while something is wrong with a replica. */
+export function replicasBanner(replicas: readonly ReplicaState[]): Markup | string {
+  const troubles = replicaTroubles(replicas);
+  if (troubles.length === 0) return '';
+  return html`<p class="banner wrap" role="status"><a href="/replicas">${text(troubles.join(' '))}</a></p>`;
+}

@@ -1,0 +1,84 @@
+// Looks at the replicas of the store: shows them, and notifies people when their configurations differ or one was refused.
+import { step } from '../alert/engine.ts';
+import { configReloadFailed } from '../alert/reload-rule.ts';
+import { configDisagrees } from '../alert/replicas-rule.ts';
+import { tune } from '../alert/tuning.ts';
+import type { ReplicaState } from '../model/replica.ts';
+import type { RuleSettings } from '../model/rule-settings.ts';
+import { secondMs } from '../model/time.ts';
+import { recordAlerts } from '../notify/recorded-alerts.ts';
+import type { RecorderRooms } from '../record/guarded-account.ts';
+import type { Membership, Replica, Scope } from '../replicas/membership.ts';
+
+const lookEveryMs = 2 * secondMs;
+/** A replica beats every three seconds, and is dead after fifteen. */
+const silentAfterMs = 8 * secondMs;
+
+export interface ReplicaWatchParts {
+  readonly membership: Membership;
+  readonly rules: () => RuleSettings;
+  readonly rooms: Pick<RecorderRooms, 'fleet' | 'store' | 'world' | 'onTransitions'>;
+}
+
+export class ReplicaWatch {
+  readonly #parts: ReplicaWatchParts;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: ReplicaWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#parts.rooms.world;
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.look();
+      } catch (error) {
+        log.error({ err: error }, 'what was found about the replicas could not be recorded');
+      }
+      await clock.sleep(lookEveryMs, this.#stop.signal);
+    }
+  }
+
+  /** Rejects when the store can't be written. */
+  async look(): Promise<void> {
+    const { membership, rules, rooms } = this.#parts;
+    const { fleet, store, world, onTransitions: recorded } = rooms;
+    const replicas = membership.replicas().map((replica) => stateOf(replica, membership.self));
+    fleet.putReplicas(replicas);
+    if (!membership.holds('notify')) return;
+    const refused = replicas.flatMap(({ name, reloadFailure }) =>
+      reloadFailure === null ? [] : [`${name}: ${reloadFailure}`],
+    );
+    const conditions = tune([configDisagrees(replicas), configReloadFailed(refused, world.command)], rules());
+    const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+    await recordAlerts({ fleet, store, recorded }, alerts);
+  }
+}
+
+function stateOf(replica: Replica, self: string | null): ReplicaState {
+  const { id, name, version, startedAt, silentMs, scopes, wants, configDigest, reloadFailure } = replica;
+  return {
+    ...{ id, name, version, startedAt, configDigest, reloadFailure },
+    silent: silentMs > silentAfterMs,
+    accounts: accountsIn(scopes),
+    configured: accountsIn(wants),
+    notifies: scopes.includes('notify'),
+    isSelf: id === self,
+  };
+}
+
+function accountsIn(scopes: readonly Scope[]): readonly string[] {
+  const prefix = 'account:';
+  return scopes.filter((scope) => scope.startsWith(prefix)).map((scope) => scope.slice(prefix.length));
+}

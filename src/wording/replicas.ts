@@ -1,0 +1,41 @@
+// What is wrong with the replicas of a store, in sentences.
+import type { ReplicaState } from '../model/replica.ts';
+import { listText } from './phrases.ts';
+
+/** Replicas whose configurations differ; none while all are the same. */
+export function disagreeing(replicas: readonly ReplicaState[]): readonly ReplicaState[] {
+  const known = replicas.filter(({ configDigest }) => configDigest !== '');
+  return new Set(known.map(({ configDigest }) => configDigest)).size > 1 ? known : [];
+}
+
+/** How far apart the configurations are, and what to do. */
+export function disagreementText(replicas: readonly ReplicaState[]): string {
+  const names = listText(replicas.map(({ name }) => name));
+  const [one, other] = strangers(replicas) ?? [];
+  if (one && other)
+    return `The replicas ${one.name} and ${other.name} have no account in common: two deployments use one database. Give each a database of its own.`;
+  return `The replicas ${names} have different configurations. Give all the same file, then reload each of them.`;
+}
+
+/** Two that guard different fleets. */
+function strangers(replicas: readonly ReplicaState[]): readonly [ReplicaState, ReplicaState] | null {
+  for (const one of replicas)
+    for (const other of replicas) {
+      if (one === other || one.configured.length === 0 || other.configured.length === 0) continue;
+      if (!one.configured.some((account) => other.configured.includes(account))) return [one, other];
+    }
+  return null;
+}
+
+export function replicaTroubles(replicas: readonly ReplicaState[]): readonly string[] {
+  const differing = disagreeing(replicas);
+  return [
+    ...replicas
+      .filter(({ silent }) => silent)
+      .map(({ name }) => `Replica ${name} is silent. If it stays silent, other replicas guard its accounts.`),
+    ...replicas.flatMap(({ name, reloadFailure }) =>
+      reloadFailure === null ? [] : [`Replica ${name} refused its newest configuration: ${reloadFailure}`],
+    ),
+    ...(differing.length === 0 ? [] : [disagreementText(differing)]),
+  ];
+}
