@@ -29,6 +29,8 @@ export interface Opened {
   readonly metricsSettings: () => MetricsSettings;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly recipes: RecipeService;
+  /** Of runs that another process left behind: see RecipeRunner. */
+  readonly endRuns: OpenRecipes['runner']['endLeftBehind'];
   /** See OpenRecipes. */
   readonly scheduleRecipes: OpenRecipes['schedule'];
 }
@@ -74,6 +76,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
     metricsSettings,
     nearLimitPpmOf,
     recipes: runner,
+    endRuns: (left) => runner.endLeftBehind(left),
     scheduleRecipes: schedule,
   };
 }

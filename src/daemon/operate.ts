@@ -20,10 +20,12 @@ import { SecretRotation } from '../reload/secret-rotation.ts';
 import { accountScope } from '../replicas/membership.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { jsonAnswer } from '../serve/routes.ts';
+import type { LeftBy } from '../store/left-behind.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
 import { scopesOf } from './following.ts';
 import type { Guarded } from './guard.ts';
+import { LeftBehind } from './left-behind.ts';
 import type { Opened } from './open.ts';
 import type { Served } from './serve.ts';
 import type { Startup } from './startup.ts';
@@ -84,7 +86,7 @@ async function startCommands(
   const rules = () => live.config.alerts.rules;
   const rooms = { ...guarded.rooms, rules, guards, pageUrl: served.pageUrl };
   // Of several replicas, the others carry out theirs.
-  if (membership.self === null) await endInterrupted(rooms);
+  if (membership.self === null) await endInterrupted(rooms, null);
   const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms), () => membership.holds('notify'));
   writesWatch.start();
   teardowns.add('emergency stop', () => writesWatch.stop());
@@ -98,6 +100,13 @@ async function startCommands(
   const replicaWatch = new ReplicaWatch({ membership, rules, rooms });
   replicaWatch.start();
   teardowns.add('replicas', () => replicaWatch.stop());
+  const end = async (left: LeftBy) => {
+    await endInterrupted(rooms, left);
+    await opened.endRuns(left);
+  };
+  const leftBehind = new LeftBehind({ world, membership, end });
+  leftBehind.start();
+  teardowns.add('work of dead replicas', () => leftBehind.stop());
   const passing = { world, membership, requests, news: new News() };
   const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local });
   answering.start();

@@ -3,6 +3,7 @@
 
 import { operatorActedEvent } from '../alert/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
+import type { LeftBy } from '../store/left-behind.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
 /** Carries out what a command does, between the two lines of the audit log. */
@@ -40,10 +41,10 @@ export function auditing(rooms: CommandRooms): Audited {
   };
 }
 
-/** Ends, as interrupted, the commands that an earlier process began and did not end. Never rejects: the next start tries again. */
-export async function endInterrupted(rooms: CommandRooms): Promise<void> {
+/** Ends, as interrupted, the commands that another process began and did not end. Never rejects: the next start tries again. */
+export async function endInterrupted(rooms: CommandRooms, left: LeftBy | null): Promise<void> {
   try {
-    for (const entry of await rooms.store.audit.unendedCommands())
+    for (const entry of await rooms.store.audit.unendedCommands(left))
       await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
   } catch (error) {
     rooms.world.log.error({ err: error }, 'the operator commands of the process before could not be read');

@@ -14,7 +14,7 @@ import type { CommandAccess } from './step.ts';
 
 export interface RecipeParts {
   readonly world: World;
-  readonly store: Pick<Store, 'runs'>;
+  readonly store: Pick<Store, 'runs' | 'membership'>;
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
@@ -48,7 +48,8 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     },
     limits: usualLimits,
   });
-  await runner.open();
+  // Of several replicas, the others carry out theirs.
+  if (store.membership.self === null) await runner.endLeftBehind(null);
   return {
     runner,
     schedule: () => startScheduler({ world, runner, catalogue, runs, retentionMs }),

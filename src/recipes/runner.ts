@@ -12,6 +12,7 @@ import type {
 } from '../model/recipe.ts';
 import { hasEnded } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { LeftBy } from '../store/left-behind.ts';
 import { approvedBy, isPlanOf } from './approval.ts';
 import type { RecipeCatalogue } from './catalogue.ts';
 import type { Definition } from './definition.ts';
@@ -58,10 +59,10 @@ export class RecipeRunner implements RecipeService {
     this.#parts = parts;
   }
 
-  /** Says of the runs that an earlier process left behind that they did not end. Before anything else. */
-  async open(): Promise<void> {
+  /** Says of the runs that another process left behind that they did not end. null, before anything else: of all that there are. */
+  async endLeftBehind(left: LeftBy | null): Promise<void> {
     const { runs, world } = this.#parts;
-    for (const run of await runs.unended()) {
+    for (const run of await runs.unended(left)) {
       const error = 'Warmwarden ended before the run did. What the run had changed stays changed.';
       await runs.write({ ...run, status: 'failed', error, endedAt: world.clock.now() });
     }

@@ -5,6 +5,7 @@ import type { AlertChanges } from '../model/alert.ts';
 import type { CommandEnd, CommandEntry, CommandName, MailboxName, Requester } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
+import { isNotOf, type LeftBy } from './left-behind.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 import { writeAlerts } from './writes.ts';
@@ -46,7 +47,18 @@ export class AuditLog {
     return this.#gate.write(async (trx) => {
       const { id } = await trx
         .insertInto('operator_commands')
-        .values({ at, by, reason, name, command, account, result: null, ended_at: null, outcome: '' })
+        .values({
+          at,
+          by,
+          reason,
+          name,
+          command,
+          account,
+          result: null,
+          ended_at: null,
+          outcome: '',
+          replica: this.#gate.self,
+        })
         .returning('id')
         .executeTakeFirstOrThrow();
       for (let from = 0; from < mailboxes.length; from += rowsAStatement) {
@@ -72,11 +84,12 @@ export class AuditLog {
     });
   }
 
-  /** Commands without an outcome, oldest first: an earlier process ended before it. */
-  unendedCommands(): Promise<readonly CommandEntry[]> {
+  /** Commands without an outcome, oldest first: whoever began them ended before it. null: whoever that was. */
+  unendedCommands(left: LeftBy | null = null): Promise<readonly CommandEntry[]> {
     return this.#gate.read(async (db) => {
-      const begun = db.selectFrom('operator_commands').selectAll().where('result', 'is', null);
-      return withMailboxes(db, await begun.orderBy('id').execute());
+      const begun = db.selectFrom('operator_commands').select(commandColumns).where('result', 'is', null);
+      const theirs = left === null ? begun : begun.where('at', '<', left.before).where(isNotOf(left));
+      return withMailboxes(db, await theirs.orderBy('id').execute());
     });
   }
 
@@ -95,7 +108,7 @@ type Db = Kysely<Tables>;
 
 /** The newest first. */
 export async function loadCommands(db: Db, { since, mailbox, limit }: HistoryQuery): Promise<readonly CommandEntry[]> {
-  let query = db.selectFrom('operator_commands').selectAll().where('at', '>=', since);
+  let query = db.selectFrom('operator_commands').select(commandColumns).where('at', '>=', since);
   if (mailbox) {
     const about = db
       .selectFrom('command_mailboxes')
@@ -116,6 +129,10 @@ export async function loadGuardActions(db: Db, { since, mailbox, limit }: Histor
   const rows = await guards.orderBy('planned_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
   return rows.map(storedAction);
 }
+
+const commandColumns = [
+  ...(['id', 'at', 'by', 'name', 'command', 'account', 'reason', 'result', 'ended_at', 'outcome'] as const),
+];
 
 interface CommandRow {
   readonly id: number;

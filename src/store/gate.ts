@@ -27,6 +27,11 @@ export class Gate {
     return this.write((trx) => this.#database.freeSpace(trx));
   }
 
+  /** The id of this replica; null: the process has the store for itself. */
+  get self(): string | null {
+    return this.#database.membership.self;
+  }
+
   /** See Database. */
   get locksRows(): boolean {
     return this.#database.locksRows;

@@ -3,6 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { hasEnded, type Run } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
+import { isNotOf, type LeftBy } from './left-behind.ts';
 import { parsed } from './schema/parsed.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -45,7 +46,7 @@ export class StoredRuns {
    * is left to do so, and nothing was written. A run without new rows is always written.
    */
   write(run: Run, chunks: readonly RowChunk[] = []): Promise<'written' | 'no_room'> {
-    const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run) };
+    const changing = { ended: hasEnded(run) ? 1 : 0, run: JSON.stringify(run), replica: this.#gate.self };
     const rowBytes = chunks.reduce((sum, { rows }) => sum + Buffer.byteLength(rows), 0);
     return this.#gate.write(async (trx) => {
       const known = await trx.selectFrom('runs').select('bytes').where('id', '=', run.id).executeTakeFirst();
@@ -107,11 +108,13 @@ export class StoredRuns {
     });
   }
 
-  /** Those that a process left behind when it ended. */
-  unended(): Promise<readonly Run[]> {
+  /** Those that a process left behind when it ended. null: whoever that was. */
+  unended(left: LeftBy | null = null): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
       // The index is of those: a parameter would not match it.
-      const rows = await db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0)).execute();
+      const begun = db.selectFrom('runs').select(['id', 'run']).where('ended', '=', sql.lit(0));
+      const theirs = left === null ? begun : begun.where('created_at', '<', left.before).where(isNotOf(left));
+      const rows = await theirs.execute();
       return rows.flatMap(({ id, run }) => (run === null ? [] : [parsed<Run>(run, 'runs', { id })]));
     });
   }

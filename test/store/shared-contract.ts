@@ -1,5 +1,6 @@
 // What every store promises to several replicas, and of writes that wait for others: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
+import type { Run } from '../../src/model/recipe.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/model/write-scope.ts';
 import type { CalmRecord } from '../../src/store/records.ts';
 import type { Opened } from './contract.ts';
@@ -7,6 +8,11 @@ import { alertOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verd
 
 const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
   ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
+});
+
+const runOf = (id: string): Run => ({
+  ...{ id, recipe: 'x', status: 'running', parameters: {}, apply: false, by: 'ann', createdAt: now, startedAt: now },
+  ...{ endedAt: null, columns: [], rowCount: 0, truncated: false, error: null },
 });
 
 export function describeSharing(name: string, open: () => Promise<Opened>): void {
@@ -86,6 +92,22 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect(await requests.withdraw('r')).toBe(true);
       expect(await requests.take(['notify'], { by: 'b', now })).toEqual([]);
       expect(await requests.state('r')).toBeNull();
+    });
+
+    test('what a replica began is left to it while it lives, and to others afterwards', async () => {
+      await using opened = await open();
+      const { audit, runs, membership } = opened.store;
+      const named = { name: 'pause', command: 'pause m1', account: 'acme', mailboxes: [] };
+      await audit.beginCommand({ ...named, by: 'ann', reason: '', at: now });
+      await runs.write(runOf('r1'));
+      const unended = async (living: readonly string[], before: number) => {
+        const left = { living, before };
+        return [...(await audit.unendedCommands(left)), ...(await runs.unended(left))].length;
+      };
+      const self = membership.self === null ? [] : [membership.self];
+      expect(await unended(['another'], now + 1)).toBe(2);
+      expect(await unended(['another'], now)).toBe(0);
+      expect(await unended(self, now + 1)).toBe(self.length === 0 ? 2 : 0);
     });
 
     test('calm records that wait are committed together, and a bad one keeps no other from it', async () => {
