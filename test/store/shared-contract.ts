@@ -1,10 +1,11 @@
 // What every store promises to several replicas, and of writes that wait for others: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/recipe.ts';
+import { dayMs } from '../../src/model/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/model/write-scope.ts';
 import type { CalmRecord } from '../../src/store/records.ts';
 import type { Opened } from './contract.ts';
-import { alertOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
+import { actionOf, alertOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
 
 const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
   ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
@@ -108,6 +109,52 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       expect(await unended(['another'], now + 1)).toBe(2);
       expect(await unended(['another'], now)).toBe(0);
       expect(await unended(self, now + 1)).toBe(self.length === 0 ? 2 : 0);
+    });
+
+    test('rows of runs are read piece by piece, and pruned with their run, which is remembered as pruned', async () => {
+      await using opened = await open();
+      const { runs } = opened.store;
+      const chunk = (firstRow: number) => ({ firstRow, count: 2, rows: '[[1],[2]]' });
+      for (const id of ['r1', 'r2']) expect(await runs.write(runOf(id), [chunk(0), chunk(2)])).toBe('written');
+      expect((await runs.newest('x', 1)).map(({ id }) => id)).toEqual(['r2']);
+      expect((await runs.chunks('r1', 3, 9)).map(({ firstRow }) => firstRow)).toEqual([2]);
+      expect(await runs.pruneOne(now + 9)).toBe(false);
+      await runs.write({ ...runOf('r1'), status: 'succeeded', endedAt: now });
+      expect(await runs.pruneOne(now)).toBe(false);
+      expect([await runs.pruneOne(now + 9), await runs.pruneOne(now + 9)]).toEqual([true, false]);
+      expect([await runs.read('r1'), await runs.chunks('r1', 0, 9), (await runs.read('r2')) === 'pruned']).toEqual([
+        'pruned',
+        [],
+        false,
+      ]);
+    });
+
+    test('what is past its retention goes step by step, and what is needed stays', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const [stays, leaves] = [arrivedMailbox('m1', { ...answers, memory }), arrivedMailbox('m2', { ...answers })];
+      const list = { account: 'acme', absent: [], alerts: noAlerts, breaker: null };
+      await store.recordList({ ...list, present: [stays, leaves], left: [], leftAt: now });
+      await store.recordList({ ...list, present: [], left: [leaves], leftAt: now });
+      for (const at of [now, now + dayMs])
+        await store.recordTick({
+          ...{ mailbox: { ...stays, verdict: { at, answer: verdictOf() } }, remembers: false, answered: 'stats' },
+          ...{ changes: [], actions: [], alerts: noAlerts, breaker: null },
+          decision: { verdict: verdictOf(), unchanged: false, judged: 1, days: [] },
+        });
+      await store.recordActions([actionOf('m1', { state: 'confirmed' })]);
+      const delivery = { id: 'd', channel: 'ops', group: 'g', payload: '{}', title: 'd', alerts: [] };
+      await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery], now });
+      await store.outbox.settleDelivery('d', { kind: 'sent', at: now, detail: null });
+      const retention = { decisionsMs: dayMs, deliveriesMs: dayMs, changesMs: dayMs };
+      const others = { observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs };
+      const asked = { now: now + 3 * dayMs, retention: { ...retention, ...others }, channels: ['ops'] };
+      for (const duty of store.upkeep.duties(asked)) while (await duty.step());
+      const next = await opened.reopen();
+      expect((await next.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m1']);
+      expect(await next.departed('acme', [leaves])).toEqual([]);
+      expect((await next.decisionsOf('acme', 'm1', 9)).map(({ since }) => since)).toEqual([now + dayMs]);
+      expect(await next.outbox.recentDeliveries(9)).toEqual([]);
     });
 
     test('calm records that wait are committed together, and a bad one keeps no other from it', async () => {
