@@ -41,7 +41,8 @@ async function listAlerts(options: ListOptions): Promise<void> {
   const answer = await answerOf(addressOf(options), { severity: severity.join(), ...status });
   const { alerts } = answer;
   if (!answer.guarded) process.exitCode = exitFailed;
-  if (json) return void printJson('alerts list', answer);
+  const { next_cursor: _, ...whole } = answer;
+  if (json) return void printJson('alerts list', whole);
   if (!answer.guarded) process.stderr.write(notGuarded);
   process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : linesOf(alerts)}`);
 }

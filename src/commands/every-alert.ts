@@ -10,8 +10,8 @@ type Query = Readonly<Record<string, string>>;
 /** null: no daemon answers. */
 export async function everyAlertOf(address: DaemonAddress, query: Query): Promise<AlertsAnswer | null> {
   const page = async (asked: Query) => (await askFor(address, 'alerts', asked)) as AlertsAnswer | null;
-  const first = await page(pageOf(query, 1));
-  return first && joined(first, async (number) => page(pageOf(query, number)));
+  const first = await page(pageOf(query, null));
+  return first && joined(first, async (cursor) => page(pageOf(query, cursor)));
 }
 
 interface Known {
@@ -28,27 +28,28 @@ export async function everyKnownAlert(known: Known, query: Query): Promise<Alert
     silences: known.silences,
     now: systemClock().now(),
   };
-  const page = (number: number) => {
-    const answer = alertsAnswer(all, new URLSearchParams(pageOf(query, number)));
+  const page = (cursor: string | null) => {
+    const answer = alertsAnswer(all, new URLSearchParams(pageOf(query, cursor)));
     if (answer.status === 400) throw new Error(answer.body.message);
     return answer.body;
   };
-  return joined(page(1), async (number) => page(number));
+  return joined(page(null), async (cursor) => page(cursor));
 }
 
-function pageOf(query: Query, number: number): Query {
-  return { ...query, limit: `${maxAlerts}`, page: `${number}` };
+function pageOf(query: Query, cursor: string | null): Query {
+  return { ...query, limit: `${maxAlerts}`, ...(cursor !== null && { cursor }) };
 }
 
 async function joined(
   first: AlertsAnswer,
-  page: (number: number) => Promise<AlertsAnswer | null>,
+  page: (cursor: string) => Promise<AlertsAnswer | null>,
 ): Promise<AlertsAnswer> {
   const alerts = [...first.alerts];
-  for (let number = 2; (number - 1) * maxAlerts < first.total; number += 1) {
-    const next = await page(number);
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const next = await page(cursor);
     if (!next) throw new NoDaemonError('The daemon ended before it had answered.');
     alerts.push(...next.alerts);
+    cursor = next.next_cursor;
   }
-  return { ...first, total: alerts.length, alerts };
+  return { ...first, total: alerts.length, alerts, next_cursor: null };
 }

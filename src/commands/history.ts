@@ -36,7 +36,8 @@ export function historyCommand(): Command {
 async function history(options: HistoryOptions): Promise<void> {
   const answer = await answerOf(addressOf(options), queryOf(options));
   if ('error' in answer) throw new UnknownNameError(answer.message);
-  if (options.json) printJson('history', answer);
+  const { entries, next_cursor: next } = answer;
+  if (options.json) printJson('history', { entries, more: next !== null });
   else process.stdout.write(`${onScreen(linesOf(answer)).join('\n')}\n`);
 }
 
@@ -61,9 +62,12 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   }
 }
 
-function linesOf({ entries, more }: Exclude<HistoryAnswer, { readonly error: string }>): readonly string[] {
+function linesOf({
+  entries,
+  next_cursor: next,
+}: Exclude<HistoryAnswer, { readonly error: string }>): readonly string[] {
   if (entries.length === 0) return ['Nothing was changed through Warmwarden in that time.'];
-  const rest = more ? ['There are older entries: --limit shows more of them.'] : [];
+  const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap(entryLines), ...rest];
 }
 

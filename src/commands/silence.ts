@@ -26,6 +26,9 @@ interface AddOptions extends ChangeOptions {
   readonly severity?: Severity[];
 }
 
+/** What one answer holds at most. */
+const mostShown = 1_000;
+
 export function silenceCommand(): Command {
   return new Command('silence')
     .description(
@@ -61,8 +64,9 @@ function listCommand(): Command {
 
 async function list(options: DaemonOptions): Promise<void> {
   const address = addressOf(options);
-  const answer = ((await askFor(address, 'silences')) ?? (await inStore(address))) as SilencesAnswer;
-  if (options.json) printJson('silence list', answer);
+  const answer = ((await askFor(address, 'silences', { limit: `${mostShown}` })) ??
+    (await inStore(address))) as SilencesAnswer;
+  if (options.json) printJson('silence list', { silences: answer.silences });
   else if (answer.silences.length === 0) process.stdout.write('No silence is active.\n');
   else process.stdout.write(tableOf(answer));
 }

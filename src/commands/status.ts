@@ -42,7 +42,8 @@ async function status(options: StatusOptions): Promise<void> {
     const answer = await wholeFleet(address, Boolean(options.json) || screen.rows === null);
     if (!answer.guarded) process.exitCode = exitFailed;
     if (options.watch && process.stdout.isTTY) process.stdout.write(clearScreen);
-    if (options.json) printJson('status', answer);
+    const { next_cursor: _, ...whole } = answer;
+    if (options.json) printJson('status', whole);
     else process.stdout.write(statusText(answer, screen));
     if (options.watch) await clock.sleep(lookEveryMs);
   } while (options.watch);
@@ -60,8 +61,9 @@ function screenFor({ all, watch }: StatusOptions): Screen {
 
 /** The running daemon's answer, or what the store knows while nothing is guarded. */
 async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusAnswer> {
-  const page = (number: number) => askFor(address, 'fleet', { page: `${number}` }) as Promise<FleetAnswer | null>;
-  const first = await page(1);
+  const page = (query: Readonly<Record<string, string>>) =>
+    askFor(address, 'fleet', query) as Promise<FleetAnswer | null>;
+  const first = await page({});
   if (!first) {
     // Loaded when nobody guards: beside a daemon the store is not needed.
     const { lastKnown } = await import('./status/last-known.ts');
@@ -69,5 +71,9 @@ async function wholeFleet(address: DaemonAddress, all: boolean): Promise<StatusA
   }
   if (!all) return { ...first, guarded: true };
   const alerts = await everyAlertOf(address, firing);
-  return { ...(await joined(first, page)), alerts: alerts ? brief(alerts) : first.alerts, guarded: true };
+  return {
+    ...(await joined(first, (cursor) => page({ cursor }))),
+    alerts: alerts ? brief(alerts) : first.alerts,
+    guarded: true,
+  };
 }

@@ -67,7 +67,7 @@ export async function serve(
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     transitions: (limit) => store.outbox.recentTransitions(limit),
-    deliveries: (limit) => store.outbox.recentDeliveries(limit),
+    deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
     reload: (request) => startup.reload(request),
     commands: () => startup.commands,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },

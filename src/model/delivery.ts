@@ -69,6 +69,9 @@ export interface SettledDelivery extends Message {
 export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
 export type DeliveryState = Delivery['state'];
 
+/** What the list of deliveries is ordered by. */
+export type DeliveryPlace = Pick<Delivery, 'createdAt' | 'sequence' | 'id'>;
+
 /** A delivery before the store gave it its place in the channel's order. */
 export type NewDelivery = Pick<Delivery, 'id' | 'channel' | 'group' | 'payload' | 'title' | 'alerts'>;
 

@@ -152,6 +152,9 @@ export interface RowPage {
   readonly nextOffset: number | null;
 }
 
+/** What the list of runs is ordered by. */
+export type RunPlace = Pick<Run, 'createdAt' | 'id'>;
+
 /** Recipes, wherever they are: inside the daemon, over a store without one, or at a service elsewhere. */
 export interface RecipeService {
   /** Read anew each time: a recipe that was added or mended is there at once. */
@@ -163,8 +166,8 @@ export interface RecipeService {
   ended(id: string, withinMs: number, signal?: AbortSignal): Promise<Run | RecipeRefusal>;
   /** At most `limit` rows from `offset` on; fewer when they are large, so follow `nextOffset`. */
   rows(id: string, page: { readonly offset: number; readonly limit: number }): Promise<RowPage | RecipeRefusal>;
-  /** The newest first. */
-  runsOf(recipe: string, limit: number): Promise<readonly Run[] | RecipeRefusal>;
+  /** The newest first; `before`: only those that come behind this one in the list. */
+  runsOf(recipe: string, limit: number, before?: RunPlace | null): Promise<readonly Run[] | RecipeRefusal>;
   /** Ends a run that has not ended; what was done stays done. A run that has ended stays as it is. */
   cancel(id: string): Promise<Run | RecipeRefusal>;
 }

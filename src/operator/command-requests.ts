@@ -96,23 +96,31 @@ function common({ by, reason, dry_run: dryRun, plan }: Common) {
   return { by, reason, dryRun, plan };
 }
 
-/**
- * Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence; `advise` is
- * what the sender might do about such a body.
- */
+interface Asked {
+  /** What the sender might do about a body that cannot be read. */
+  readonly advise?: string;
+  /** Who asks, whatever the body says. */
+  readonly by?: string;
+}
+
+/** Carries out the operation `name`. An unknown one, or a body that cannot be read, is refused in a sentence. */
 export async function answerOperation(
   name: string,
   body: unknown,
   to: DaemonCommands,
-  advise?: string,
+  asked: Asked = {},
 ): Promise<CommandOutcome> {
   if (!Object.hasOwn(operationShapes, name)) return invalid(`This daemon has no operation ${name}.`);
-  return answerKnown(name as OperationName, body, to, advise);
+  return answerKnown(name as OperationName, body, to, asked);
 }
 
-async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, advise?: string) {
+async function answerKnown<Name extends OperationName>(name: Name, body: unknown, to: DaemonCommands, asked: Asked) {
+  const { advise, by } = asked;
   const request = readRequest(operationShapes[name], body);
-  if ('read' in request) return carry[name](request.read as Read<Name>, to);
+  if ('read' in request) {
+    const read = request.read as Read<Name>;
+    return carry[name](by === undefined ? read : { ...read, by }, to);
+  }
   const advice = advise === undefined ? '' : ` ${advise}`;
   return invalid(`The request for ${name} cannot be read: ${request.wrong}.${advice}`);
 }

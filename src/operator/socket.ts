@@ -84,5 +84,5 @@ async function answerTo(asked: IncomingMessage, commands: DaemonCommands): Promi
     pieces.push(piece);
   }
   const body: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'));
-  return answerOperation(asked.url?.slice(1) ?? '', body, commands, sameVersion);
+  return answerOperation(asked.url?.slice(1) ?? '', body, commands, { advise: sameVersion });
 }

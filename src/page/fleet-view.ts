@@ -131,11 +131,19 @@ export function queueOf(sort: Sorting): TinyQueue<RankedMailbox> {
   return new TinyQueue<RankedMailbox>([], orders[sort]);
 }
 
-function worstFirst(a: RankedMailbox, b: RankedMailbox): number {
+/** What the worst-first order compares. */
+export interface Rank extends Pick<RankedMailbox, 'urgency' | 'closeness'> {
+  readonly mailbox: Pick<MailboxState, 'account' | 'id' | 'email'>;
+}
+
+export function worstFirst(a: Rank, b: Rank): number {
   if (a.urgency !== b.urgency) return a.urgency - b.urgency;
   if (a.closeness !== b.closeness) return b.closeness - a.closeness;
-  if (a.mailbox.email !== b.mailbox.email) return a.mailbox.email < b.mailbox.email ? -1 : 1;
-  return a.mailbox.id < b.mailbox.id ? -1 : 1;
+  for (const name of ['email', 'id', 'account'] as const) {
+    const [one, other] = [a.mailbox[name], b.mailbox[name]];
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
 }
 
 export function makeRow({ mailbox, state, alerts }: RankedMailbox, label: string): MailboxRow {

@@ -1,5 +1,5 @@
 // Runs that are kept for as long as the process lives: of a command that reads a store without its daemon.
-import { hasEnded, type Run } from '../model/recipe.ts';
+import { hasEnded, type Run, type RunPlace } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { RowChunk, StoredRuns } from '../store/runs.ts';
 
@@ -31,9 +31,10 @@ export class MemoryRuns implements RunLedger {
     const all = this.#chunks.get(id) ?? [];
     return all.filter(({ firstRow, count }) => firstRow + count > offset).slice(0, limit);
   }
-  async newest(recipe: string, limit: number): Promise<readonly Run[]> {
-    const runs = [...this.#runs.values()].filter((run) => run.recipe === recipe);
-    return runs.reverse().slice(0, limit);
+  async newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
+    const runs = [...this.#runs.values()].filter((run) => run.recipe === recipe).reverse();
+    const from = before === null ? 0 : runs.findIndex(({ id }) => id === before.id) + 1;
+    return runs.slice(from, from + limit);
   }
   async unended(): Promise<readonly Run[]> {
     return [...this.#runs.values()].filter((run) => !hasEnded(run));

@@ -8,6 +8,7 @@ import type {
   RecipeService,
   RowPage,
   Run,
+  RunPlace,
   RunRequest,
 } from '../model/recipe.ts';
 import { hasEnded } from '../model/recipe.ts';
@@ -175,8 +176,8 @@ export class RecipeRunner implements RecipeService {
     return { run, rows, offset, nextOffset: rows.length > 0 && next < run.rowCount ? next : null };
   }
 
-  async runsOf(recipe: string, limit: number): Promise<readonly Run[] | RecipeRefusal> {
-    const kept = await this.#parts.runs.newest(recipe, limit);
+  async runsOf(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[] | RecipeRefusal> {
+    const kept = await this.#parts.runs.newest(recipe, limit, before);
     if (kept.length === 0) {
       const definition = await this.#definition(recipe);
       if ('refused' in definition) return definition;

@@ -3,6 +3,7 @@
 import { type Alert, accountsOf, type Silence, severities } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
+import { cursorOf, pageAfter } from './cursor.ts';
 import { iso, silenceJson } from './json-answers.ts';
 import { openIncidents } from './open-incidents.ts';
 import { oneOf, type Query, readQuery, someOf, whole } from './query.ts';
@@ -13,7 +14,7 @@ export const maxAlerts = 1_000;
 
 export const alertsParameters = {
   limit: whole(1, maxAlerts),
-  page: whole(1),
+  cursor: cursorOf('whole', 'number', 'text'),
   status: oneOf('firing', 'pending'),
   severity: someOf(...severities),
 };
@@ -27,7 +28,7 @@ export interface KnownAlerts {
 
 export type AlertsAnswer = ReturnType<typeof answerOf>;
 
-/** `asked`: `limit`, `page` (from 1), `status` and `severity`; what is not named restricts nothing. */
+/** `asked`: `limit`, `cursor`, `status` and `severity`; what is not named restricts nothing. */
 export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
   const query = readQuery(alertsParameters, asked);
   return 'wrong' in query
@@ -36,17 +37,19 @@ export function alertsAnswer(known: KnownAlerts, asked: URLSearchParams) {
 }
 
 function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Query<typeof alertsParameters>) {
-  const { limit = usualLimit, page = 1, status, severity } = query;
+  const { limit = usualLimit, cursor: after, status, severity } = query;
   const wanted = [...alerts]
     .filter((alert) => (status ?? alert.status) === alert.status)
-    .filter((alert) => severity?.includes(alert.severity) ?? true)
-    .sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || b.since - a.since);
+    .filter((alert) => severity?.includes(alert.severity) ?? true);
+  const keyOf = (alert: Alert) => [severities.indexOf(alert.severity), -alert.since, alert.fingerprint];
+  const { rows, next } = pageAfter(wanted, keyOf, { after, limit });
   const inForce = silences.filter(({ from, until }) => from <= now && now < until);
   return {
     at: iso(now),
     incidents: openIncidents(incidents),
     total: wanted.length,
-    alerts: wanted.slice((page - 1) * limit, page * limit).map(alertJson),
+    alerts: rows.map(alertJson),
+    next_cursor: next,
     silences: inForce.map(silenceJson),
   };
 }

@@ -4,17 +4,26 @@ import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
 import { dayMs, type EpochMs, secondMs } from '../model/time.ts';
 import { actionText } from '../wording/explain.ts';
-import { mailboxName, oneOf, readQuery, whole } from './query.ts';
+import { cursorOf, pageOf } from './cursor.ts';
+import { mailboxName, oneOf, type Query, readQuery, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 
 /** Where the audit log is read: the daemon's store, or a store without its daemon. */
 export interface HistorySource {
-  commands(query: HistoryQuery): Promise<readonly CommandEntry[]>;
-  guardActions(query: HistoryQuery): Promise<readonly Action[]>;
+  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]>;
+  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]>;
 }
 
-interface HistoryQuery {
+/** Rows that come behind one: of an earlier moment, or of the same with a lower id. */
+export interface Before<Id> {
+  readonly at: EpochMs;
+  readonly id: Id;
+}
+
+interface HistoryQuery<Id> {
   readonly since: EpochMs;
+  /** Where the page before ended; null, or absent: from the newest on. */
+  readonly before?: Before<Id> | null;
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
   readonly limit: number;
 }
@@ -23,7 +32,7 @@ interface HistoryQuery {
 export type HistoryEntry = ReturnType<typeof commandJson> | ReturnType<typeof actionJson>;
 
 export type HistoryAnswer =
-  | { readonly entries: readonly HistoryEntry[]; readonly more: boolean }
+  | { readonly entries: readonly HistoryEntry[]; readonly next_cursor: string | null }
   | { readonly error: string; readonly message: string };
 
 const usualSpanSeconds = (30 * dayMs) / secondMs;
@@ -35,6 +44,7 @@ export const historyParameters = {
   since_seconds: whole(1),
   guard: oneOf('true', 'false'),
   limit: whole(1, maxLimit),
+  cursor: cursorOf('number', 'whole', 'text'),
 };
 
 /** The newest first. */
@@ -45,16 +55,40 @@ export async function historyAnswer(
 ): Promise<{ readonly status: 200 | 400 | 404; readonly body: HistoryAnswer }> {
   const query = readQuery(historyParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-  const { mailbox: name, since_seconds: span = usualSpanSeconds, guard, limit = usualLimit } = query.read;
+  const { mailbox: name, since_seconds: span = usualSpanSeconds, guard, limit = usualLimit, cursor } = query.read;
   const found = name === undefined ? null : namedMailbox(name, mailboxes);
   if (found && 'wrong' in found) return refusalJson('unknown_mailbox', found.wrong);
   const about = found ? { account: found.mailbox.account, ids: idsOf(found.mailbox) } : null;
   const wanted = { since: now - span * secondMs, mailbox: about, limit: limit + 1 };
-  const commands = await source.commands(wanted);
-  const actions = guard === 'true' ? await source.guardActions(wanted) : [];
-  const entries = [...commands.map(commandJson), ...actions.map((action) => actionJson(action, now))];
-  entries.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
-  return { status: 200, body: { entries: entries.slice(0, limit), more: entries.length > limit } };
+  const { ofCommands, ofActions } = placesIn(cursor);
+  const commands = await source.commands({ ...wanted, before: ofCommands });
+  const actions = guard === 'true' ? await source.guardActions({ ...wanted, before: ofActions }) : [];
+  const lines: readonly Line[] = [
+    ...commands.map((command) => ({ at: command.at, kind: 0, id: `${command.id}`, json: commandJson(command) })),
+    ...actions.map((action) => ({ at: action.plannedAt, kind: 1, id: action.id, json: actionJson(action, now) })),
+  ];
+  // Of one moment commands first, each kind in the order in which it was read.
+  const inOrder = lines.toSorted((a, b) => b.at - a.at || a.kind - b.kind);
+  const { rows, next } = pageOf(inOrder, ({ at, kind, id }) => [-at, kind, id], limit);
+  return { status: 200, body: { entries: rows.map(({ json }) => json), next_cursor: next } };
+}
+
+interface Line {
+  readonly at: EpochMs;
+  /** 0: a command, 1: an action of the guard. */
+  readonly kind: number;
+  readonly id: string;
+  readonly json: HistoryEntry;
+}
+
+/** Where commands and actions go on behind the line that a cursor names. */
+function placesIn(cursor: Query<typeof historyParameters>['cursor']) {
+  if (cursor === undefined) return { ofCommands: null, ofActions: null };
+  const [negative, kind, id] = cursor;
+  const at = -negative;
+  return kind === 0
+    ? { ofCommands: { at, id: Number(id) || 0 }, ofActions: { at: at + 1, id: '' } }
+    : { ofCommands: { at, id: 0 }, ofActions: { at, id } };
 }
 
 /** Also those that its address had before. */

@@ -2,20 +2,29 @@
 import { type Incident, type IncidentMailbox, memberStates } from '../model/incident.ts';
 import type { EpochMs } from '../model/time.ts';
 import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../wording/incidents.ts';
+import { cursorOf, pageAfter } from './cursor.ts';
 import { iso } from './json-answers.ts';
-import { readQuery } from './query.ts';
+import { readQuery, whole } from './query.ts';
 import { refusalJson } from './refusals.ts';
 
 /** Mailboxes that the answer lists of one incident; `mailboxes` counts them all. */
 const membersListed = 100;
+const usualLimit = 100;
+export const incidentsParameters = { limit: whole(1, 1_000), cursor: cursorOf('whole', 'number', 'text') };
+
 /** The page has the reader's own zone; here times are UTC. */
 const zone = 'UTC';
 
-/** `asked`: nothing is. */
+/** Those that go on first, and of each kind the newest. */
+const keyOf = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);
+
+/** `asked`: `limit` and `cursor`. */
 export function incidentsAnswer(incidents: readonly Incident[], now: EpochMs, asked: URLSearchParams) {
-  const query = readQuery({}, asked);
+  const query = readQuery(incidentsParameters, asked);
   if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-  return { status: 200, body: { at: iso(now), incidents: incidents.map(incidentJson) } } as const;
+  const { limit = usualLimit, cursor: after } = query.read;
+  const { rows, next } = pageAfter(incidents, keyOf, { after, limit });
+  return { status: 200, body: { at: iso(now), incidents: rows.map(incidentJson), next_cursor: next } } as const;
 }
 
 function incidentJson(incident: Incident) {

@@ -12,12 +12,13 @@ import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { type WritesOff, writesOnCommand } from '../model/write-scope.ts';
-import { gravestOf, type MailboxRow, type Page, type StateCounts } from '../page/fleet-view.ts';
+import { gravestOf, type MailboxRow, type StateCounts } from '../page/fleet-view.ts';
 import type { Headline } from '../page/headline.ts';
 import { changeSentence } from '../wording/causes.ts';
 import { replicaTroubles } from '../wording/replicas.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { openIncidents } from './open-incidents.ts';
+import type { RowsAfter } from './select-page.ts';
 
 export type Explain = (verdict: Verdict) => string;
 
@@ -28,14 +29,16 @@ export function fleetJson(parts: {
   readonly fleet: Fleet;
   readonly headline: Headline;
   readonly counts: StateCounts;
-  readonly page: Page;
+  readonly page: Pick<RowsAfter, 'rows' | 'total'>;
+  /** The cursor of the mailboxes behind these. */
+  readonly next: string | null;
   readonly firing: readonly Alert[];
   readonly explain: Explain;
   readonly now: EpochMs;
   /** The words that start this program. */
   readonly command: string;
 }) {
-  const { fleet, headline, counts, page, firing, explain, now, command } = parts;
+  const { fleet, headline, counts, page, next, firing, explain, now, command } = parts;
   return {
     at: iso(now),
     headline: headline.sentence,
@@ -65,9 +68,8 @@ export function fleetJson(parts: {
     writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),
     total: page.total,
-    page: page.page,
-    pages: page.pages,
     mailboxes: page.rows.map((row) => rowJson(row, explain)),
+    next_cursor: next,
   };
 }
 

@@ -48,7 +48,7 @@ function addOperation(app: Hono, name: OperationName, { auth, commands }: Operat
     }
     const open = commands();
     if (!open) return refuse(c, 'starting', 'The daemon is starting. Try again in a moment.');
-    const outcome = await answerOperation(name, { ...body, by }, open).catch(failure);
+    const outcome = await answerOperation(name, body, open, { by }).catch(failure);
     return c.json(outcomeJson(outcome), statusOf[outcome.result]);
   });
 }

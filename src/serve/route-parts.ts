@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Transition } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery } from '../model/delivery.ts';
+import type { Delivery, DeliveryPlace } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import type { NearLimitPpmOf, Tags } from '../page/fleet-view.ts';
@@ -34,7 +34,7 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   /** What began and ended of alerts, the newest first. */
   readonly transitions: (limit: number) => Promise<readonly Transition[]>;
   /** The newest first. */
-  readonly deliveries: (limit: number) => Promise<readonly Delivery[]>;
+  readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;
   readonly nearLimitPpmOf: NearLimitPpmOf;
   readonly ranking: Ranking;

@@ -4,14 +4,16 @@ import { compress } from 'hono/compress';
 import { getPath } from 'hono/utils/url';
 import type { WrongTokens } from '../access/wrong-tokens.ts';
 import { addMetrics } from '../metrics/metrics-route.ts';
-import { noTags, rowOf, type Selection } from '../page/fleet-view.ts';
+import { type Rank, rowOf } from '../page/fleet-view.ts';
 import { addAccess } from './access.ts';
 import { alertsAnswer } from './alerts-answer.ts';
 import { addCommands } from './commands/command-routes.ts';
+import { cursorAfter } from './cursor.ts';
+import { deliveriesAnswer } from './deliveries-answer.ts';
 import { explainAnswer } from './explain-answer.ts';
 import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
-import { deliveryJson, fleetJson, replicasJson, silenceJson } from './json-answers.ts';
+import { fleetJson, replicasJson } from './json-answers.ts';
 import { addEvents } from './live/events-route.ts';
 import type { LiveStream } from './live/live-stream.ts';
 import { mailboxJson } from './mailbox-json.ts';
@@ -19,19 +21,19 @@ import { openApiDocument } from './openapi/document.ts';
 import { addOperations } from './operations-route.ts';
 import { addPages } from './page-routes.ts';
 import { type PictureParts, pictureOf } from './picture.ts';
-import { readQuery } from './query.ts';
+import { type Query, readQuery } from './query.ts';
 import { createRecipeRoutes } from './recipes/recipe-routes.ts';
 import { addRunForms } from './recipes/run-forms.ts';
 import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
 import { addReload } from './reload-route.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
-import { selectPage } from './select-page.ts';
-import { selectionFrom, selectionParameters } from './selection.ts';
+import { rowsAfter } from './select-page.ts';
+import { fleetParameters } from './selection.ts';
 import { addSignIn } from './sign-in-routes.ts';
+import { silencesAnswer } from './silences-answer.ts';
 
 const decisionsShown = 50;
-const deliveriesShown = 50;
 /** Mailboxes of /api/fleet. */
 const rowsAnAnswer = 100;
 
@@ -89,23 +91,42 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
 export type AnswerParts = PictureParts & Pick<RouteParts, 'history' | 'entries'>;
 export type FleetAnswer = ReturnType<typeof fleetJson>;
 
-/** The fleet as JSON, worst first: one page of the selection. */
-export async function fleetAnswer(parts: PictureParts, selection: Selection): Promise<FleetAnswer> {
+/** GET /api/fleet: mailboxes worst first, `limit` of those that fit, from `cursor` on. */
+export async function fleetAnswer(parts: PictureParts, asked: URLSearchParams) {
+  const query = readQuery(fleetParameters, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+  const { q = '', state = null, limit = rowsAnAnswer, cursor } = query.read;
   const picture = await pictureOf(parts);
-  const page = await selectPage(picture.known, selection, { tags: noTags, rowsAPage: rowsAnAnswer });
-  return fleetJson({ fleet: parts.fleet, ...picture, page, explain: parts.explain, command: parts.world.command });
+  const after = cursor === undefined ? null : rankIn(cursor);
+  const page = await rowsAfter(picture.known, { text: q.trim(), state }, { after, limit });
+  const next = page.last && cursorAfter(keyOf(page.last));
+  const { command } = parts.world;
+  const body = fleetJson({ fleet: parts.fleet, ...picture, page, next, explain: parts.explain, command });
+  return { status: 200, body } as const;
 }
+
+const keyOf = ({ urgency, closeness, mailbox: { email, id, account } }: Rank) => [
+  urgency,
+  closeness,
+  email,
+  id,
+  account,
+];
+const rankIn = ([urgency, closeness, email, id, account]: NonNullable<
+  Query<typeof fleetParameters>['cursor']
+>): Rank => ({
+  urgency,
+  closeness,
+  mailbox: { email, id, account },
+});
 
 /** What `GET /api/NAME` answers, also over the daemon's own socket; null: that is not for it. */
 export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts) {
   const { fleet, world, history, entries } = parts;
   const now = world.clock.now();
   switch (name) {
-    case 'fleet': {
-      const query = readQuery(selectionParameters, asked);
-      if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-      return { status: 200, body: await fleetAnswer(parts, selectionFrom(query.read)) } as const;
-    }
+    case 'fleet':
+      return fleetAnswer(parts, asked);
     case 'alerts':
       return alertsAnswer(
         { alerts: fleet.alerts(), incidents: fleet.incidents(), silences: fleet.silences(now), now },
@@ -117,11 +138,8 @@ export async function jsonAnswer(name: string, asked: URLSearchParams, parts: An
       return historyAnswer(history, { mailboxes: fleet.mailboxes(), now }, asked);
     case 'explain':
       return explainAnswer(entries, { mailboxes: fleet.mailboxes(), now }, asked);
-    case 'silences': {
-      const query = readQuery({}, asked);
-      if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-      return { status: 200, body: { silences: fleet.silences(now).map(silenceJson) } } as const;
-    }
+    case 'silences':
+      return silencesAnswer(fleet.silences(now), asked);
     case 'replicas': {
       const query = readQuery({}, asked);
       if ('wrong' in query) return refusalJson('bad_request', query.wrong);
@@ -147,7 +165,8 @@ function addJson(app: Hono, parts: RouteParts): void {
     const decisions = await parts.decisions(account, id, decisionsShown);
     return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
   });
-  app.get('/api/deliveries', noQuery, async (c) =>
-    c.json({ deliveries: (await parts.deliveries(deliveriesShown)).map(deliveryJson) }),
-  );
+  app.get('/api/deliveries', async (c) => {
+    const { body, status } = await deliveriesAnswer(parts.deliveries, queryOf(c));
+    return c.json(body, status);
+  });
 }

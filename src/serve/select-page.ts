@@ -1,12 +1,17 @@
 // One page of a selection of the fleet, in its order: in slices, and without sorting what is not shown.
 import {
   choose,
+  type MailboxRow,
   makeRow,
+  noTags,
   type Page,
   queueOf,
+  type Rank,
   type RankedMailbox,
   type Selection,
   type Tags,
+  wholeFleet,
+  worstFirst,
 } from '../page/fleet-view.ts';
 import { createPacer } from '../world.ts';
 import type { RankedFleet } from './ranking.ts';
@@ -40,4 +45,39 @@ export async function selectPage(
     shown.push(next);
   }
   return { rows: shown.map((one) => makeRow(one, names.nameOf(one.mailbox))), total, page, pages };
+}
+
+/** Rows worst first, from behind a rank on: where it was when it was read, so what moved since moves no other. */
+export interface RowsAfter {
+  readonly rows: readonly MailboxRow[];
+  /** How many rows the selection has in all. */
+  readonly total: number;
+  /** The rank of the last row when there are more behind it. */
+  readonly last: Rank | null;
+}
+
+/** At most `limit` rows; `after` null: from the worst on. */
+export async function rowsAfter(
+  { ranked, names }: Pick<RankedFleet, 'ranked' | 'names'>,
+  { text, state }: Pick<Selection, 'text' | 'state'>,
+  { after, limit }: { readonly after: Rank | null; readonly limit: number },
+): Promise<RowsAfter> {
+  const isChosen = choose({ ...wholeFleet, text, state }, noTags);
+  const queue = queueOf('worst');
+  const pacer = createPacer(sliceMs);
+  let total = 0;
+  for (const one of ranked) {
+    if (pacer.due()) await pacer.turn();
+    if (!isChosen(one)) continue;
+    total += 1;
+    if (after === null || worstFirst(one, after) > 0) queue.push(one);
+  }
+  const shown: RankedMailbox[] = [];
+  while (shown.length < limit) {
+    const next = queue.pop();
+    if (next === undefined) break;
+    shown.push(next);
+  }
+  const rows = shown.map((one) => makeRow(one, names.nameOf(one.mailbox)));
+  return { rows, total, last: queue.length > 0 ? (shown.at(-1) ?? null) : null };
 }

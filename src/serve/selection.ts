@@ -1,16 +1,24 @@
 // The parameters of a query that select mailboxes.
 import { guardStates } from '../model/mailbox.ts';
 import { type Selection, sortings, wholeFleet } from '../page/fleet-view.ts';
+import { cursorOf } from './cursor.ts';
 import { oneOf, type Query, upTo, whole } from './query.ts';
 
 const maxFilterLength = 200;
 
+const filters = { q: upTo(maxFilterLength), state: oneOf(...guardStates) };
+
 /** Of GET /api/fleet. */
-export const selectionParameters = { q: upTo(maxFilterLength), state: oneOf(...guardStates), page: whole(1) };
+export const fleetParameters = {
+  ...filters,
+  limit: whole(1, 1_000),
+  cursor: cursorOf('number', 'number', 'text', 'text', 'text'),
+};
 
 /** Of the page. */
 export const pageParameters = {
-  ...selectionParameters,
+  ...filters,
+  page: whole(1),
   account: upTo(maxFilterLength),
   domain: upTo(maxFilterLength),
   provider: upTo(maxFilterLength),

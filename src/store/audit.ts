@@ -25,8 +25,10 @@ export interface CommandSettlement {
 }
 
 /** What is asked of the audit log; all that is given must fit. */
-export interface HistoryQuery {
+export interface HistoryQuery<Id> {
   readonly since: EpochMs;
+  /** Only what comes behind this in the list: of an earlier moment, or of the same with a lower id. null, or absent: from the newest on. */
+  readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
   /** Under all ids that its address had. */
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
   readonly limit: number;
@@ -94,12 +96,12 @@ export class AuditLog {
   }
 
   /** Commands, the newest first. */
-  commands(query: HistoryQuery): Promise<readonly CommandEntry[]> {
+  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
     return this.#gate.read((db) => loadCommands(db, query));
   }
 
   /** What the guard did by itself, the newest first. */
-  guardActions(query: HistoryQuery): Promise<readonly Action[]> {
+  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
     return this.#gate.read((db) => loadGuardActions(db, query));
   }
 }
@@ -107,7 +109,10 @@ export class AuditLog {
 type Db = Kysely<Tables>;
 
 /** The newest first. */
-export async function loadCommands(db: Db, { since, mailbox, limit }: HistoryQuery): Promise<readonly CommandEntry[]> {
+export async function loadCommands(
+  db: Db,
+  { since, before, mailbox, limit }: HistoryQuery<number>,
+): Promise<readonly CommandEntry[]> {
   let query = db.selectFrom('operator_commands').select(commandColumns).where('at', '>=', since);
   if (mailbox) {
     const about = db
@@ -117,13 +122,26 @@ export async function loadCommands(db: Db, { since, mailbox, limit }: HistoryQue
       .where('mailbox_id', 'in', mailbox.ids);
     query = query.where('id', 'in', about);
   }
+  if (before) {
+    const { at, id } = before;
+    query = query.where('at', '<=', at).where((row) => row.or([row('at', '<', at), row('id', '<', id)]));
+  }
   return withMailboxes(db, await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute());
 }
 
 /** What the guard did by itself, the newest first. */
-export async function loadGuardActions(db: Db, { since, mailbox, limit }: HistoryQuery): Promise<readonly Action[]> {
+export async function loadGuardActions(
+  db: Db,
+  { since, before, mailbox, limit }: HistoryQuery<string>,
+): Promise<readonly Action[]> {
   let query = db.selectFrom('actions').select(['id', 'action']).where('planned_at', '>=', since);
   if (mailbox) query = query.where('account', '=', mailbox.account).where('mailbox_id', 'in', mailbox.ids);
+  if (before) {
+    const { at, id } = before;
+    query = query
+      .where('planned_at', '<=', at)
+      .where((row) => row.or([row('planned_at', '<', at), row('id', '<', id)]));
+  }
   // What a person asked for is a command of theirs.
   const guards = query.where(sql<boolean>`json_extract(action, '$.by') IS NULL`);
   const rows = await guards.orderBy('planned_at', 'desc').orderBy('id', 'desc').limit(limit).execute();

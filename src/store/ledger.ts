@@ -102,12 +102,12 @@ export class Ledger {
   }
 
   /** The audit log, the newest first. */
-  commands(query: HistoryQuery): Promise<readonly CommandEntry[]> {
+  commands(query: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
     return this.#current(() => loadCommands(this.#db, query));
   }
 
   /** What the guard did by itself, the newest first. */
-  guardActions(query: HistoryQuery): Promise<readonly Action[]> {
+  guardActions(query: HistoryQuery<string>): Promise<readonly Action[]> {
     return this.#current(() => loadGuardActions(this.#db, query));
   }
 

@@ -4,6 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { Transition } from '../model/alert.ts';
 import {
   type Delivery,
+  type DeliveryPlace,
   type NewDelivery,
   pendingDelivery,
   publicState,
@@ -42,6 +43,9 @@ interface ChannelCount {
   readonly channel: string;
   readonly count: number;
 }
+
+/** Later than all deliveries. */
+const behindNone: DeliveryPlace = { createdAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' };
 
 export class StoredOutbox {
   readonly #gate: Gate;
@@ -138,11 +142,23 @@ export class StoredOutbox {
     });
   }
 
-  /** The newest deliveries, newest first. */
-  recentDeliveries(limit: number): Promise<readonly Delivery[]> {
+  /** The newest deliveries, newest first; `before`: only those that come behind this one in the list. */
+  recentDeliveries(limit: number, before: DeliveryPlace = behindNone): Promise<readonly Delivery[]> {
     return this.#gate.read(async (db) => {
-      const newest = db.selectFrom('deliveries').selectAll().orderBy('created_at', 'desc').orderBy('sequence', 'desc');
-      return (await newest.limit(limit).execute()).map(storedDelivery);
+      const { createdAt: at, sequence, id } = before;
+      const query = db
+        .selectFrom('deliveries')
+        .selectAll()
+        .where('created_at', '<=', at)
+        .where((row) =>
+          row.or([
+            row('created_at', '<', at),
+            row('sequence', '<', sequence),
+            row.and([row('sequence', '=', sequence), row('id', '<', id)]),
+          ]),
+        );
+      const inOrder = query.orderBy('created_at', 'desc').orderBy('sequence', 'desc').orderBy('id', 'desc');
+      return (await inOrder.limit(limit).execute()).map(storedDelivery);
     });
   }
 

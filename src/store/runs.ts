@@ -1,6 +1,6 @@
 // Runs of recipes and their rows, in chunks of JSON text that are read only when they are asked for.
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { hasEnded, type Run } from '../model/recipe.ts';
+import { hasEnded, type Run, type RunPlace } from '../model/recipe.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
 import { isNotOf, type LeftBy } from './left-behind.ts';
@@ -93,17 +93,16 @@ export class StoredRuns {
   }
 
   /** The newest first. */
-  newest(recipe: string, limit: number): Promise<readonly Run[]> {
+  newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
     return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('runs')
-        .select(['id', 'run'])
-        .where('recipe', '=', recipe)
-        .where('run', 'is not', null)
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute();
+      let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe).where('run', 'is not', null);
+      if (before) {
+        const { createdAt: at, id } = before;
+        query = query
+          .where('created_at', '<=', at)
+          .where((row) => row.or([row('created_at', '<', at), row('id', '<', id)]));
+      }
+      const rows = await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
       return rows.map(({ id, run }) => parsed<Run>(run ?? '', 'runs', { id }));
     });
   }

@@ -32,9 +32,12 @@ test('and /api/alerts answers with as many, up to 1,000 when asked, and the numb
   expect(usual.titles.slice(0, 3)).toEqual(['the gravest', '<b>trouble 0</b>', '<b>trouble 1</b>']);
   expect(await get('?limit=1000')).toMatchObject({ shown: 1_000, total: 2_001, silences: [] });
   expect(await get('?limit=2')).toMatchObject({ shown: 2, total: 2_001 });
-  expect(await get('?limit=1000&page=3')).toMatchObject({ titles: ['<b>trouble 1999</b>'], total: 2_001 });
+  const { next_cursor: second } = await get('?limit=1000');
+  const { next_cursor: third } = await get(`?limit=1000&cursor=${second}`);
+  const last = await get(`?limit=1000&cursor=${third}`);
+  expect(last).toMatchObject({ titles: ['<b>trouble 1999</b>'], total: 2_001, next_cursor: null });
   expect(await get('?severity=critical,info&status=firing')).toMatchObject({ titles: ['the gravest'], total: 1 });
-  for (const query of ['?limit=1001', '?limit=0', '?limit=x', '?page=0', '?severity=grave', '?status=resolved'])
+  for (const query of ['?limit=1001', '?limit=0', '?limit=x', '?cursor=x', '?severity=grave', '?status=resolved'])
     expect(await get(query)).toMatchObject({ status: 400, error: 'bad_request' });
 });
 

@@ -1,7 +1,6 @@
 // What the store knows of the fleet while nobody guards.
 import { commandName } from '../../command-name.ts';
 import { defaultPolicy } from '../../model/policy.ts';
-import { wholeFleet } from '../../page/fleet-view.ts';
 import { fleetOf } from '../../reload/duties.ts';
 import { Ranking } from '../../serve/ranking.ts';
 import { type FleetAnswer, fleetAnswer } from '../../serve/routes.ts';
@@ -32,9 +31,14 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
     const ready = () => ({ ready: false, reasons: [] });
     const ranking = new Ranking(fleet, () => defaultPolicy.nearLimitPpm);
     const parts = { fleet, world, ready, ranking, explain: explainVerdict };
-    const page = (number: number) => fleetAnswer(parts, { ...wholeFleet, page: number });
+    const page = async (asked: Readonly<Record<string, string>>) => {
+      const answer = await fleetAnswer(parts, new URLSearchParams(asked));
+      if (answer.status === 400) throw new Error(answer.body.message);
+      return answer.body;
+    };
+    const first = await page({});
     return {
-      ...(all ? await joined(await page(1), page) : await page(1)),
+      ...(all ? await joined(first, (cursor) => page({ cursor })) : first),
       ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
       tone: 'unknown',
       headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',

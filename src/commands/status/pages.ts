@@ -10,15 +10,16 @@ export function brief({ alerts }: AlertsAnswer): FleetAnswer['alerts'] {
   return alerts.map(({ rule, severity, since, title }) => ({ rule, severity, since, title }));
 }
 
-type NextPage = (number: number) => FleetAnswer | null | Promise<FleetAnswer | null>;
+type NextPage = (cursor: string) => FleetAnswer | null | Promise<FleetAnswer | null>;
 
 /** All pages as one. */
 export async function joined(first: FleetAnswer, page: NextPage): Promise<FleetAnswer> {
   const mailboxes = [...first.mailboxes];
-  for (let number = 2; number <= first.pages; number += 1) {
-    const next = await page(number);
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const next = await page(cursor);
     if (!next) throw new NoDaemonError('The daemon ended before it had answered.');
     mailboxes.push(...next.mailboxes);
+    cursor = next.next_cursor;
   }
-  return { ...first, mailboxes };
+  return { ...first, mailboxes, next_cursor: null };
 }

@@ -4,6 +4,7 @@ const account = 'agency';
 const id = '908a799e-10d0-4eb2-aef3-38c95f830516';
 const email = 'jonas.keller@brightpath.example';
 const at = '2026-03-10T17:30:02.000Z';
+const cursor = 'Wy0xNzczMTQ1OTIwMTI0LDEsIjBtbWtsYXM4cy1pMDAwMDAiXQ';
 
 const counts = {
   wanted: 'pause',
@@ -190,10 +191,9 @@ const fleet = {
   replica_troubles: [],
   writes_off: [],
   actions: [action],
-  total: 1,
-  page: 1,
-  pages: 1,
+  total: 11,
   mailboxes: [mailbox],
+  next_cursor: cursor,
 };
 
 const read = '2026-03-10T12:29:00.248Z';
@@ -334,10 +334,10 @@ export const answerExamples: Readonly<Record<string, unknown>> = {
   '/api/fleet': fleet,
   '/api/mailboxes/{account}/{id}': wholeMailbox,
   '/api/explain': explanation,
-  '/api/alerts': { at, incidents: [], total: 1, alerts: [alert], silences: [silence] },
-  '/api/incidents': { at, incidents: [incident] },
+  '/api/alerts': { at, incidents: [], total: 1, alerts: [alert], silences: [silence], next_cursor: null },
+  '/api/incidents': { at, incidents: [incident], next_cursor: null },
   '/api/replicas': { at, troubles: [], replicas: [replica] },
-  '/api/silences': { silences: [silence] },
-  '/api/history': { entries: [entry], more: true },
-  '/api/deliveries': { deliveries: [delivery] },
+  '/api/silences': { silences: [silence], next_cursor: null },
+  '/api/history': { entries: [entry], next_cursor: cursor },
+  '/api/deliveries': { deliveries: [delivery], next_cursor: null },
 };

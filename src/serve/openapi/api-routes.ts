@@ -1,9 +1,11 @@
 // GET /api/..., as it is described.
 import type { z } from 'zod';
 import { alertsParameters } from '../alerts-answer.ts';
+import { deliveriesParameters } from '../deliveries-answer.ts';
 import { explainParameters } from '../explain-answer.ts';
 import { historyParameters } from '../history-answer.ts';
-import { selectionParameters } from '../selection.ts';
+import { incidentsParameters } from '../incidents-answer.ts';
+import { fleetParameters } from '../selection.ts';
 import {
   alertsAnswer,
   deliveriesAnswer,
@@ -15,8 +17,12 @@ import {
   silencesAnswer,
 } from '../shapes/answers.ts';
 import { mailboxAnswer } from '../shapes/mailbox.ts';
+import { silencesParameters } from '../silences-answer.ts';
 import { answerExamples } from './answer-examples.ts';
 import { type Described, type DescribedParameter, inPath, inQuery } from './described.ts';
+
+/** Of every list. */
+const nextPage = 'The `next_cursor` of the page before.';
 
 interface ApiRoute {
   readonly path: string;
@@ -34,10 +40,11 @@ const routes: readonly ApiRoute[] = [
     path: '/api/fleet',
     id: 'getFleet',
     summary: 'The headline, the accounts, the channels, the latest actions, and the mailboxes, the worst first',
-    parameters: inQuery(selectionParameters, {
+    parameters: inQuery(fleetParameters, {
       q: 'Words that the address, account, id, state or mode must contain.',
       state: "One of the guard's states.",
-      page: 'From 1, 100 mailboxes each; a page beyond the last one is the last one.',
+      limit: 'How many mailboxes at most; 100 when left out.',
+      cursor: nextPage,
     }),
     shape: fleetAnswer,
   },
@@ -69,7 +76,7 @@ const routes: readonly ApiRoute[] = [
     summary: 'The alerts that are pending or firing, the most severe first, then the newest; open incidents; silences',
     parameters: inQuery(alertsParameters, {
       limit: 'How many alerts at most; 100 when left out.',
-      page: 'From 1.',
+      cursor: nextPage,
       status: 'Only these.',
       severity: 'Only these; several with commas between.',
     }),
@@ -79,6 +86,10 @@ const routes: readonly ApiRoute[] = [
     path: '/api/incidents',
     id: 'listIncidents',
     summary: 'The open incidents, the newest first, then the last 50 that ended',
+    parameters: inQuery(incidentsParameters, {
+      limit: 'How many incidents at most; 100 when left out.',
+      cursor: nextPage,
+    }),
     shape: incidentsAnswer,
   },
   {
@@ -87,7 +98,16 @@ const routes: readonly ApiRoute[] = [
     summary: 'The replicas that share a PostgreSQL store: what each guards, its version, and what is wrong',
     shape: replicasAnswer,
   },
-  { path: '/api/silences', id: 'listSilences', summary: 'The silences in force', shape: silencesAnswer },
+  {
+    path: '/api/silences',
+    id: 'listSilences',
+    summary: 'The silences in force, which end first first',
+    parameters: inQuery(silencesParameters, {
+      limit: 'How many silences at most; 100 when left out.',
+      cursor: nextPage,
+    }),
+    shape: silencesAnswer,
+  },
   {
     path: '/api/history',
     id: 'listHistory',
@@ -97,6 +117,7 @@ const routes: readonly ApiRoute[] = [
       since_seconds: 'How far back; 30 days when left out.',
       guard: '`true`: also what Warmwarden did by itself.',
       limit: 'How many entries at most; 100 when left out.',
+      cursor: nextPage,
     }),
     shape: historyAnswer,
     named: true,
@@ -104,7 +125,11 @@ const routes: readonly ApiRoute[] = [
   {
     path: '/api/deliveries',
     id: 'listDeliveries',
-    summary: 'The last 50 messages to channels, without their text',
+    summary: 'The messages to channels without their text, the newest first',
+    parameters: inQuery(deliveriesParameters, {
+      limit: 'How many messages at most; 50 when left out.',
+      cursor: nextPage,
+    }),
     shape: deliveriesAnswer,
   },
 ];

@@ -30,7 +30,7 @@ export interface DocumentParts {
 
 export function openApiDocument({ version, server }: DocumentParts) {
   const schemas = new Schemas();
-  const responses = new Map<string, Schema>();
+  const responses = new Map<string, Schema>([['HeadersTooLarge', headersTooLarge]]);
   const paths: Record<string, Schema> = {};
   for (const described of describedRoutes) {
     const [method = '', path = ''] = described.route.split(' ');
@@ -52,8 +52,12 @@ export function openApiDocument({ version, server }: DocumentParts) {
   };
 }
 
+/** Sent before any route is asked. */
+const headersTooLarge = { description: 'The address and the headers are longer than 16 KiB.' };
+
 const about = `Names are in snake_case, times are ISO 8601 in UTC, and unknown values are null. Fields may be added to answers.
-A query parameter that is wrong, unknown or given twice is refused with 400. Bodies may be up to 64 KiB.`;
+A query parameter that is wrong, unknown or given twice is refused with 400. Bodies may be up to 64 KiB,
+the address and the headers up to 16 KiB.`;
 
 const securitySchemes = {
   token: {
@@ -123,7 +127,11 @@ function operationOf(described: Described, schemas: Schemas, responses: Map<stri
         },
       },
     }),
-    responses: { ...Object.fromEntries(sent), ...refusedOf(described, schemas, responses) },
+    responses: {
+      ...Object.fromEntries(sent),
+      ...refusedOf(described, schemas, responses),
+      ...(parameters.length > 0 && { 431: { $ref: '#/components/responses/HeadersTooLarge' } }),
+    },
   };
 }
 

@@ -335,7 +335,7 @@ export const commandRoutes: readonly Described[] = [
       shape: z.object({ do: z.enum(['apply', 'cancel']), [formTokenField]: formToken }),
     },
     answers: { 303: { description: 'It was done.', headers: { Location: 'The page of the run.' } } },
-    refusals: ['bad_request', 'not_found', 'bad_parameters', 'share_used', 'busy'],
+    refusals: ['bad_request', 'not_found', 'bad_parameters', 'share_used', 'pruned', 'busy'],
   },
   {
     route: 'GET /commands/{id}',

@@ -51,16 +51,26 @@ export const recipeRoutes: readonly Described[] = [
         content: json(runShape),
       },
     },
-    refusals: ['bad_parameters', 'not_allowed', 'unknown_recipe', 'share_used', 'busy'],
+    refusals: ['bad_parameters', 'not_allowed', 'unknown_recipe', 'unknown_run', 'pruned', 'share_used', 'busy'],
   },
   {
     ...of,
     route: 'GET /v1/recipes/{id}/runs',
     id: 'listRuns',
     summary: 'The runs of a recipe, the newest first',
-    parameters: [recipe, ...inQuery(runsParameters, { limit: 'How many runs at most; 50 when left out.' })],
+    parameters: [
+      recipe,
+      ...inQuery(runsParameters, {
+        limit: 'How many runs at most; 50 when left out.',
+        cursor: 'The `next_cursor` of the page before.',
+      }),
+    ],
     answers: {
-      200: { description: 'Without rows.', headers: limits, content: json(z.object({ runs: z.array(runShape) })) },
+      200: {
+        description: 'Without rows.',
+        headers: limits,
+        content: json(z.object({ runs: z.array(runShape), next_cursor: z.string().nullable() })),
+      },
     },
     refusals: ['unknown_recipe'],
   },

@@ -6,6 +6,7 @@ import type { RecipeRefusal, RecipeService } from '../../model/recipe.ts';
 import { readRequest } from '../../operator/request-problems.ts';
 import type { World } from '../../world.ts';
 import { bodyText, maxBodyBytes } from '../body-text.ts';
+import { cursorOf, pageOf } from '../cursor.ts';
 import { readQuery, whole } from '../query.ts';
 import { noQuery, queryOf } from '../refusals.ts';
 import { type Plan, RateLimit } from './rate-limit.ts';
@@ -31,7 +32,7 @@ type Env = { Variables: { caller: Caller } };
 
 const runsShown = 50;
 const maxRunsShown = 500;
-export const runsParameters = { limit: whole(1, maxRunsShown) };
+export const runsParameters = { limit: whole(1, maxRunsShown), cursor: cursorOf('whole', 'text') };
 
 /** The routes below /v1. `wrongTokens` slows those who guess; null where everybody who gets here is known. */
 export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTokens | null): Hono<Env> {
@@ -54,8 +55,12 @@ export function createRecipeRoutes(parts: RecipeRouteParts, wrongTokens: WrongTo
   app.get('/recipes/:id/runs', async (c) => {
     const query = readQuery(runsParameters, queryOf(c));
     if ('wrong' in query) return refusal(c, 'bad_request', query.wrong);
-    const runs = await service.runsOf(c.req.param('id'), query.read.limit ?? runsShown);
-    return 'refused' in runs ? refused(c, runs) : c.json({ runs: runs.map(runJson) });
+    const { limit = runsShown, cursor } = query.read;
+    const before = cursor ? { createdAt: cursor[0], id: cursor[1] } : null;
+    const runs = await service.runsOf(c.req.param('id'), limit + 1, before);
+    if ('refused' in runs) return refused(c, runs);
+    const { rows, next } = pageOf(runs, ({ createdAt, id }) => [createdAt, id], limit);
+    return c.json({ runs: rows.map(runJson), next_cursor: next });
   });
   app.get('/runs/:id', (c) => answerRun(c, service));
   app.post('/runs/:id/cancel', noQuery, async (c) => {

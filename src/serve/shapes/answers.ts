@@ -22,6 +22,8 @@ import {
   writesOff,
 } from './facts.ts';
 
+const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
+
 export const fleetAnswer = z.strictObject({
   at: moment,
   headline: text,
@@ -39,9 +41,8 @@ export const fleetAnswer = z.strictObject({
   writes_off: listOf(writesOff).describe('Emergency stops in force.'),
   actions: listOf(action).describe('The newest actions.'),
   total: count.describe('Mailboxes in all.'),
-  page: count,
-  pages: count,
   mailboxes: listOf(mailbox).describe('The mailboxes, the worst first.'),
+  next_cursor: nextCursor,
 });
 
 export const alertsAnswer = z.strictObject({
@@ -50,6 +51,7 @@ export const alertsAnswer = z.strictObject({
   total: count.describe('How many there are.'),
   alerts: listOf(alert),
   silences: listOf(silence),
+  next_cursor: nextCursor,
 });
 
 export const change = z
@@ -106,7 +108,7 @@ export const historyAnswer = z.strictObject({
       ended_at: moment.nullable(),
     }),
   ).describe('The newest first.'),
-  more: z.boolean().describe('There are further entries.'),
+  next_cursor: nextCursor,
 });
 
 const replica = z
@@ -131,7 +133,7 @@ export const replicasAnswer = z.strictObject({
   replicas: listOf(replica).describe('None where a process has the store for itself.'),
 });
 
-export const silencesAnswer = z.strictObject({ silences: listOf(silence) });
+export const silencesAnswer = z.strictObject({ silences: listOf(silence), next_cursor: nextCursor });
 
 const member = z.strictObject({
   account: text,
@@ -162,7 +164,7 @@ const incident = z
   })
   .meta({ id: 'incident', description: 'Mailboxes that bounce at the same time and have something in common.' });
 
-export const incidentsAnswer = z.strictObject({ at: moment, incidents: listOf(incident) });
+export const incidentsAnswer = z.strictObject({ at: moment, incidents: listOf(incident), next_cursor: nextCursor });
 
 const delivery = z
   .strictObject({
@@ -178,7 +180,10 @@ const delivery = z
   })
   .meta({ id: 'delivery', description: 'A message for a channel, without its text.' });
 
-export const deliveriesAnswer = z.strictObject({ deliveries: listOf(delivery).describe('The newest first.') });
+export const deliveriesAnswer = z.strictObject({
+  deliveries: listOf(delivery).describe('The newest first.'),
+  next_cursor: nextCursor,
+});
 
 export const outcomeAnswer = z
   .strictObject({
