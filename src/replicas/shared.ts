@@ -49,6 +49,8 @@ export class SharedMembership implements Membership {
   /** When the last acknowledged beat was sent; null: none was. */
   #sent: Moment | null = null;
   #beatAt = Number.NEGATIVE_INFINITY;
+  /** Why the last beat or look failed; null: it did not. */
+  #failure: Error | null = null;
   #sight: Sight = { now: 0, replicas: [], leases: [] };
   #seen = new Map<string, Seen>();
   #freeSince = new Map<Scope, number>();
@@ -80,6 +82,11 @@ export class SharedMembership implements Membership {
   /** Whether the deadline is not over: what it holds is its own. */
   get isHeld(): boolean {
     return this.#sent !== null && isHeld(this.#sent, this.#now());
+  }
+
+  /** Why the database was not reached last; null: it was. */
+  get failure(): Error | null {
+    return this.#failure;
   }
 
   holds(scope: Scope): boolean {
@@ -178,8 +185,10 @@ export class SharedMembership implements Membership {
     try {
       const isDue = this.#now().monotonic - this.#beatAt >= beatEveryMs || this.#wantsAreNews;
       const sight = isDue ? await this.#beat() : await this.#roster.look();
+      this.#failure = null;
       return sight?.replicas.some(({ id }) => id === this.self) ? sight : 'dead';
     } catch (error) {
+      this.#failure = error instanceof Error ? error : new Error(String(error));
       this.#seen.clear();
       if (this.#state !== 'gone') this.#options.log.error({ err: error }, 'a heartbeat of this replica failed');
       return 'away';

@@ -62,12 +62,9 @@ export class Together implements Presence {
   }
 
   check(scopes: readonly Scope[]): readonly Scope[] {
-    if (scopes.length > 0 && !this.membership.isHeld)
-      throw new AtRiskError(
-        `${nameOf(this.#place)} has not acknowledged a heartbeat of this replica for 15 s`,
-        'Warmwarden continues by itself.',
-      );
-    return scopes;
+    if (scopes.length === 0 || this.membership.isHeld) return scopes;
+    const silent = `${nameOf(this.#place)} has not acknowledged a heartbeat of this replica for 15 s`;
+    throw this.membership.failure ?? new AtRiskError(silent, 'Warmwarden continues by itself.');
   }
 
   refused(): AtRiskError {
