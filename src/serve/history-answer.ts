@@ -44,7 +44,7 @@ export const historyParameters = {
   since_seconds: whole(1),
   guard: oneOf('true', 'false'),
   limit: whole(1, maxLimit),
-  cursor: cursorOf('number', 'whole', 'text'),
+  cursor: cursorOf('whole', 'whole', 'text'),
 };
 
 /** The newest first. */
@@ -87,7 +87,7 @@ function placesIn(cursor: Query<typeof historyParameters>['cursor']) {
   const [negative, kind, id] = cursor;
   const at = -negative;
   return kind === 0
-    ? { ofCommands: { at, id: Number(id) || 0 }, ofActions: { at: at + 1, id: '' } }
+    ? { ofCommands: { at, id: /^\d{1,15}$/.test(id) ? Number(id) : 0 }, ofActions: { at: at + 1, id: '' } }
     : { ofCommands: { at, id: 0 }, ofActions: { at, id } };
 }
 
