@@ -5,6 +5,7 @@ import { isShared } from '../model/alert.ts';
 import { heldEntries } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import { scopeKey } from '../model/write-scope.ts';
+import { showStored } from '../record/breakers.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
 const lookEveryMs = 1_000;
@@ -86,21 +87,22 @@ export class SharedState {
     for (const silence of fleet.silences(now)) if (!ids.has(silence.id)) fleet.putSilence({ ...silence, until: now });
   }
 
-  /** What a breaker no longer holds is judged again here: it was released elsewhere. */
+  /**
+   * What a breaker no longer holds is judged again here: it was released elsewhere. By the verdicts, not by the breaker that
+   * is shown: a tick that met the release in the store has put that into the picture already.
+   */
   async #readBreakers(): Promise<void> {
     const { fleet, store, turns, judgeAgain } = this.#rooms;
-    const released = await turns.take(async () => {
+    const held = await turns.take(async () => {
       const stored = await store.shared.breakers();
-      const keys = new Set<string>();
-      for (const { api, state } of stored) {
-        const still = new Set(heldEntries(state).map(({ key }) => key));
-        for (const { key } of heldEntries(fleet.breaker(api))) if (!still.has(key)) keys.add(key);
-        fleet.putBreaker(api, state);
-      }
-      return keys;
+      // What is judged again may end the alert: it has to know whether that has ended already.
+      const alerts = await store.shared.alerts();
+      for (const { api, state } of stored) showStored(fleet, api, { state, alerts });
+      return new Set(stored.flatMap(({ state }) => heldEntries(state).map(({ key }) => key)));
     });
-    if (released.size === 0) return;
-    await judgeAgain([...fleet.mailboxes()].filter(({ account, id }) => released.has(mailboxKey(account, id))));
+    const waits = ({ account, id, verdict }: MailboxState) =>
+      verdict?.answer.reason === 'circuit_breaker' && !held.has(mailboxKey(account, id));
+    await judgeAgain([...fleet.mailboxes()].filter(waits));
   }
 
   /** One that this process moved while they were read is left: the next look reads it. */

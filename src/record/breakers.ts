@@ -6,6 +6,7 @@ import { withdrawOthers } from '../guard/breaker.ts';
 import { type AlertChanges, fingerprintOf } from '../model/alert.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
+import type { StoredBreaker, WithdrawalRecord } from '../store/records.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
 /** What moves a breaker. */
@@ -44,6 +45,15 @@ export function showBreaker(rooms: BreakerRooms, api: string, state: BreakerStat
   if (alerts.transitions.length > 0) onTransitions();
 }
 
+/** Shows what another replica has stored since: the breaker of an API, and its alert. */
+export function showStored(fleet: BreakerRooms['fleet'], api: string, { state, alerts }: StoredBreaker): void {
+  const held = fingerprintOf(heldSubject(api));
+  const alert = alerts.find(({ fingerprint }) => fingerprint === held);
+  fleet.putBreaker(api, state);
+  if (alert) fleet.putAlert(alert);
+  else fleet.removeAlert(held);
+}
+
 /** An API with the accounts that are guarded under it now; none when the configuration no longer has it. */
 export interface GuardedApi extends BreakerSettings {
   readonly accounts: readonly string[];
@@ -58,13 +68,23 @@ export function withdrawUnguarded(rooms: RecorderRooms, apis: () => readonly Gua
     const { fleet, store } = rooms;
     for (const settings of apis()) {
       const { api, accounts } = settings;
-      const before = fleet.breaker(api);
-      const state = withdrawOthers(before, new Set(accounts));
-      const alerts = heldAlert(rooms, state, settings);
-      const moved = state === before ? null : { api, state };
-      if (moved || alerts.changed.length + alerts.dropped.length > 0)
-        await store.recordBreaker({ breaker: moved, alerts });
-      showBreaker(rooms, api, state, alerts);
+      const decide = (): WithdrawalRecord => {
+        const before = fleet.breaker(api);
+        const state = withdrawOthers(before, new Set(accounts));
+        return {
+          breaker: state === before ? null : { api, state, before, again },
+          alerts: heldAlert(rooms, state, settings),
+        };
+      };
+      const again = async (stored: StoredBreaker) => {
+        showStored(fleet, api, stored);
+        record = decide();
+        return record;
+      };
+      let record = decide();
+      if (record.breaker || record.alerts.changed.length + record.alerts.dropped.length > 0)
+        await store.recordBreaker(record);
+      showBreaker(rooms, api, record.breaker?.state ?? fleet.breaker(api), record.alerts);
       if (accounts.length === 0) fleet.removeBreaker(api);
     }
   });

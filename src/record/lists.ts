@@ -5,8 +5,10 @@ import type { MailboxList, Observed } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type MailboxState, mailboxKey } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { ListRecord, StoredBreaker } from '../store/records.ts';
 import { inTurns, turnAfter } from '../world.ts';
 import type { AccountAlerts } from './account-alerts.ts';
+import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { isActive } from './plan.ts';
 import { withHistory } from './returning.ts';
@@ -53,7 +55,7 @@ export class Lists {
   }
 
   async #record(
-    { arrived, changed, absent, left }: RosterChanges,
+    changes: RosterChanges,
     {
       alerts,
       breaker,
@@ -62,10 +64,21 @@ export class Lists {
   ): Promise<void> {
     const { fleet, store } = this.#rooms;
     const { account, api } = this.#parts.account;
+    const { arrived, changed, absent, left } = changes;
     const present = [...arrived, ...changed];
-    const moved = breaker && { api, state: breaker };
-    await store.recordList({ account, present, absent, left, leftAt: at, alerts, breaker: moved });
-    if (breaker) fleet.putBreaker(api, breaker);
+    const recordOf = (breaker: BreakerState | null, alerts: AlertChanges): ListRecord => {
+      const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
+      return { account, present, absent, left, leftAt: at, alerts, breaker: moved };
+    };
+    const again = async (stored: StoredBreaker) => {
+      showStored(fleet, api, stored);
+      const breaker = this.#withoutLeft(left);
+      record = recordOf(breaker, await this.#parts.alerts.listed(changes, breaker, at));
+      return record;
+    };
+    let record = recordOf(breaker, alerts);
+    await store.recordList(record);
+    if (record.breaker) fleet.putBreaker(api, record.breaker.state);
     await turnAfter(present);
     for (const mailbox of present) this.#absentSince.delete(mailbox.id);
     for (const mailbox of absent) if (!this.#absentSince.has(mailbox.id)) this.#absentSince.set(mailbox.id, at);
@@ -75,7 +88,7 @@ export class Lists {
     await inTurns(left, (piece) => {
       for (const { id } of piece) this.#parts.left(id);
     });
-    this.#parts.putAlerts(alerts);
+    this.#parts.putAlerts(record.alerts);
   }
 
   /** Whether an entry is all that the list says anew of the mailbox: it waits for others to be committed with, as any calm answer. */

@@ -9,9 +9,11 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mailboxRoutes } from '../poll/poll.ts';
+import type { BreakerMove, StoredBreaker, TickRecord } from '../store/records.ts';
 import type { Others } from '../wording/causes.ts';
 import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
+import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
@@ -137,9 +139,52 @@ export class Recorder {
 
   /** `answer`: null when nothing new was observed. */
   async #record(before: MailboxState, observation: Observation, answer: Answer | null): Promise<Taken> {
-    const { fleet, group, store, tally, world } = this.#rooms;
+    const { fleet, group, store, world } = this.#rooms;
     const { api } = this.#options;
     const now = world.clock.now();
+    const judge = () => this.#judge(before, observation, { answer, now, again });
+    const again = async (stored: StoredBreaker) => {
+      judged.putBack();
+      showStored(fleet, api, stored);
+      judged = judge();
+      return judged.record;
+    };
+    let judged = judge();
+    const { record, mailbox } = judged;
+    const staged = answer && this.#staging.stage(mailbox, record, { answer, now, ...judged });
+    if (staged) return staged;
+    if (record && !group.moving.isEmpty) {
+      // What it does rests on what is committed: it is judged once more, on that.
+      judged.putBack();
+      await group.moving.commit();
+      return this.#record(this.#mailbox(before.id) ?? before, observation, answer);
+    }
+    if (record) {
+      await store.recordTick(record).catch((error: unknown) => {
+        judged.putBack();
+        throw error;
+      });
+      if (judged.record) this.#unwritten.written(judged.record, now);
+    }
+    if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
+    const { breaker, confirmed } = judged;
+    if (breaker) fleet.putBreaker(api, breaker);
+    if (confirmed) {
+      this.#order.wrote(before.id);
+      this.#count(confirmed, 'confirmed');
+    }
+    judged.show(judged.mailbox);
+    return { mailbox: judged.mailbox, committed: null };
+  }
+
+  /** The tick of an answer, and all that follows from it. `again`: see BreakerMove. */
+  #judge(
+    before: MailboxState,
+    observation: Observation,
+    { answer, now, again }: { answer: Answer | null; now: EpochMs; again: BreakerMove<TickRecord>['again'] },
+  ) {
+    const { fleet, tally } = this.#rooms;
+    const { api } = this.#options;
     const grounds = this.#grounds(before);
     const { policy } = grounds;
     const answered = answer?.route ?? null;
@@ -152,7 +197,7 @@ export class Recorder {
     const outside = { before, changes };
     const judged = verdict !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
-    const moved = breaker && { api, state: breaker };
+    const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
     const whole = { mailbox, remembers: true, answered, changes, decision, actions, alerts, breaker: moved };
     const record = this.#unwritten.of(before, whole, now);
     if (verdict) this.#repeats.judged(ticked, grounds, now);
@@ -160,29 +205,7 @@ export class Recorder {
       if (verdict) tally.decision(before.account, verdict.action, verdict.reason);
       this.#show(newest, actions, alerts);
     };
-    const staged = answer && this.#staging.stage(mailbox, record, { answer, now, putBack, show });
-    if (staged) return staged;
-    if (record && !group.moving.isEmpty) {
-      // What it does rests on what is committed: it is judged once more, on that.
-      putBack();
-      await group.moving.commit();
-      return this.#record(this.#mailbox(before.id) ?? before, observation, answer);
-    }
-    if (record) {
-      await store.recordTick(record).catch((error: unknown) => {
-        putBack();
-        throw error;
-      });
-      this.#unwritten.written(record, now);
-    }
-    if (answer) this.#order.taken(answer.route, before.id, answer.askedAt);
-    if (breaker) fleet.putBreaker(api, breaker);
-    if (confirmed) {
-      this.#order.wrote(before.id);
-      this.#count(confirmed, 'confirmed');
-    }
-    show(mailbox);
-    return { mailbox, committed: null };
+    return { mailbox, breaker, confirmed, record, putBack, show };
   }
 
   /** Whether this process, not an earlier one, has read that answer of the mailbox. */

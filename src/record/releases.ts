@@ -3,7 +3,8 @@ import { release } from '../guard/breaker.ts';
 import { afterRelease } from '../guard/memory.ts';
 import { heldEntries } from '../model/breaker.ts';
 import type { MailboxState } from '../model/mailbox.ts';
-import { type BreakerRooms, type BreakerSettings, heldAlert, showBreaker } from './breakers.ts';
+import type { ReleaseRecord, StoredBreaker } from '../store/records.ts';
+import { type BreakerRooms, type BreakerSettings, heldAlert, showBreaker, showStored } from './breakers.ts';
 import type { RecorderRooms } from './guarded-account.ts';
 
 /**
@@ -18,15 +19,25 @@ export function releaseBreaker(
   return rooms.turns.take(async () => {
     const { fleet, store } = rooms;
     const { api } = settings;
-    const before = fleet.breaker(api);
-    if (before.openSince === null) return [];
-    const held = heldEntries(before).map(({ key }) => key);
-    if (agreed && !sameKeys(held, agreed)) return null;
-    const state = release(before);
-    const alerts = heldAlert(rooms, state, settings);
-    const breaker = { api, state };
-    await store.recordRelease({ mailbox: null, breaker, alerts });
-    showBreaker(rooms, api, state, alerts);
+    const decide = () => {
+      const before = fleet.breaker(api);
+      const held = heldEntries(before).map(({ key }) => key);
+      if (before.openSince === null) return { held: [], record: null };
+      if (agreed && !sameKeys(held, agreed)) return { held: null, record: null };
+      const state = release(before);
+      const alerts = heldAlert(rooms, state, settings);
+      const record: ReleaseRecord = { mailbox: null, breaker: { api, state, before, again }, alerts };
+      return { held, record };
+    };
+    const again = async (stored: StoredBreaker): Promise<ReleaseRecord | null> => {
+      showStored(fleet, api, stored);
+      decided = decide();
+      return decided.record;
+    };
+    let decided = decide();
+    if (decided.record) await store.recordRelease(decided.record);
+    const { held, record } = decided;
+    if (record?.breaker) showBreaker(rooms, api, record.breaker.state, record.alerts);
     return held;
   });
 }

@@ -238,7 +238,9 @@ export class Duties {
     return [...apis].map((api) => {
       const theirs = accounts.filter(({ baseUrl }) => baseUrl === api);
       const { windowMs } = policyOf(theirs[0]?.guard ?? {}).breaker;
-      const names = theirs.map(({ name }) => name);
+      // Where the configurations differ, an account that this one does not have may be another replica's under any API.
+      const unknown = [...wantedByOthers(this.#rooms.store.membership)].filter((name) => !this.#live.account(name));
+      const names = [...theirs.map(({ name }) => name), ...unknown];
       return { api, accounts: names, windowMs, rules: alerts.rules, pageUrl: this.#pageUrl };
     });
   }

@@ -1,7 +1,7 @@
 // Reads the fleet back as the last process believed it to be.
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
-import type { Alert, Silence } from '../model/alert.ts';
+import { type Alert, noAccount, type Silence } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { WritesOff } from '../model/write-scope.ts';
@@ -61,4 +61,14 @@ export async function loadPicture(db: Db, accounts: readonly string[] | null = n
 export async function loadBreakers(db: Db): Promise<readonly BreakerRecord[]> {
   const rows = await db.selectFrom('breakers').selectAll().execute();
   return rows.map(({ api, state }) => ({ api, state: parsed(state, 'breakers', { api }) }));
+}
+
+/** Those that any replica may move. */
+export async function loadSharedAlerts(db: Db): Promise<readonly Alert[]> {
+  const shared = db
+    .selectFrom('alerts')
+    .select(['fingerprint', 'alert'])
+    .where((is) => is.or([is('account', '=', noAccount), is('fingerprint', 'like', 'writes_off|%')]));
+  const rows = await shared.execute();
+  return rows.map(({ fingerprint, alert }) => parsed(alert, 'alerts', { fingerprint }));
 }

@@ -1,6 +1,6 @@
 // What a business event hands to the store: everything that must be true together, or not at all.
 import type { Action } from '../model/action.ts';
-import type { AlertChanges } from '../model/alert.ts';
+import type { Alert, AlertChanges } from '../model/alert.ts';
 import type { Route } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
@@ -33,7 +33,7 @@ export interface TickRecord {
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
   /** The breaker of the mailbox's API, when the answer moved it. */
-  readonly breaker: BreakerRecord | null;
+  readonly breaker: BreakerMove<TickRecord> | null;
 }
 
 /** Answers about one mailbox that moved nothing: they may be committed later, with others. */
@@ -63,11 +63,35 @@ export interface BreakerRecord {
   readonly state: BreakerState;
 }
 
+/** A breaker that an event moved. Its state spans replicas, so the event holds only on the state that it was decided on. */
+export interface BreakerMove<Event> extends BreakerRecord {
+  /** The state that the event was decided on. */
+  readonly before: BreakerState;
+  /**
+   * Decides once more, on what another replica has stored since; null: nothing is to be recorded. Called within the
+   * transaction: nobody else moves a breaker until it ends, so it may neither wait nor write.
+   */
+  readonly again: (stored: StoredBreaker) => Promise<Event | null>;
+}
+
+/** A breaker as it is stored, and the alerts that any replica may move. */
+export interface StoredBreaker {
+  readonly state: BreakerState;
+  readonly alerts: readonly Alert[];
+}
+
+/** Other accounts are guarded than before. */
+export interface WithdrawalRecord {
+  /** null when only the alert moved. */
+  readonly breaker: BreakerMove<WithdrawalRecord> | null;
+  readonly alerts: AlertChanges;
+}
+
 /** A person ended a hold. */
 export interface ReleaseRecord {
   /** The mailbox whose memory changed by it. */
   readonly mailbox: MailboxState | null;
-  readonly breaker: BreakerRecord | null;
+  readonly breaker: BreakerMove<ReleaseRecord> | null;
   readonly alerts: AlertChanges;
 }
 
@@ -89,5 +113,5 @@ export interface ListRecord {
   readonly leftAt: number;
   readonly alerts: AlertChanges;
   /** The breaker, when those who left were held by it. */
-  readonly breaker: BreakerRecord | null;
+  readonly breaker: BreakerMove<ListRecord> | null;
 }

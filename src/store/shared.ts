@@ -1,11 +1,10 @@
 // What people change on any replica, and all of them keep in memory: read again where another has changed it.
-import { type Alert, noAccount, type Silence } from '../model/alert.ts';
+import type { Alert, Silence } from '../model/alert.ts';
 import type { WritesOff } from '../model/write-scope.ts';
 import type { Gate } from './gate.ts';
-import { loadBreakers } from './picture.ts';
+import { loadBreakers, loadSharedAlerts } from './picture.ts';
 import type { BreakerRecord } from './records.ts';
 import { loadRevisions, type Revisions } from './revisions.ts';
-import { parsed } from './schema/parsed.ts';
 import { loadSilences } from './silences.ts';
 import { loadWritesOff } from './writes-off.ts';
 
@@ -36,13 +35,6 @@ export class StoredShared {
 
   /** Those that are pending or firing. */
   alerts(): Promise<readonly Alert[]> {
-    return this.#gate.read(async (db) => {
-      const shared = db
-        .selectFrom('alerts')
-        .select(['fingerprint', 'alert'])
-        .where((is) => is.or([is('account', '=', noAccount), is('fingerprint', 'like', 'writes_off|%')]));
-      const rows = await shared.execute();
-      return rows.map(({ fingerprint, alert }) => parsed<Alert>(alert, 'alerts', { fingerprint }));
-    });
+    return this.#gate.read(loadSharedAlerts);
   }
 }

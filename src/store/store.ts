@@ -25,7 +25,14 @@ import { loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { inPieces } from './pieces.ts';
-import type { BreakerRecord, ListRecord, ReleaseRecord, TickRecord, WaitingRecords, WritesRecord } from './records.ts';
+import type {
+  ListRecord,
+  ReleaseRecord,
+  TickRecord,
+  WaitingRecords,
+  WithdrawalRecord,
+  WritesRecord,
+} from './records.ts';
 import { StoredRequests } from './requests.ts';
 import { holdStill, revise } from './revisions.ts';
 import { StoredRuns } from './runs.ts';
@@ -38,6 +45,7 @@ import { StoredSilences } from './silences.ts';
 import { openSqlite } from './sqlite.ts';
 import { StoredUpkeep } from './upkeep/upkeep.ts';
 import {
+  onStoredBreaker,
   writeAction,
   writeAlerts,
   writeBreaker,
@@ -192,8 +200,10 @@ export class Store {
   }
 
   /** A mailbox list: who is new, who is absent, who has left. */
-  async recordList(record: ListRecord): Promise<void> {
-    await this.#write([record.account], async (trx) => {
+  async recordList(decided: ListRecord): Promise<void> {
+    await this.#write([decided.account], async (trx) => {
+      const record = await onStoredBreaker(trx, decided);
+      if (!record) return;
       await writeMailboxes(trx, record.present);
       await writeEntries(trx, record.present);
       await writeMailboxes(trx, record.absent);
@@ -208,18 +218,21 @@ export class Store {
     await this.#gate.write((trx) => writeAlerts(trx, changes));
   }
 
-  /** A breaker that other accounts moved, and its alert. `breaker` is null when only the alert moved. */
-  async recordBreaker(record: { breaker: BreakerRecord | null; alerts: AlertChanges }): Promise<void> {
+  /** A breaker that other accounts moved, and its alert. */
+  async recordBreaker(decided: WithdrawalRecord): Promise<void> {
     await this.#gate.write(async (trx) => {
+      const record = await onStoredBreaker(trx, decided);
+      if (!record) return;
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);
     });
   }
 
   /** A person ended a hold. */
-  async recordRelease(record: ReleaseRecord): Promise<void> {
-    await this.#write(record.mailbox ? [record.mailbox.account] : null, async (trx) => {
-      if (record.breaker) await revise(trx, 'breakers');
+  async recordRelease(decided: ReleaseRecord): Promise<void> {
+    await this.#write(decided.mailbox ? [decided.mailbox.account] : null, async (trx) => {
+      const record = await onStoredBreaker(trx, decided);
+      if (!record) return;
       if (record.mailbox) await writeMailbox(trx, record.mailbox);
       if (record.breaker) await writeBreaker(trx, record.breaker);
       await writeAlerts(trx, record.alerts);

@@ -3,12 +3,15 @@ import { type Kysely, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import { type Alert, type AlertChanges, isShared } from '../model/alert.ts';
 import type { Observed, Route } from '../model/answers.ts';
+import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
+import { loadSharedAlerts } from './picture.ts';
 import { inPieces } from './pieces.ts';
-import type { BreakerRecord, DecisionRecord, TickRecord } from './records.ts';
+import type { BreakerMove, BreakerRecord, DecisionRecord, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
+import { parsed } from './schema/parsed.ts';
 import { verdictText } from './schema/stored.ts';
 import { daysText } from './schema/stored-days.ts';
 import { statsText } from './schema/stored-stats.ts';
@@ -18,7 +21,10 @@ type Db = Kysely<Tables>;
 
 /** One after the other: each may rest on the one before. */
 export async function writeTicks(db: Db, records: readonly TickRecord[]): Promise<void> {
-  for (const { mailbox, remembers, answered, changes, decision, actions, alerts, breaker } of records) {
+  for (const decided of records) {
+    const record = await onStoredBreaker(db, decided);
+    if (!record) continue;
+    const { mailbox, remembers, answered, changes, decision, actions, alerts, breaker } = record;
     if (remembers) await writeMailbox(db, mailbox);
     if (answered) await writeObservation(db, mailbox, answered);
     await writeChanges(db, mailbox, changes);
@@ -170,8 +176,34 @@ export async function writeAction(db: Db, action: Action): Promise<void> {
     .execute();
 }
 
+/** States are immutable, and what one event leaves is what the next one begins with. */
+const breakerTexts = new WeakMap<BreakerState, string>();
+
+function breakerText(state: BreakerState): string {
+  const text = breakerTexts.get(state) ?? JSON.stringify(state);
+  breakerTexts.set(state, text);
+  return text;
+}
+
+/**
+ * The event as it is to be recorded: decided once more where another replica has moved its breaker since; null: not at all.
+ * To be called before the event writes anything: until the transaction ends nobody else moves a breaker.
+ */
+export async function onStoredBreaker<Event extends { readonly breaker: BreakerMove<Event> | null }>(
+  db: Db,
+  event: Event,
+): Promise<Event | null> {
+  if (!event.breaker) return event;
+  const { api, before, again } = event.breaker;
+  await revise(db, 'breakers');
+  const row = await db.selectFrom('breakers').select('state').where('api', '=', api).executeTakeFirst();
+  const stored = row?.state ?? breakerText(closedBreaker);
+  if (stored === breakerText(before)) return event;
+  return again({ state: parsed(stored, 'breakers', { api }), alerts: await loadSharedAlerts(db) });
+}
+
 export async function writeBreaker(db: Db, { api, state }: BreakerRecord): Promise<void> {
-  const changing = { state: JSON.stringify(state) };
+  const changing = { state: breakerText(state) };
   await db
     .insertInto('breakers')
     .values({ api, ...changing })

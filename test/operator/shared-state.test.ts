@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
-import { closedBreaker } from '../../src/model/breaker.ts';
+import { type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
 import { mailboxKey } from '../../src/model/mailbox.ts';
 import { everything } from '../../src/model/write-scope.ts';
 import { auditing } from '../../src/operator/audit.ts';
@@ -85,21 +85,28 @@ test('a silence is seen, and so is its early end, also when another one has swep
   expect(there.fleet.silences(clock.now()).map(({ match }) => match)).toEqual([{ rule: ['dns_failing'] }]);
 });
 
-test('what a breaker held until it was released elsewhere is judged again', async () => {
+test('what a breaker held until it was released elsewhere is judged again, also when the picture knows that already', async () => {
   const there = replica();
-  const { account, email } = bob;
-  const entry = { key: mailboxKey(account, 'm1'), account, email, domain: 'acme.example', at: now };
+  const api = 'https://api.example';
+  const held = verdictOf({ action: 'hold', reason: 'circuit_breaker', wanted: 'pause' });
+  there.fleet.putMailbox({ ...bob, verdict: { at: now, answer: held } });
+  const entry = { key: mailboxKey('acme', 'm1'), account: 'acme', email: bob.email, domain: 'acme.example', at: now };
   const open = {
     ...{ ...closedBreaker, openSince: now },
     entries: [{ ...entry, held: true, firstSight: false, weight: 1 }],
   };
-  there.fleet.putBreaker('https://api.example', open);
-  await store.recordRelease({
-    ...{ mailbox: null, alerts: noAlerts },
-    breaker: { api: 'https://api.example', state: closedBreaker },
-  });
+  const moved = (before: BreakerState, state: BreakerState) =>
+    store.recordRelease({
+      ...{ mailbox: null, alerts: noAlerts },
+      breaker: { api, before, state, again: async () => null },
+    });
+  await moved(closedBreaker, open);
   await there.shared.look();
-  expect([there.fleet.breaker('https://api.example'), there.judged]).toEqual([closedBreaker, ['m1']]);
+  expect([there.fleet.breaker(api), there.judged]).toEqual([open, []]);
+  await moved(open, closedBreaker);
+  there.fleet.putBreaker(api, closedBreaker);
+  await there.shared.look();
+  expect([there.fleet.breaker(api), there.judged]).toEqual([closedBreaker, ['m1']]);
 });
 
 test('an alert that this process moves while others are read stays as it moved it', async () => {

@@ -25,21 +25,44 @@ interface Lost {
   readonly error: unknown;
 }
 
-/** A recorder whose mailboxes nothing was read of. `commitEveryMs`: 0, as here by default, commits each answer by itself. */
+/** A recorder on a store in a file of its own. `commitEveryMs`: 0, as here by default, commits each answer by itself. */
 export async function recording(ids: readonly string[], commitEveryMs = 0) {
-  const clock = movedClock(now);
-  const world = worldOn(clock, { level: 'silent', format: 'json' });
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-recording-'));
   const file = join(folder, 'warmwarden.db');
   const refused = { statements: 0 };
   const store = await Store.open(file, now, ({ level }) => {
     if (level === 'error') refused.statements += 1;
   });
+  const mailboxes = ids.map((id) => arrivedMailbox(id));
+  const stage = await recordingOn(store, { account: 'acme', accountsOfApi: ['acme'], mailboxes, commitEveryMs });
+  return {
+    ...stage,
+    file,
+    /** Statements that SQLite refused so far. */
+    refused,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await stage[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Given {
+  readonly account: string;
+  /** Those under the same API. */
+  readonly accountsOfApi: readonly string[];
+  readonly mailboxes: readonly MailboxState[];
+  readonly commitEveryMs: number;
+}
+
+/** A recorder of an account whose mailboxes nothing was read of. It closes the store at its end. */
+export async function recordingOn(store: Store, { account, accountsOfApi, mailboxes: present, commitEveryMs }: Given) {
+  const clock = movedClock(now);
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
   const fleet = new Fleet();
-  const present = ids.map((id) => arrivedMailbox(id));
   const noAlerts = { changed: [], dropped: [], transitions: [] };
   await store.recordList({
-    account: 'acme',
+    account,
     present,
     absent: [],
     left: [],
@@ -55,7 +78,7 @@ export async function recording(ids: readonly string[], commitEveryMs = 0) {
   const recorder = new Recorder(
     { world, store, fleet, tally, turns, group, onTransitions: () => {} },
     {
-      account: 'acme',
+      account,
       policyFor: () => defaultPolicy,
       selects: () => true,
       expects: () => [],
@@ -63,7 +86,7 @@ export async function recording(ids: readonly string[], commitEveryMs = 0) {
       pageUrl: null,
       rules: () => defaultRuleSettings,
       api: 'https://api.example',
-      accountsOfApi: () => ['acme'],
+      accountsOfApi: () => accountsOfApi,
       ended: () => false,
       writable: () => true,
       staleBefore: () => Number.NEGATIVE_INFINITY,
@@ -76,16 +99,15 @@ export async function recording(ids: readonly string[], commitEveryMs = 0) {
   const stored = async (id: string) => (await store.loadPicture()).mailboxes.find((one) => one.id === id);
   return {
     clock,
-    file,
+    world,
+    turns,
     recorder,
     store,
     fleet,
     group,
     lost,
-    /** Statements that SQLite refused so far. */
-    refused,
     /** As it is shown. */
-    mailbox: (id: string): MailboxState | undefined => fleet.mailbox('acme', id),
+    mailbox: (id: string): MailboxState | undefined => fleet.mailbox(account, id),
     /** As a process that starts now would find it. */
     stored,
     /** Takes in an answer that was just asked for. */
@@ -93,7 +115,6 @@ export async function recording(ids: readonly string[], commitEveryMs = 0) {
     async [Symbol.asyncDispose](): Promise<void> {
       await group.stop();
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
       expectNoSleepers(clock);
     },
   };

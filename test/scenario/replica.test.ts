@@ -1,17 +1,25 @@
 // A daemon that is one of several: it does what is its work, shows who does the rest, and stops what it loses.
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
 import { minuteMs } from '../../src/model/time.ts';
+import { Store } from '../../src/store/store.ts';
 import { MovedMembership, replica } from '../support/moved-membership.ts';
 import { amelia, oliver, stormOf } from '../watch/duty.ts';
-import { startMovedDaemon } from './moved-daemon.ts';
+import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 
-async function begin() {
+async function begin(before: MovedOptions['before'] = async () => {}) {
   const membership = new MovedMembership();
   const { openStore } = membership;
-  const stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), poll, second: [oliver], openStore });
+  const stage = await startMovedDaemon({
+    scenario: stormOf(amelia, oliver),
+    poll,
+    second: [oliver],
+    openStore,
+    before,
+  });
   return {
     stage,
     membership,
@@ -80,4 +88,23 @@ test('what is given away, and what is lost, ends; what is taken again goes on wi
   expect(stage.mailbox(amelia)?.stats?.at).toBe(known);
   await stage.run(30 * minuteMs);
   expect(stage.mailbox(amelia)?.stats?.at).toBeGreaterThan(known);
+});
+
+test('what the breaker holds of an account that only another replica has stays held; of one that nobody has it is withdrawn', async () => {
+  const entryOf = (account: string): BreakerEntry => ({
+    ...{ key: `${account}/m1`, account, email: `m1@${account}.example`, domain: `${account}.example` },
+    ...{ at: Date.UTC(2026, 0, 1), held: true, firstSight: false, weight: 1 },
+  });
+  const state = { ...closedBreaker, openSince: Date.UTC(2026, 0, 1), entries: ['elsewhere', 'nowhere'].map(entryOf) };
+  await using scene = await begin(async ({ url: api }, clock, path) => {
+    const store = await Store.open(path, clock.now());
+    const breaker = { api, before: closedBreaker, state, again: async () => null };
+    await store.recordBreaker({ breaker, alerts: { changed: [], dropped: [], transitions: [] } });
+    await store.close();
+  });
+  const { stage, membership } = scene;
+  expect(stage.breaker()).toEqual(state);
+  membership.others = [replica('host-b', ['account:elsewhere'])];
+  await membership.give('clock', 'free');
+  expect(stage.breaker()).toEqual({ ...state, entries: [entryOf('elsewhere')] });
 });

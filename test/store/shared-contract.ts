@@ -1,11 +1,23 @@
 // What every store promises to several replicas, and of writes that wait for others: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
 import type { Run } from '../../src/model/recipe.ts';
 import { dayMs } from '../../src/model/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/model/write-scope.ts';
-import type { CalmRecord } from '../../src/store/records.ts';
+import type { CalmRecord, ReleaseRecord } from '../../src/store/records.ts';
 import type { Opened } from './contract.ts';
-import { actionOf, alertOf, answers, arrivedMailbox, intentOf, memory, noAlerts, now, verdictOf } from './records.ts';
+import {
+  actionOf,
+  alertOf,
+  answers,
+  arrivedMailbox,
+  intentOf,
+  memory,
+  noAlerts,
+  now,
+  transitionOf,
+  verdictOf,
+} from './records.ts';
 
 const off = (scope: WritesOff['scope'], until: number | null = null): WritesOff => ({
   ...{ scope, until, since: now, by: 'ann', reason: 'moving' },
@@ -64,6 +76,44 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
         await store.shared.writesOff(),
         await store.shared.breakers(),
       ]).toEqual([[shared], [silence], [off(everything)], []]);
+    });
+
+    test('what moves a breaker that another has moved since is decided once more, on what is stored, or not recorded', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const api = 'https://api.example';
+      const entryOf = (id: string): BreakerEntry => ({
+        ...{ key: `acme/${id}`, account: 'acme', email: `${id}@one.example`, domain: 'one.example' },
+        ...{ at: now, held: true, firstSight: false, weight: 1 },
+      });
+      const withEntry = (before: BreakerState, id: string) => ({
+        ...before,
+        entries: [...before.entries, entryOf(id)],
+      });
+      const seen: BreakerState[] = [];
+      const releaseOf = (id: string, before: BreakerState): ReleaseRecord => ({
+        mailbox: null,
+        alerts: { ...noAlerts, transitions: [transitionOf(alertOf(id))] },
+        breaker: {
+          ...{ api, before, state: withEntry(before, id) },
+          again: async ({ state }) => {
+            seen.push(state);
+            return id === 'm3' ? null : releaseOf(id, state);
+          },
+        },
+      });
+      for (const id of ['m1', 'm2', 'm3']) await store.recordRelease(releaseOf(id, closedBreaker));
+      const [first, second] = [withEntry(closedBreaker, 'm1'), withEntry(withEntry(closedBreaker, 'm1'), 'm2')];
+      expect(seen).toEqual([first, second]);
+      expect(await store.shared.breakers()).toEqual([{ api, state: second }]);
+      expect(await store.outbox.unnotifiedTransitions(9)).toHaveLength(2);
+      const breaker = { api, before: closedBreaker, state: closedBreaker, again: async () => null };
+      const none = { account: 'acme', present: [], absent: [], left: [], leftAt: now, alerts: noAlerts };
+      await store.recordList({ ...none, breaker });
+      await store.recordBreaker({ alerts: noAlerts, breaker });
+      const tick = { mailbox: arrivedMailbox('m1'), remembers: true, answered: null, changes: [], decision: null };
+      await store.recordTick({ ...tick, actions: [], alerts: noAlerts, breaker });
+      expect(await store.shared.breakers()).toEqual([{ api, state: second }]);
     });
 
     test('a request is taken once, by whom it is for, and answered by whoever took it', async () => {
