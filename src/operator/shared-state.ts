@@ -96,7 +96,7 @@ export class SharedState {
     const held = await turns.take(async () => {
       const stored = await store.shared.breakers();
       // What is judged again may end the alert: it has to know whether that has ended already.
-      const alerts = await store.shared.alerts();
+      const alerts = stored.length === 0 ? [] : await store.shared.alerts();
       for (const { api, state } of stored) showStored(fleet, api, { state, alerts });
       return new Set(stored.flatMap(({ state }) => heldEntries(state).map(({ key }) => key)));
     });
