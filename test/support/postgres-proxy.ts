@@ -1,5 +1,5 @@
 // A proxy before PostgreSQL that cuts the connection around a COMMIT: before it arrives, or after it took place and before
-// the reply comes back.
+// the reply comes back. It can cut everything, and let nobody in for a while.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
@@ -14,6 +14,7 @@ export class CuttingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #target: PostgresPlace;
+  #isOpen = true;
   #next: 'before' | 'after' | null = null;
   /** Questions about a COMMIT that wait; null: they pass. */
   #asked: (() => void)[] | null = null;
@@ -62,6 +63,17 @@ export class CuttingProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Cuts all that is there, and lets nobody in. */
+  close(): void {
+    this.#isOpen = false;
+    this.cutAll();
+  }
+
+  /** Lets them in again. */
+  open(): void {
+    this.#isOpen = true;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.cutAll();
     this.#server.close();
@@ -69,6 +81,7 @@ export class CuttingProxy implements AsyncDisposable {
   }
 
   #join(client: Socket): void {
+    if (!this.#isOpen) return void client.destroy();
     const { host, port } = this.#target;
     const server = connect(port, host);
     const ends = [client, server];

@@ -59,6 +59,11 @@ export class Running implements AsyncDisposable {
     return this.#over;
   }
 
+  /** Of the process. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** Everything that it wrote. */
   get output(): string {
     return this.stdout + this.stderr;
