@@ -101,6 +101,7 @@ export async function recordingOn(store: Store, { account, accountsOfApi, mailbo
     clock,
     world,
     turns,
+    tally,
     recorder,
     store,
     fleet,

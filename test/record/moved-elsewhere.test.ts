@@ -1,0 +1,63 @@
+// What this process shows of a breaker is older than what another one stored: each event is decided on what is stored.
+import { expect, test } from 'vitest';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../src/model/breaker.ts';
+import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
+import { hourMs } from '../../src/model/time.ts';
+import { withdrawUnguarded } from '../../src/record/breakers.ts';
+import { releaseBreaker } from '../../src/record/releases.ts';
+import { noAlerts, now } from '../store/records.ts';
+import { recording } from './recording.ts';
+
+const api = 'https://api.example';
+const settings = { api, pageUrl: null, rules: defaultRuleSettings, windowMs: 0 };
+
+const entryOf = (account: string, id: string): BreakerEntry => ({
+  ...{ key: `${account}/${id}`, account, email: `${id}@one.example`, domain: 'one.example' },
+  ...{ at: now, held: true, firstSight: false, weight: 1 },
+});
+const holding = (...entries: readonly BreakerEntry[]): BreakerState => ({ ...closedBreaker, openSince: now, entries });
+
+/** m2 is held here as far as is shown; stored is that another account's mailbox is held too. */
+async function begin() {
+  const stage = await recording(['m1', 'm2']);
+  const { store, fleet, turns, world } = stage;
+  const state = holding(entryOf('acme', 'm2'), entryOf('other', 'm9'));
+  const breaker = { api, before: closedBreaker, state, again: async () => null };
+  await store.recordBreaker({ breaker, alerts: noAlerts });
+  fleet.putBreaker(api, holding(entryOf('acme', 'm2')));
+  const rooms = { store, fleet, turns, world, onTransitions: () => {} };
+  const both = async () => [fleet.breaker(api), (await store.shared.breakers())[0]?.state];
+  return { ...stage, rooms: { ...rooms, group: stage.group, tally: stage.tally }, both };
+}
+
+test('a mailbox leaves: what another account waits for stays held', async () => {
+  await using stage = await begin();
+  const list = async () => {
+    const mailboxes = [stage.mailbox('m1')?.entry.answer ?? expect.fail()];
+    await stage.recorder.listed({ at: stage.clock.now(), answer: { mailboxes, truncated: false } });
+  };
+  await list();
+  await stage.clock.advance(2 * hourMs);
+  await list();
+  expect(stage.mailbox('m2')).toBeUndefined();
+  const left = holding(entryOf('other', 'm9'));
+  expect(await stage.both()).toEqual([left, left]);
+});
+
+test('an account is guarded no more: what another account waits for stays held', async () => {
+  await using stage = await begin();
+  await withdrawUnguarded(stage.rooms, () => [{ ...settings, accounts: ['other'] }]);
+  const left = holding(entryOf('other', 'm9'));
+  expect(await stage.both()).toEqual([left, left]);
+});
+
+test('a release that a person agreed to frees nothing that was held since, and one of all frees that too', async () => {
+  await using stage = await begin();
+  const stored = holding(entryOf('acme', 'm2'), entryOf('other', 'm9'));
+  expect(await releaseBreaker(stage.rooms, settings, ['acme/m2'])).toBeNull();
+  expect(await stage.both()).toEqual([stored, stored]);
+  stage.fleet.putBreaker(api, holding(entryOf('acme', 'm2')));
+  expect(await releaseBreaker(stage.rooms, settings, null)).toEqual(['acme/m2', 'other/m9']);
+  const released = { ...closedBreaker, released: ['acme/m2', 'other/m9'] };
+  expect(await stage.both()).toEqual([released, released]);
+});
