@@ -109,12 +109,10 @@ export class MovingCommit {
   }
 
   /** What has arrived at the process by now, or is decided already, goes with it. */
-  #commitSoon(): Promise<void> {
+  async #commitSoon(): Promise<void> {
     const { world, turns } = this.#rooms;
-    return world.clock.busy(async () => {
-      await nextTurn();
-      await turns.take(() => this.commit());
-    });
+    await world.clock.busy(() => nextTurn());
+    await turns.take(() => this.commit());
   }
 
   #believe({ changed, dropped }: AlertChanges): void {

@@ -73,7 +73,12 @@ describe.concurrent('a running daemon', () => {
     expect((await ask({ ...operator, origin: 'http://evil.example' }))[0]).toBe(403);
     expect(await ask(operator, '?dry_run=true')).toEqual([
       200,
-      { result: 'planned', messages: [expect.stringContaining('nothing changes')], plan: expect.any(String) },
+      {
+        result: 'planned',
+        messages: [expect.stringContaining('nothing changes')],
+        counts: { alerts_ending: 0, judged_differently: 0, no_longer_guarded: 0 },
+        plan: expect.any(String),
+      },
     ]);
     expect((await ask(operator))[0]).toBe(200);
     // The tokens are taken over too.

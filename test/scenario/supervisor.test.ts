@@ -125,9 +125,9 @@ describe('the supervisor', () => {
     const works = Promise.withResolvers<void>();
     const openStore: typeof Store.open = async (path, now) => {
       const store = await Store.open(path, now);
-      const recordTick = store.recordTick.bind(store);
+      const recordTicks = store.recordTicks.bind(store);
       const recordCalm = store.recordCalm.bind(store);
-      store.recordTick = (record) => (hangs ? works.promise.then(() => recordTick(record)) : recordTick(record));
+      store.recordTicks = (records) => (hangs ? works.promise.then(() => recordTicks(records)) : recordTicks(records));
       store.recordCalm = () => (hangs ? works.promise.then(recordCalm) : recordCalm());
       return store;
     };
