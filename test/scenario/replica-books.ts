@@ -8,6 +8,8 @@ import type { Round, Touched } from './replica-round.ts';
 interface ActionRow {
   readonly email: string;
   readonly state: string;
+  /** What it is, how often it was tried and what came back, for people. */
+  readonly text: string;
   /** POSTs sent or about to be sent. */
   readonly attempts: number;
 }
@@ -65,7 +67,7 @@ export class Books {
     if (mayBeLate) this.latePosts += repeatedPosts.length;
     const known = this.#messages;
     return {
-      notActedOnce: emails(breaches.filter((one) => !isOnce(of(one)))),
+      notActedOnce: breaches.filter((one) => !isOnce(of(one))).flatMap((one) => of(one).map(({ text }) => text)),
       notToldOnce: emails(breaches.filter(({ mailbox }) => this.#told.get(mailbox.email)?.size !== 1)),
       notCommandedOnce: emails(
         commands.filter(
@@ -81,7 +83,9 @@ export class Books {
 
   #actions(touched: readonly Touched[]): Promise<readonly ActionRow[]> {
     return this.#crew.query(
-      `SELECT action::json ->> 'email' AS email, state, (action::json ->> 'attempts')::int AS attempts
+      `SELECT action::json ->> 'email' AS email, state, (action::json ->> 'attempts')::int AS attempts,
+        concat_ws(' ', action::json ->> 'email', action::json ->> 'kind', state, 'attempts', action::json ->> 'attempts',
+          'planned', action::json ->> 'plannedAt', 'opened', action::json ->> 'openedAt', action::json ->> 'detail') AS text
         FROM warmwarden.actions WHERE mailbox_id IN (${listed(touched.map(({ mailbox }) => mailbox))})`,
     );
   }

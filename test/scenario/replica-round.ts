@@ -29,6 +29,7 @@ export interface Command extends Touched {
   readonly verb: 'pause' | 'resume';
   /** Whether Warmwarden said that it is done. */
   readonly isDone: boolean;
+  readonly said: string;
 }
 
 /** What happened in a round. */
@@ -87,8 +88,8 @@ export class Disturbance {
     const touched = this.#new(this.#chance.pick(this.#accounts), { status: verb === 'pause' ? 'active' : 'paused' });
     // It is to be known first.
     await sleep(faultWithinMs / 2 + this.#chance.below(faultWithinMs));
-    const code = await this.#crew.command(slot, verb, touched.mailbox.email, '--yes', '--reason', 'a test');
-    return { ...touched, verb, isDone: code === 0 };
+    const answer = await this.#crew.command(slot, verb, touched.mailbox.email, '--yes', '--reason', 'a test');
+    return { ...touched, verb, ...answer };
   }
 
   #draw(owners: ReadonlyMap<string, Slot>): readonly Stroke[] {

@@ -94,6 +94,8 @@ async function play(crew: ReplicaCrew, index: number): Promise<object> {
     latePosts: books.latePosts,
     commands: commands.length,
     commandsDone: commands.filter(({ isDone }) => isDone).length,
+    // For people: a replica that was reached may be gone, or not know the mailbox yet.
+    notDone: commands.filter(({ isDone }) => !isDone).map(({ said }) => said.trim()),
     repeatedMessages: books.repeats,
   };
 }

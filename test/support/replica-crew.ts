@@ -82,7 +82,9 @@ export class ReplicaCrew implements AsyncDisposable {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
       const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place));
-      crew.slots.push({ workplace, proxy, config, ...begun(config) });
+      const daemon = runDaemon(config);
+      const slot = { workplace, proxy, config, daemon, url: daemon.onDuty() };
+      crew.slots.push(slot);
     }
     await crew.untilShared();
     return crew;
@@ -97,13 +99,16 @@ export class ReplicaCrew implements AsyncDisposable {
 
   /** A new process where the one before has ended, or is about to. */
   restart(slot: Slot): void {
-    Object.assign(slot, begun(slot.config));
+    slot.url = onDuty(slot);
+    // Of one that is killed before, nobody asks.
+    slot.url.catch(() => {});
   }
 
-  /** `warmwarden ...args` by a person who reaches this replica, to its end: the exit code. */
-  async command(slot: Slot, ...args: readonly string[]): Promise<number | null> {
+  /** `warmwarden ...args` by a person who reaches this replica, to its end: whether it is done, and what was said. */
+  async command(slot: Slot, ...args: readonly string[]): Promise<{ readonly isDone: boolean; readonly said: string }> {
     await using command = new Running([...args, '--config', slot.config]);
-    return (await command.ended).code;
+    const { code } = await command.ended;
+    return { isDone: code === 0, said: command.output };
   }
 
   query<Row extends object>(text: string): Promise<readonly Row[]> {
@@ -150,12 +155,18 @@ export class ReplicaCrew implements AsyncDisposable {
   }
 }
 
-function begun(config: string): Pick<Slot, 'daemon' | 'url'> {
-  const daemon = runDaemon(config);
-  const url = daemon.onDuty();
-  // Of one that is killed before, nobody asks.
-  url.catch(() => {});
-  return { daemon, url };
+/** Starts the daemon of the slot, and as a service manager does once more where it could not reach the database; its address. */
+async function onDuty(slot: Slot): Promise<string> {
+  for (;;) {
+    const daemon = runDaemon(slot.config);
+    slot.daemon = daemon;
+    try {
+      return await daemon.onDuty();
+    } catch (error) {
+      if (!daemon.output.includes("can't be opened")) throw error;
+      await sleep(lookEveryMs);
+    }
+  }
 }
 
 /** The accounts that a daemon guards, as its metrics say. */
