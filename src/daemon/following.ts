@@ -13,7 +13,7 @@ export interface Work {
 }
 
 export interface Works {
-  readonly account: (name: string) => Pick<Work, 'begin' | 'end'>;
+  readonly account: (name: string) => Work;
   /** Of all accounts. */
   readonly abandonAccounts: Work['abandon'];
   readonly notify: Work;
@@ -40,6 +40,7 @@ export function followerOf(works: Works, log: Log): Follower {
   return {
     taken: (scope, how) => noting(scope, () => workOf(scope).begin(how)),
     release: (scope) => noting(scope, () => workOf(scope).end()),
+    abandon: (scope) => noting(scope, () => workOf(scope).abandon()),
     lost: async () => {
       const all = [works.abandonAccounts, works.notify.abandon, works.clock.abandon];
       await Promise.all(all.map((abandon) => noting('all', abandon)));

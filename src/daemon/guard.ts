@@ -41,8 +41,9 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   const account = (name: string) => ({
     begin: (how: Taking) => duties.take(name, how),
     end: () => duties.release(name),
+    abandon: () => duties.abandon([name]),
   });
-  membership.follow(followerOf({ account, abandonAccounts: () => duties.abandon(), notify, clock }, world.log));
+  membership.follow(followerOf({ account, abandonAccounts: () => duties.abandon(null), notify, clock }, world.log));
   const wantWork = () => membership.want(scopesOf(live));
   await duties.withdrawUnguarded().catch((error: unknown) => {
     world.log.error({ err: error }, 'the state of the circuit breaker could not be recorded');

@@ -148,10 +148,10 @@ export class Duties {
     });
   }
 
-  /** Ends all loops at once: nothing that they have begun can be recorded any more. */
-  abandon(): Promise<void> {
+  /** Ends the loops of accounts, null: all, at once: nothing that they have begun can be recorded any more. */
+  abandon(accounts: readonly string[] | null): Promise<void> {
     return this.changes.take(async () => {
-      const names = [...this.#duties.keys()];
+      const names = accounts ?? [...this.#duties.keys()];
       for (const name of names) this.#given.add(name);
       await Promise.all(names.map((name) => this.#end(name)));
       for (const name of names) this.#rooms.fleet.removeAccountState(name);

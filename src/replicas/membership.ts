@@ -46,6 +46,8 @@ export interface Follower {
   taken(scope: Scope, how: Taking): Promise<void>;
   /** To be ended in good order: the lease is given away afterwards. */
   release(scope: Scope): Promise<void>;
+  /** The lease is no longer this replica's. Nothing of it can be written any more: it ends at once, also what is being released. */
+  abandon(scope: Scope): Promise<void>;
   /** This replica was taken for dead. Nothing can be written any more: all work ends at once. Afterwards it may take scopes again. */
   lost(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { isHeld, type Moment, mayPost } from './deadline.ts';
 import { afterRead, isSilent, type Seen } from './heir.ts';
 import type { Follower, Membership, Replica, ReplicaReport, Scope } from './membership.ts';
 import type { Entry, Roster, SeenReplica, Sight } from './roster.ts';
-import { declinedMs, freeScopes, mayOffer, needsRoom, toGive, toTake } from './shares.ts';
+import { declinedMs, freeScopes, type Holding, mayOffer, needsRoom, toEnd, toGive, toTake } from './shares.ts';
 import { warnOfSkew } from './skew.ts';
 
 const beatEveryMs = 3_000;
@@ -26,9 +26,6 @@ export interface ReplicaOptions {
   readonly balanceAfterMs?: number;
 }
 
-/** `going`: the follower ends it, and then it is given away. */
-type Holding = 'ours' | 'going';
-
 export class SharedMembership implements Membership {
   readonly #roster: Roster;
   readonly #options: ReplicaOptions;
@@ -42,6 +39,10 @@ export class SharedMembership implements Membership {
   readonly #held = new Map<Scope, Holding>();
   /** What the follower was told of last, a scope; it ends when the follower is done with it. */
   readonly #told = new Map<Scope, Promise<void>>();
+  /** Abandoned, until the follower has ended it: not taken again before. */
+  readonly #ending = new Set<Scope>();
+  /** Were somebody's once: without a lease their holder may still be at work. */
+  readonly #owned = new Set<Scope>();
   /** Who waits for a whole turn. */
   readonly #waiting: (() => void)[] = [];
   /** After it was taken for dead: until the follower has ended all work. */
@@ -176,6 +177,7 @@ export class SharedMembership implements Membership {
     if (sight === 'away') return;
     if (sight === 'dead') return this.#startOver();
     this.#see(sight);
+    this.#endUnleased();
     await this.#markSilent();
     if (this.#follower && !this.#losing) await this.#share(this.#follower);
   }
@@ -220,6 +222,25 @@ export class SharedMembership implements Membership {
     const working = sight.replicas.filter(({ wants }) => wants.length > 0);
     const ids = working.map(({ id }) => id).toSorted();
     if (ids.join() !== this.#working.ids) this.#working = { ids: ids.join(), since: monotonic };
+  }
+
+  /** Takes are of earlier turns: the sight of this one began after they were acknowledged. */
+  #endUnleased(): void {
+    const { leases } = this.#sight;
+    for (const scope of toEnd({ self: this.self, leases }, this.#held)) {
+      this.#options.log.warn(
+        { work: scope },
+        'this replica no longer has the lease of this work: it ends the work at once',
+      );
+      this.#held.delete(scope);
+      this.#ending.add(scope);
+      const ended = Promise.all([this.#follower?.abandon(scope), this.#told.get(scope)]).then(() => {
+        this.#ending.delete(scope);
+        this.#bell.ring();
+      });
+      this.#told.set(scope, ended);
+    }
+    for (const { scope, owner } of leases) if (owner !== null) this.#owned.add(scope);
   }
 
   async #markSilent(): Promise<void> {
@@ -284,7 +305,7 @@ export class SharedMembership implements Membership {
     const situation = this.#situation();
     let { scopes, room } = toTake(situation);
     for (const scope of scopes) {
-      if (needsRoom(scope) && room <= 0) continue;
+      if (this.#ending.has(scope) || (needsRoom(scope) && room <= 0)) continue;
       // Beats come first; what is left is taken right after.
       if (this.#pauseMs() === 0 || !this.isHeld) return this.#bell.ring();
       const how = await this.#roster.take(this.self, scope).catch(() => null);
@@ -292,7 +313,9 @@ export class SharedMembership implements Membership {
       if (needsRoom(scope)) room -= 1;
       this.#freeSince.delete(scope);
       this.#held.set(scope, 'ours');
-      void this.#tell(scope, () => follower.taken(scope, how));
+      const isOrphan = how === 'free' && this.#owned.has(scope);
+      this.#owned.add(scope);
+      void this.#tell(scope, () => follower.taken(scope, isOrphan ? 'inherited' : how));
     }
   }
 
@@ -300,7 +323,7 @@ export class SharedMembership implements Membership {
   #balance(): void {
     const calmMs = this.#now().monotonic - this.#working.since;
     const isCalm = calmMs >= (this.#options.balanceAfterMs ?? balanceAfterMs) && this.#freeSince.size === 0;
-    if (!isCalm || [...this.#held.values()].includes('going')) return;
+    if (!isCalm || [...this.#held.values()].some((holding) => holding !== 'ours')) return;
     const scope = toGive(this.#situation());
     if (scope !== null) this.#release(scope, false);
   }
@@ -323,6 +346,7 @@ export class SharedMembership implements Membership {
   async #give(self: string, scope: Scope, offered: boolean): Promise<void> {
     const { clock } = this.#options;
     const isOurs = () => this.self === self && this.#held.has(scope) && this.#state !== 'gone';
+    if (isOurs()) this.#held.set(scope, 'giving');
     while (isOurs()) {
       try {
         await clock.busy(() => this.#roster.give(self, scope, offered));

@@ -21,6 +21,9 @@ export interface Situation {
   readonly now: number;
 }
 
+/** `going`: the follower ends it. `giving`: it has ended, and the lease is being given away. */
+export type Holding = 'ours' | 'going' | 'giving';
+
 const isAccount = (scope: Scope) => scope.startsWith('account:');
 
 /** Whose lease nobody has who lives; and ours, where the answer to an earlier try to take it was lost. */
@@ -28,6 +31,18 @@ export function freeScopes({ self, sight, wanted, held }: Pick<Situation, 'self'
   const others = new Set(sight.replicas.map(({ id }) => id).filter((id) => id !== self));
   const owners = new Map(sight.leases.map(({ scope, owner }) => [scope, owner]));
   return wanted.filter((scope) => !held.has(scope) && !others.has(owners.get(scope) ?? ''));
+}
+
+/**
+ * What is held although the lease is another's, or is gone: somebody deleted it, or a failover of the database lost its last
+ * change. Who gets what is being given away is no matter. The sight is younger than each take of what is held.
+ */
+export function toEnd(
+  { self, leases }: Pick<Sight, 'leases'> & { readonly self: string },
+  held: ReadonlyMap<Scope, Holding>,
+): readonly Scope[] {
+  const ours = new Set(leases.flatMap(({ scope, owner }) => (owner === self ? [scope] : [])));
+  return [...held].flatMap(([scope, holding]) => (holding === 'giving' || ours.has(scope) ? [] : [scope]));
 }
 
 /**

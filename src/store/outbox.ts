@@ -15,6 +15,7 @@ import {
 import { type DeliveryEvent, type DeliverySettlement, deliveryAfter } from '../model/delivery-transition.ts';
 import type { DeliveryRecord, DigestFacts, NotificationLog, OutboxCount } from '../model/outbox.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
+import type { Scope } from '../replicas/membership.ts';
 import type { Gate } from './gate.ts';
 import { writeIncidents } from './incidents.ts';
 import { loadNotificationLog, writeNotificationLog } from './notification-log.ts';
@@ -24,6 +25,8 @@ import { parsed } from './schema/parsed.ts';
 import { storedAction } from './schema/stored.ts';
 import type { Tables } from './schema/tables.ts';
 
+/** Who writes it is the only one who sends. What people do on any replica is not fenced. */
+const fenced: readonly Scope[] = ['notify'];
 const digestKey = 'digested_until';
 /** What one digest is made of at most; it shows far less. */
 const maxDigested = 5_000;
@@ -81,7 +84,7 @@ export class StoredOutbox {
       if (record.notificationLog) await writeNotificationLog(trx, record.notificationLog, record.now);
       if (record.incidents) await writeIncidents(trx, record.incidents);
       for (const delivery of record.deliveries) await insertDelivery(trx, delivery, record.now);
-    });
+    }, fenced);
   }
 
   /** What a channel still has to send, in the order of sending. */
@@ -101,12 +104,12 @@ export class StoredOutbox {
 
   /** Before an attempt that must not be repeated blindly: a restart finds it begun. */
   beginDelivery(id: string, now: EpochMs): Promise<void> {
-    return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }));
+    return this.#gate.write((trx) => moveDelivery(trx, id, { kind: 'begun', at: now }), fenced);
   }
 
   /** Counts an attempt and keeps its outcome. */
   settleDelivery(id: string, settlement: DeliverySettlement): Promise<void> {
-    return this.#gate.write((trx) => moveDelivery(trx, id, settlement));
+    return this.#gate.write((trx) => moveDelivery(trx, id, settlement), fenced);
   }
 
   /** The messages that were given up, in the order of sending. */
@@ -180,7 +183,7 @@ export class StoredOutbox {
     return this.#gate.write(async (trx) => {
       for (const delivery of deliveries) await insertDelivery(trx, delivery, until);
       await setMeta(trx, digestKey, String(until));
-    });
+    }, fenced);
   }
 }
 

@@ -29,7 +29,7 @@ async function replicaOn(place: Awaited<ReturnType<TestPostgres['database']>>, a
   const replica = { clock, log, name: account, version: '1' };
   const store = await Store.open(place, now, undefined, { replica });
   const nothing = async () => {};
-  store.membership.follow({ taken: nothing, release: nothing, lost: nothing });
+  store.membership.follow({ taken: nothing, release: nothing, abandon: nothing, lost: nothing });
   await store.membership.want([accountScope(account)]);
   await until('its account to be its own', () => store.membership.holds(accountScope(account)));
   const mailboxes = ['m1', 'm2', 'm3', 'm4'].map((id) => arrivedMailbox(id, { account, email: `${id}@${id}.example` }));

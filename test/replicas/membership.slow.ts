@@ -1,7 +1,8 @@
 // Several replicas on a real PostgreSQL, each with a clock of its own that moves with the others', stands still, or jumps.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Scope } from '../../src/replicas/membership.ts';
 import { TestPostgres } from '../support/postgres.ts';
-import { Rig } from './rig.ts';
+import { type Joined, Rig } from './rig.ts';
 
 let postgres: TestPostgres;
 let rig: Rig;
@@ -128,4 +129,36 @@ test('an account that is no longer wanted is released, and one that only some wa
   second.want(scopes);
   await rig.until(() => second.holds().length === 7, 15_000);
   expect(rig.doubled).toEqual([]);
+});
+
+test('one whose lease somebody else has or nobody has is told to end it, and one holds it afterwards', async () => {
+  const first = await rig.join('first', scopes);
+  await rig.until(() => first.holds().length === 8, 5_000);
+  const second = await rig.join('second', scopes);
+  await rig.clock.advance(5_000);
+  const holders = (scope: Scope) => [first, second].filter((one) => one.membership.holds(scope));
+  await rig.db.updateTable('leases').set({ owner: second.membership.self }).where('scope', '=', 'notify').execute();
+  await rig.until(() => holders('notify').length === 1 && first.said.includes('abandon notify'), 10_000);
+  expect(holders('notify')).toEqual([second]);
+  await rig.db.deleteFrom('leases').where('scope', '=', 'account:a0').execute();
+  await rig.until(() => holders('account:a0').length === 1 && first.said.includes('abandon account:a0'), 10_000);
+  await rig.clock.advance(10_000);
+  expect(holders('account:a0').length).toBe(1);
+  // What it had begun may still be under way: nobody takes it for free.
+  expect([...first.said.slice(8), ...second.said].filter((line) => line.endsWith('free'))).toEqual([]);
+  expect(first.said.filter((line) => line.startsWith('abandon'))).toEqual(['abandon notify', 'abandon account:a0']);
+  expect([first.said.includes('lost'), second.said.includes('lost')]).toEqual([false, false]);
+});
+
+test('when all leases are deleted each work has one holder again within seconds', async () => {
+  const all: Joined[] = [];
+  for (const name of ['first', 'second', 'third']) all.push(await rig.join(name, scopes));
+  const counts = () => scopes.map((scope) => all.filter(({ membership }) => membership.holds(scope)).length);
+  const once = scopes.map(() => 1);
+  await rig.until(() => String(counts()) === String(once), 10_000);
+  await rig.db.deleteFrom('leases').execute();
+  const abandoned = () => all.flatMap(({ said }) => said).filter((line) => line.startsWith('abandon')).length;
+  await rig.until(() => abandoned() === scopes.length && String(counts()) === String(once), 15_000);
+  await rig.clock.advance(20_000);
+  expect(counts()).toEqual(once);
 });

@@ -108,6 +108,10 @@ export class Joined {
         await this.#heldUp.get(scope);
         this.#rig.ends(this.name, scope);
       },
+      abandon: async (scope) => {
+        this.said.push(`abandon ${scope}`);
+        this.#rig.ends(this.name, scope);
+      },
       lost: async () => {
         this.said.push('lost');
         this.#rig.ends(this.name, null);

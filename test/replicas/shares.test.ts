@@ -1,7 +1,7 @@
 // Who takes and gives what, so that all have about as much; and what a clock that differs leads to.
 import { expect, test } from 'vitest';
 import type { Scope } from '../../src/replicas/membership.ts';
-import { mayOffer, toGive, toTake } from '../../src/replicas/shares.ts';
+import { type Holding, mayOffer, toEnd, toGive, toTake } from '../../src/replicas/shares.ts';
 import { type Skew, warnOfSkew } from '../../src/replicas/skew.ts';
 import { logTo, movedClock } from '../../src/world.ts';
 
@@ -64,6 +64,14 @@ test('what one replica can not reach is offered where another wants it, not agai
   expect(mayOffer(offered(60_000), 'account:a0')).toBe(false);
   expect(mayOffer(offered(900_000), 'account:a0')).toBe(true);
   expect(mayOffer(situation(['a'], { a: scopes(1) }), 'account:a0')).toBe(false);
+});
+
+test('what is held without its lease is ended, but for what is being given away', () => {
+  const { leases } = situation(['a', 'b', null, 'a', null], {}).sight;
+  const ended = (holding: Holding) => toEnd({ self: 'a', leases }, new Map(scopes(6).map((one) => [one, holding])));
+  const without = ['account:a1', 'account:a2', 'account:a4', 'account:a5'];
+  expect([ended('ours'), ended('going'), ended('giving')]).toEqual([without, without, []]);
+  expect(toEnd({ self: 'a', leases: [] }, new Map())).toEqual([]);
 });
 
 test('a clock that differs is told once when it gets worse', () => {

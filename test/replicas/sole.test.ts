@@ -20,6 +20,7 @@ test('all that is wanted is begun, what is no longer wanted is ended, and each s
       said.push(`${scope} begun`);
     },
     release: async (scope) => void said.push(`${scope} ends, held ${membership.holds(scope)}`),
+    abandon: async () => void said.push('abandon'),
     lost: async () => void said.push('lost'),
   });
   await nextTurn();

@@ -90,6 +90,24 @@ test('what is given away, and what is lost, ends; what is taken again goes on wi
   expect(stage.mailbox(amelia)?.stats?.at).toBeGreaterThan(known);
 });
 
+test('an account whose lease is gone ends at once, and no other; taken again it goes on', async () => {
+  await using scene = await begin();
+  const { stage, membership } = scene;
+  for (const scope of membership.wanted) await membership.give(scope, 'free');
+  await stage.run(5 * minuteMs);
+  const lists = () => stage.simulator.requests.filter(({ path }) => path === '/v1/mailboxes').length;
+  const dropped = membership.drop('account:agency');
+  await stage.run(minuteMs);
+  await dropped;
+  const before = lists();
+  await stage.run(5 * minuteMs);
+  expect(lists() - before).toBe(5);
+  await membership.give('account:agency', 'inherited');
+  const both = lists();
+  await stage.run(5 * minuteMs);
+  expect(lists() - both).toBeGreaterThanOrEqual(9);
+});
+
 test('what the breaker holds of an account that only another replica has stays held; of one that nobody has it is withdrawn', async () => {
   const entryOf = (account: string): BreakerEntry => ({
     ...{ key: `${account}/m1`, account, email: `m1@${account}.example`, domain: `${account}.example` },

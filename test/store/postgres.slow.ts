@@ -114,7 +114,7 @@ describe('replicas', () => {
   const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
   const join = (place: PostgresPlace, name: string) =>
     Store.open(place, now, undefined, { sleep: shortly, replica: { clock, log, name, version: '1.0.0' } });
-  const follower = { taken: async () => {}, release: async () => {}, lost: async () => {} };
+  const follower = { taken: async () => {}, release: async () => {}, abandon: async () => {}, lost: async () => {} };
   const guard = async (store: Store) => {
     store.membership.follow(follower);
     await store.membership.want(['account:acme']);
@@ -138,6 +138,28 @@ describe('replicas', () => {
     await second.membership.stop();
     await Promise.all([first.close(), second.close()]);
     await (await open(place)).close();
+  });
+
+  test('only the one that has the messages writes deliveries and their outcomes; any sends one again', async () => {
+    const place = await postgres.database();
+    const [first, second] = [await join(place, 'first'), await join(place, 'second')];
+    for (const store of [first, second]) {
+      store.membership.follow(follower);
+      await store.membership.want(['notify']);
+    }
+    await until('the first to have the messages', () => first.membership.holds('notify'));
+    const made = { id: 'a', channel: 'ops', group: 'g', payload: '{}', title: 'a', alerts: [] };
+    const record = ({ outbox }: Store) => outbox.recordDeliveries({ transitionIds: [], deliveries: [made], now });
+    const giveUp = ({ outbox }: Store) => outbox.settleDelivery('a', { kind: 'undelivered', at: now, detail: null });
+    const refused = 'another replica took over';
+    await expect(record(second)).rejects.toThrow(refused);
+    await record(first);
+    await expect(second.outbox.beginDelivery('a', now)).rejects.toThrow(refused);
+    await expect(giveUp(second)).rejects.toThrow(refused);
+    await giveUp(first);
+    await expect(second.outbox.recordDigest({ deliveries: [], until: now })).rejects.toThrow(refused);
+    expect(await second.outbox.resendDeliveries(['a'], now)).toEqual([{ channel: 'ops', count: 1 }]);
+    await Promise.all([first.close(), second.close()]);
   });
 
   test('one that others took for dead writes nothing, not even what it was asked for before', async () => {

@@ -49,6 +49,12 @@ export class MovedMembership implements Membership {
     this.#held.delete(scope);
   }
 
+  /** Its lease is no longer there. */
+  async drop(scope: Scope): Promise<void> {
+    this.#held.delete(scope);
+    await this.#follower?.abandon(scope);
+  }
+
   /** It was taken for dead. */
   async lose(): Promise<void> {
     this.#held.clear();
