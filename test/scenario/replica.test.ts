@@ -99,6 +99,7 @@ test('an account whose lease is gone ends at once, and no other; taken again it 
   const dropped = membership.drop('account:agency');
   await stage.run(minuteMs);
   await dropped;
+  expect(['agency', 'second'].map((name) => stage.fleet().account(name) === undefined)).toEqual([true, false]);
   const before = lists();
   await stage.run(5 * minuteMs);
   expect(lists() - before).toBe(5);
