@@ -1,13 +1,12 @@
 // `warmwarden alerts list`: what fires, the gravest first; of the running daemon, or as its store knew it last.
 import { Command, Option } from 'commander';
-import { commandName } from '../command-name.ts';
 import { severities } from '../model/alert.ts';
 import type { AlertsAnswer } from '../serve/alerts-answer.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import type { DaemonAddress } from './daemon-client.ts';
 import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
 import { exitFailed } from './exit-codes.ts';
-import { ledgerBeside } from './ledger-beside.ts';
+import { ledgerBeside, unanswered } from './ledger-beside.ts';
 import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
@@ -23,9 +22,6 @@ interface ListOptions extends DaemonOptions {
 /** Narrower than this a title tells nothing. */
 const minTitleWidth = 24;
 
-/** With `guarded` false no daemon runs, and the alerts are those that were known last. */
-type ListAnswer = AlertsAnswer & { readonly guarded: boolean };
-
 export function alertsCommand(): Command {
   const list = withDaemonOptions(new Command('list'))
     .description('list the alerts that fire, the most severe first; exits with 1 when nothing is guarded')
@@ -38,12 +34,12 @@ export function alertsCommand(): Command {
 async function listAlerts(options: ListOptions): Promise<void> {
   const { all = false, severity = severities, json = false } = options;
   const status = all ? {} : { status: 'firing' };
-  const answer = await answerOf(addressOf(options), { severity: severity.join(), ...status });
+  const { unguarded, ...answer } = await answerOf(addressOf(options), { severity: severity.join(), ...status });
   const { alerts } = answer;
   if (!answer.guarded) process.exitCode = exitFailed;
   const { next_cursor: _, ...whole } = answer;
   if (json) return void printJson('alerts list', whole);
-  if (!answer.guarded) process.stderr.write(notGuarded);
+  if (unguarded) process.stderr.write(`${unguarded.headline} ${unguarded.advice}\n`);
   process.stdout.write(`${incidentLines(answer)}${alerts.length === 0 ? noneOf(options) : linesOf(alerts)}`);
 }
 
@@ -53,18 +49,21 @@ function noneOf({ all = false, severity = [] }: ListOptions): string {
   return `No alert${which} is ${all ? 'firing or pending' : 'firing'}.\n`;
 }
 
-const notGuarded = `No daemon runs on this store: NOTHING IS GUARDED. These alerts were known last. Start it: ${commandName} run --config FILE\n`;
-
-async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>): Promise<ListAnswer> {
+/** With `guarded` false no daemon answers, and the alerts are those that were known last. */
+async function answerOf(address: DaemonAddress, query: Readonly<Record<string, string>>) {
   const answer = await everyAlertOf(address, query);
-  if (answer) return { guarded: true, ...answer };
+  if (answer) return { unguarded: null, guarded: true, ...answer };
   const ledger = await ledgerBeside(address);
-  const known = await ledger.picture().finally(() => ledger.close());
-  return { guarded: false, ...(await everyKnownAlert(known, query)) };
+  try {
+    const unguarded = unanswered(await ledger.guardian(), 'These alerts were known last.');
+    return { unguarded, guarded: false, ...(await everyKnownAlert(await ledger.picture(), query)) };
+  } finally {
+    await ledger.close();
+  }
 }
 
 /** Incidents come first: most of the alerts below may belong to one. */
-function incidentLines({ incidents }: ListAnswer): string {
+function incidentLines({ incidents }: AlertsAnswer): string {
   const lines = incidents.flatMap(({ severity, title }) =>
     wrapped(`Incident, ${severity}: ${visibleText(title)}`, screenColumns()),
   );

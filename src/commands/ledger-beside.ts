@@ -1,4 +1,5 @@
 // The store of a daemon that does not answer, for commands that read: what was known last.
+import { commandName } from '../command-name.ts';
 import type { Ledger } from '../store/ledger.ts';
 import { type DaemonAddress, isHttp, NoDaemonError } from './daemon-client.ts';
 
@@ -6,4 +7,17 @@ import { type DaemonAddress, isHttp, NoDaemonError } from './daemon-client.ts';
 export async function ledgerBeside(address: DaemonAddress): Promise<Ledger> {
   if (!isHttp(address)) return (await import('../store/ledger.ts')).Ledger.at(address);
   throw new NoDaemonError(`No daemon answers at ${address.url}. Is it running there?`);
+}
+
+/** Why no daemon answers beside the store, and what to do. `guardian`: the replica that guards elsewhere; null: none does. */
+export function unanswered(guardian: string | null, known: string) {
+  if (guardian === null)
+    return {
+      headline: `No daemon runs on this store: NOTHING IS GUARDED. ${known}`,
+      advice: `Start it: ${commandName} run --config FILE`,
+    };
+  return {
+    headline: `No daemon answers here, but the replica ${guardian} uses this store. ${known}`,
+    advice: 'Run this where that replica runs, or with --url and a token.',
+  };
 }

@@ -54,9 +54,8 @@ async function openAlone(place: StorePlace, now: number): Promise<Store | Comman
   } catch (error) {
     if (!(error instanceof HeldStoreError)) throw error;
     const where = `${error.holder} holds the store ${nameOf(place)}, but does not answer at ${socketPathOf(pathOf(place))}.`;
-    return failed(
-      `Nothing was changed. ${where} Use --url with a token if it serves HTTP, or stop that process and run this again.`,
-    );
+    const instead = typeof place === 'string' ? 'stop that process and run this again' : 'run this where it runs';
+    return failed(`Nothing was changed. ${where} Use --url with a token if it serves HTTP, or ${instead}.`);
   }
 }
 

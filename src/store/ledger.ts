@@ -27,6 +27,8 @@ interface Reading {
   readonly sentence: (error: unknown) => Error;
   /** The schema that it has. */
   readonly schema: () => Promise<number>;
+  /** Of several replicas one that beats. */
+  readonly guardian: () => Promise<string | null>;
 }
 
 export class Ledger {
@@ -48,7 +50,12 @@ export class Ledger {
         `There is no store at ${path}: check the configuration, or start the daemon with it once to create the store.`,
       );
     const db = connectReadOnly(path);
-    return new Ledger(path, { db, sentence: (error) => storeError(path, error), schema: () => schemaOf(db) });
+    return new Ledger(path, {
+      db,
+      sentence: (error) => storeError(path, error),
+      schema: () => schemaOf(db),
+      guardian: async () => null,
+    });
   }
 
   /** As `open`, also on PostgreSQL. */
@@ -84,6 +91,11 @@ export class Ledger {
   /** Whether an earlier version wrote it, and none of this one has started on it. Rejects as `check` does. */
   isEarlier(): Promise<boolean> {
     return this.#read(async () => (await this.#reading.schema()) < schemaVersion);
+  }
+
+  /** The replica that guards although no daemon answers here; null: none is known. */
+  async guardian(): Promise<string | null> {
+    return (await this.isEarlier()) ? null : this.#read(() => this.#reading.guardian());
   }
 
   /** Every mailbox that is guarded. */

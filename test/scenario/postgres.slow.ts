@@ -82,6 +82,10 @@ test('a second daemon stands by, and goes on when the first one ends, in good or
   await second.onDuty();
   stage.daemon.kill('SIGTERM');
   expect((await stage.daemon.ended).code).toBe(0);
+  // Beside the store of the one that ended nobody answers, and yet all is guarded.
+  await using status = new Running(['status', '--config', stage.config]);
+  await status.ended;
+  expect(status.output).toMatch(/No daemon answers here, but the replica .* uses this store/);
   one.days = week(40, 4);
   await actedOnce(one);
 

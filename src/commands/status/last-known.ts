@@ -8,7 +8,7 @@ import { explainVerdict } from '../../wording/explain.ts';
 import { createLog, systemClock } from '../../world.ts';
 import type { DaemonAddress } from '../daemon-client.ts';
 import { everyKnownAlert } from '../every-alert.ts';
-import { ledgerBeside } from '../ledger-beside.ts';
+import { ledgerBeside, unanswered } from '../ledger-beside.ts';
 import { brief, firing, joined } from './pages.ts';
 
 /** Rejects when there is no store either. */
@@ -41,8 +41,7 @@ export async function lastKnown(address: DaemonAddress, all: boolean): Promise<F
       ...(all ? await joined(first, (cursor) => page({ cursor })) : first),
       ...(all && { alerts: brief(await everyKnownAlert(picture, firing)) }),
       tone: 'unknown',
-      headline: 'No daemon runs on this store: NOTHING IS GUARDED. This is what was known last.',
-      advice: `Start it: ${commandName} run --config FILE`,
+      ...unanswered(await ledger.guardian(), 'This is what was known last.'),
     };
   } finally {
     await ledger.close();

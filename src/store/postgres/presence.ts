@@ -15,6 +15,13 @@ type Db = Kysely<Tables>;
 const livingMs = 20_000;
 const ageMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint - beat_at`;
 
+/** The name of a replica that beats; null: there is none. */
+export async function livingReplica(db: Db): Promise<string | null> {
+  const { rows } = await sql<{ name: string }>`
+    SELECT name FROM replicas WHERE NOT alone AND ${ageMs} < ${livingMs} ORDER BY name LIMIT 1`.execute(db);
+  return rows[0]?.name ?? null;
+}
+
 /** Versions that allowed one process held a lock. Throws HeldStoreError while one of them runs. */
 export async function refuseEarlier(db: Db, place: PostgresPlace): Promise<void> {
   const { rows } =

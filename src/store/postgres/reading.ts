@@ -6,6 +6,7 @@ import type { Tables } from '../schema/tables.ts';
 import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { postgresError } from './failure.ts';
+import { livingReplica } from './presence.ts';
 import { isReady } from './setup.ts';
 
 /** Rejects with StoreError. */
@@ -17,6 +18,7 @@ export async function readPostgres(named: PostgresPlace) {
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
+    guardian: () => livingReplica(db),
     /** What a newer version added changes nothing for this one. */
     schema: async () => ((await isReady(db)) ? schemaVersion : schemaOf(db)),
   };
