@@ -1,9 +1,10 @@
 // Shows what other replicas guard, as they stored it, and hears of the transitions that they recorded.
-import { noAccount } from '../model/alert.ts';
+import { type Alert, noAccount } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { showAnew } from '../reload/duties.ts';
 import { accountScope } from '../replicas/membership.ts';
+import type { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
 /** Another replica's transition waits no longer than this for the notifier to hear of it. */
@@ -15,12 +16,14 @@ const readingTimes = 20;
 export class Foreign {
   readonly #opened: Opened;
   readonly #rooms: RecorderRooms;
+  readonly #notifying: Pick<Notifying, 'isOn'>;
   readonly #stop = new AbortController();
   #newest = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(opened: Opened, rooms: RecorderRooms) {
+  constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'isOn'>) {
+    this.#notifying = notifying;
     this.#opened = opened;
     this.#rooms = rooms;
   }
@@ -80,10 +83,12 @@ export class Foreign {
         const state = ledgers.find(({ account }) => account === name)?.state ?? null;
         if (state && fleet.isElsewhere(name)) fleet.putAccount(state);
       }
+      // Who tells that the store fails knows more of it than a store that fails.
+      const isOwn = ({ rule }: Alert) => rule === 'store_failing' && this.#notifying.isOn;
       const stored = new Set(picture.alerts.map(({ fingerprint }) => fingerprint));
-      for (const { fingerprint, rule } of [...fleet.alertsOf(noAccount)])
-        if (!stored.has(fingerprint) && rule !== 'store_failing') fleet.removeAlert(fingerprint);
-      for (const alert of picture.alerts) if (alert.account === noAccount) fleet.putAlert(alert);
+      for (const alert of [...fleet.alertsOf(noAccount)])
+        if (!stored.has(alert.fingerprint) && !isOwn(alert)) fleet.removeAlert(alert.fingerprint);
+      for (const alert of picture.alerts) if (alert.account === noAccount && !isOwn(alert)) fleet.putAlert(alert);
       for (const incident of picture.incidents) fleet.putIncident(incident);
     });
   }

@@ -12,6 +12,7 @@ import { followerOf, scopesOf, type Work } from './following.ts';
 import { Foreign } from './foreign.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
+import { Watching } from './watching.ts';
 
 /** What was sent is read back before its account is given away (act/actor.ts); there is nobody to give it to on SQLite. */
 const handoverMs = 130_000;
@@ -50,7 +51,12 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   });
   await wantWork();
   teardowns.add('leases', () => membership.stop(), handoverMs);
-  const foreign = new Foreign(opened, rooms);
+  if (membership.self !== null) {
+    const watching = new Watching(opened, notifying);
+    watching.start();
+    teardowns.add('the store', () => watching.stop());
+  }
+  const foreign = new Foreign(opened, rooms, notifying);
   foreign.start();
   teardowns.add('what others guard', () => foreign.stop());
   const supervisor = new Supervisor({ live, duties, rooms });

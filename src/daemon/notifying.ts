@@ -4,7 +4,9 @@ import type { Channel } from '../channels/channel.ts';
 import { createChannel } from '../channels/channels.ts';
 import { Turns } from '../commit/turns.ts';
 import type { ChannelConfig, Config } from '../config/config.ts';
+import type { StoreFailure } from '../model/store-failure.ts';
 import { createNotifier, type Notifier } from '../notify/notifier.ts';
+import { StoreHealth } from '../notify/store-health.ts';
 import type { Opened } from './open.ts';
 
 type AlertsConfig = Config['alerts'];
@@ -20,11 +22,14 @@ export class Notifying {
   readonly #turns: Turns;
   #channels: readonly ConfiguredChannel[] = [];
   #notifier: Notifier | null = null;
+  /** Of the store, as this process sees it. */
+  readonly health: StoreHealth;
 
   constructor(opened: Opened, pageUrl: string) {
     this.#opened = opened;
     this.#pageUrl = pageUrl;
     this.#turns = new Turns(opened.world.clock);
+    this.health = new StoreHealth(opened);
   }
 
   begin(): Promise<void> {
@@ -34,7 +39,9 @@ export class Notifying {
       const settings = live.config.alerts;
       const channels = this.#renew(settings);
       const apiOf = (account: string) => live.account(account)?.baseUrl ?? null;
-      const parts = { world, store, fleet, tally: metrics.tally, channels, settings, pageUrl: this.#pageUrl, apiOf };
+      const own = { world, store, fleet, tally: metrics.tally, health: this.health };
+      const failureElsewhere = () => this.failureElsewhere();
+      const parts = { ...own, failureElsewhere, channels, settings, pageUrl: this.#pageUrl, apiOf };
       this.#notifier = createNotifier(parts);
       this.#notifier.start();
     });
@@ -48,6 +55,25 @@ export class Notifying {
       this.#channels = [];
       await ending?.stop();
     });
+  }
+
+  /** Whether this process sends the messages. */
+  get isOn(): boolean {
+    return this.#notifier !== null;
+  }
+
+  /** What another replica says of the store. */
+  failureElsewhere(): StoreFailure | null {
+    const { membership } = this.#opened.store;
+    const others = membership.replicas().filter(({ id }) => id !== membership.self);
+    for (const { name, storeFailure } of others)
+      if (storeFailure) return { ...storeFailure, said: `replica ${name} says: ${storeFailure.said}` };
+    return null;
+  }
+
+  /** Another replica began or ceased to say that the store fails. */
+  wakeStoreWatch(): void {
+    this.#notifier?.wakeStoreWatch();
   }
 
   /** Transitions were committed. */

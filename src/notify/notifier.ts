@@ -5,6 +5,7 @@ import type { Channel } from '../channels/channel.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
+import type { StoreFailure } from '../model/store-failure.ts';
 import type { Tally } from '../model/tally.ts';
 import { watchChannels } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
@@ -15,6 +16,7 @@ import type { Outbox } from './outbox-store.ts';
 import type { NotifyParts } from './parts.ts';
 import { Sender } from './sender.ts';
 import { watchSilences } from './silence-watch.ts';
+import type { StoreHealth } from './store-health.ts';
 import { StoreWatch } from './store-watch.ts';
 
 export interface NotifierSettings extends NotifySettings {
@@ -25,6 +27,10 @@ export interface NotifierSettings extends NotifySettings {
 
 export interface NotifierParts extends NotifyParts {
   readonly tally: Tally;
+  /** Of the process; absent: it begins with the notifier. */
+  readonly health?: StoreHealth;
+  /** What another replica says of the store, null: nothing; absent: there is no other. */
+  readonly failureElsewhere?: () => StoreFailure | null;
   readonly channels: readonly Channel[];
   readonly settings: NotifierSettings;
   /** Base of the links in messages; null when there is no page. */
@@ -40,6 +46,8 @@ export interface Notifier {
   stop(): Promise<void>;
   /** Transitions were committed. Cheap; call it after every commit that has any. */
   wake(): void;
+  /** Another replica began or ceased to say that the store fails. */
+  wakeStoreWatch(): void;
   /**
    * Other channels and settings from now on. A channel that is the same object goes on undisturbed; one that is gone
    * or another one ends after the attempt under way. What waits in the outbox under its name is sent by its successor.
@@ -117,6 +125,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       await Promise.all([...loops.map((loop) => loop.stop()), end(sendings)]);
     },
     wake,
+    wakeStoreWatch: () => watching.ring(),
     reconfigure: async (wanted, settings) => {
       const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
       await end(gone);

@@ -1,4 +1,4 @@
-// Watches the store itself, by what its reads and writes came to. While it fails a message can't be relied on to be
+// Tells people of the store itself. While it fails a message can't be relied on to be
 // recorded, so this one alert goes out without: to each channel until it took it. Its end is told as everything else is, by
 // the next process too: a note beside the store says that people were told.
 import { createHash } from 'node:crypto';
@@ -12,20 +12,18 @@ import type { Alert, Transition } from '../model/alert.ts';
 import { type Delivery, pendingDelivery } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
-import { hourMs, minuteMs } from '../model/time.ts';
 import type { RecordingParts } from './parts.ts';
+import { StoreHealth, soundAfterMs } from './store-health.ts';
 
 export interface StoreWatchParts extends RecordingParts {
+  /** Of the process; absent: it begins with this. */
+  readonly health?: StoreHealth;
+  /** What another replica says of the store, null: nothing; absent: there is no other. */
+  readonly failureElsewhere?: () => StoreFailure | null;
   readonly settings: () => { readonly routes: readonly AlertRoute[]; readonly rules: RuleSettings };
 }
 
 const everyMs = 30_000;
-/**
- * It works again when nothing has failed for so long: one small write that succeeds is no proof. Twice as long after each
- * relapse, so that what fails now and then is one alert.
- */
-const soundAfterMs = minuteMs;
-const longestSoundAfterMs = hourMs;
 /** Real time. */
 const sendDeadlineMs = 10_000;
 /** A receiver that blames the message so often will not take it. */
@@ -33,10 +31,7 @@ const maxRefusals = 5;
 
 export class StoreWatch {
   readonly #parts: StoreWatchParts;
-  #failuresSeen = 0;
-  /** On the monotonic scale. */
-  #failedAt = Number.NEGATIVE_INFINITY;
-  #soundAfterMs = soundAfterMs;
+  readonly #health: StoreHealth;
   /** The alert stands in the store, for its views. */
   #recorded = false;
   /** What the note beside the store says; null: that can't be written, or there is nothing to say. */
@@ -55,6 +50,7 @@ export class StoreWatch {
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
+    this.#health = parts.health ?? new StoreHealth(parts);
   }
 
   /** Whether people know through the channel that the store fails. */
@@ -64,13 +60,12 @@ export class StoreWatch {
 
   /** One look. Returns how long to wait for the next one, milliseconds. */
   async step(): Promise<number> {
-    const { world, store, fleet, settings, recorded } = this.#parts;
+    const { world, store, fleet, settings, recorded, failureElsewhere } = this.#parts;
     const now = world.clock.now();
     // Its failure is counted by the store, like that of every write.
     await store.proveWritable(now).catch(() => {});
     await this.#takeOver();
-    const failure = this.#failure();
-    this.#show(failure);
+    const failure = this.#health.look() ?? failureElsewhere?.() ?? null;
     const unprovenMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && unprovenMs > 0) return Math.min(everyMs, unprovenMs);
     const conditions = tune([storeFailing(failure)], settings().rules);
@@ -107,31 +102,6 @@ export class StoreWatch {
     }
     const goesOn = [...fleet.alerts()].some(({ rule, status }) => rule === 'store_failing' && status === 'firing');
     if (goesOn) this.#unprovenUntil = world.clock.monotonic() + soundAfterMs;
-  }
-
-  /** What is wrong with the store; null when nothing has failed for a while. */
-  #failure(): StoreFailure | null {
-    const { store, world } = this.#parts;
-    const { failures, newest } = store.trouble;
-    const now = world.clock.monotonic();
-    if (failures > this.#failuresSeen) {
-      const sinceMs = now - this.#failedAt;
-      const relapsed = sinceMs >= this.#soundAfterMs && sinceMs < longestSoundAfterMs;
-      if (relapsed) this.#soundAfterMs = Math.min(2 * this.#soundAfterMs, longestSoundAfterMs);
-      if (sinceMs >= longestSoundAfterMs) this.#soundAfterMs = soundAfterMs;
-      this.#failedAt = now;
-    }
-    this.#failuresSeen = failures;
-    return newest?.lasting || now - this.#failedAt < this.#soundAfterMs ? newest : null;
-  }
-
-  #show(failure: StoreFailure | null): void {
-    const { fleet, world } = this.#parts;
-    if (failure && !fleet.storeFailure) {
-      world.log.error({ failure: failure.said, remedy: failure.remedy }, 'The store is failing.');
-    }
-    if (!failure && fleet.storeFailure) world.log.info('The store works again.');
-    fleet.putStoreFailure(failure);
   }
 
   #begin(begun: Transition | null): void {

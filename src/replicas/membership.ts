@@ -19,6 +19,8 @@ export interface ReplicaReport {
   readonly configDigest: string;
   /** Why its last reload was refused; null: it was not. */
   readonly reloadFailure: string | null;
+  /** What is wrong with the store, as it sees it: src/model/store-failure.ts; null: nothing. */
+  readonly storeFailure: { readonly said: string; readonly remedy: string; readonly lasting: boolean } | null;
 }
 
 /** A replica that is not dead, as it was last seen. */
@@ -66,8 +68,10 @@ export interface Membership {
    * takes at once has begun, and what it held beyond that has ended; what others hold is taken later, or never.
    */
   want(scopes: readonly Scope[]): Promise<void>;
-  /** What others see of this replica from the next beat on. */
-  report(report: ReplicaReport): void;
+  /** Why heartbeats fail, once the deadline is over and more than one has failed in a row; null: they don't. */
+  readonly overdue: Error | null;
+  /** What others see of this replica from the next beat on; what is absent stays as it is. */
+  report(report: Partial<ReplicaReport>): void;
   /** This replica can't do the work: another one may try, at most every 15 minutes. It is released and given away, or nothing happens. */
   offer(scope: Scope): void;
   /** From now on work is taken and given. There is one follower. */

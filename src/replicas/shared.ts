@@ -32,7 +32,7 @@ export class SharedMembership implements Membership {
   readonly #newId: () => string;
   readonly #bell: Bell;
   #entry: Entry;
-  #report: ReplicaReport = { configDigest: '', reloadFailure: null };
+  #report: ReplicaReport = { configDigest: '', reloadFailure: null, storeFailure: null };
   #wanted: readonly Scope[] = [];
   #wantsAreNews = false;
   #follower: Follower | null = null;
@@ -52,6 +52,8 @@ export class SharedMembership implements Membership {
   #beatAt = Number.NEGATIVE_INFINITY;
   /** Why the last beat or look failed; null: it did not. */
   #failure: Error | null = null;
+  /** In a row. */
+  #failures = 0;
   #sight: Sight = { now: 0, replicas: [], leases: [] };
   #seen = new Map<string, Seen>();
   #freeSince = new Map<Scope, number>();
@@ -90,6 +92,11 @@ export class SharedMembership implements Membership {
     return this.#failure;
   }
 
+  get overdue(): Error | null {
+    // One alone: who slept finds its connection lost.
+    return this.isHeld || this.#failures < 2 ? null : this.#failure;
+  }
+
   holds(scope: Scope): boolean {
     return this.#held.has(scope) && this.isHeld;
   }
@@ -118,8 +125,8 @@ export class SharedMembership implements Membership {
     await Promise.all(this.#told.values());
   }
 
-  report(report: ReplicaReport): void {
-    this.#report = report;
+  report(report: Partial<ReplicaReport>): void {
+    this.#report = { ...this.#report, ...report };
   }
 
   follow(follower: Follower): void {
@@ -188,9 +195,11 @@ export class SharedMembership implements Membership {
       const isDue = this.#now().monotonic - this.#beatAt >= beatEveryMs || this.#wantsAreNews;
       const sight = isDue ? await this.#beat() : await this.#roster.look();
       this.#failure = null;
+      this.#failures = 0;
       return sight?.replicas.some(({ id }) => id === this.self) ? sight : 'dead';
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error));
+      this.#failures += 1;
       this.#seen.clear();
       if (this.#state !== 'gone') this.#options.log.error({ err: error }, 'a heartbeat of this replica failed');
       return 'away';

@@ -3,6 +3,7 @@ import type { Follower, Membership, Scope } from './membership.ts';
 
 export class SoleMembership implements Membership {
   readonly self = null;
+  readonly overdue = null;
   #follower: Follower | null = null;
   #wanted: ReadonlySet<Scope> = new Set();
   /** The follower was told to begin these, and not yet to end them. */

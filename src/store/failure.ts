@@ -29,6 +29,9 @@ export class AtRiskError extends StoreError {
   }
 }
 
+/** Work of another replica now, or perhaps: nothing is wrong with the store, and the membership deals with it. */
+export class NotOursError extends AtRiskError {}
+
 /** The file under the open handle is no longer the one at its path. */
 export function movedError(file: string): AtRiskError {
   return new AtRiskError(

@@ -305,6 +305,11 @@ export class Store {
     return this.#gate.trouble;
   }
 
+  /** Something failed that is no read or write of its own. */
+  notice(error: unknown): void {
+    this.#gate.notice(error);
+  }
+
   /** Called after each failure. There is one listener. */
   onTrouble(listener: () => void): void {
     this.#gate.onTrouble(listener);

@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const replica = (id: string): Replica => ({
   ...{ id, name: `host-${id}:7`, version: '1', startedAt: now, silentMs: 0, scopes: ofReplica[id] ?? [] },
-  ...{ configDigest: 'x', reloadFailure: null, wants: [] },
+  ...{ configDigest: 'x', reloadFailure: null, storeFailure: null, wants: [] },
 });
 
 function memberOf(id: string): Membership {
@@ -57,6 +57,7 @@ function memberOf(id: string): Membership {
     mayPost: () => true,
     replicas: () => [...living].map(replica),
     want: async () => {},
+    overdue: null,
     report() {},
     offer() {},
     follow() {},

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const replica = (name: string, changes: Partial<Replica> = {}): Replica => ({
   ...{ id: name, name, version: '1', startedAt: now, silentMs: 0, scopes: ['account:acme'], wants: ['account:acme'] },
-  ...{ configDigest: 'same', reloadFailure: null, ...changes },
+  ...{ configDigest: 'same', reloadFailure: null, storeFailure: null, ...changes },
 });
 
 /** What a replica sees of `replicas`, and does about it. */
@@ -39,6 +39,7 @@ function watching(replicas: () => readonly Replica[], notifies = true) {
     mayPost: () => true,
     replicas,
     want: async () => {},
+    overdue: null,
     report() {},
     offer() {},
     follow() {},

@@ -10,7 +10,15 @@ const scopes = (count: number) => Array.from({ length: count }, (_, index): Scop
 /** Owners in the order of the accounts; null: nobody. `self` is a. */
 function situation(owners: readonly (string | null)[], wants: Readonly<Record<string, readonly Scope[]>>) {
   const all = scopes(owners.length);
-  const about = { name: '', version: '', startedAt: 0, beat: 0, configDigest: '', reloadFailure: null };
+  const about = {
+    name: '',
+    version: '',
+    startedAt: 0,
+    beat: 0,
+    configDigest: '',
+    reloadFailure: null,
+    storeFailure: null,
+  };
   return {
     self: 'a',
     sight: {

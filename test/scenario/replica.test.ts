@@ -2,7 +2,7 @@
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
-import { minuteMs } from '../../src/model/time.ts';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { MovedMembership, replica } from '../support/moved-membership.ts';
 import { amelia, oliver, stormOf } from '../watch/duty.ts';
@@ -10,7 +10,7 @@ import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/10 * * * *', warmup: '*/30 * * * *' };
 
-async function begin(before: MovedOptions['before'] = async () => {}) {
+async function begin(before: MovedOptions['before'] = async () => {}, expectErrors: readonly string[] = []) {
   const membership = new MovedMembership();
   const { openStore } = membership;
   const stage = await startMovedDaemon({
@@ -19,6 +19,7 @@ async function begin(before: MovedOptions['before'] = async () => {}) {
     second: [oliver],
     openStore,
     before,
+    expectErrors,
   });
   return {
     stage,
@@ -126,4 +127,48 @@ test('what the breaker holds of an account that only another replica has stays h
   membership.others = [replica('host-b', ['account:elsewhere'])];
   await membership.give('clock', 'free');
   expect(stage.breaker()).toEqual({ ...state, entries: [entryOf('elsewhere')] });
+});
+
+test('a replica that does not send the messages says that its writes fail, and that they work again', async () => {
+  await using scene = await begin(undefined, ['The store is failing.']);
+  const { stage, membership } = scene;
+  for (const scope of ['account:agency', 'account:second', 'clock'] as const) await membership.give(scope, 'free');
+  await stage.run(5 * minuteMs);
+  membership.overdue = new Error('canceling statement due to lock timeout');
+  await stage.run(5 * secondMs);
+  expect(await scene.probe('/readyz')).toContain('the store is failing');
+  expect(membership.reported.storeFailure?.said).toBe('canceling statement due to lock timeout');
+  membership.overdue = null;
+  await stage.run(2 * minuteMs);
+  expect(await scene.probe('/readyz')).toBe('200 ready\n');
+  expect(membership.reported.storeFailure).toBe(null);
+});
+
+test('who sends the messages tells once what another says of the store; who ceases to send them keeps no failure', async () => {
+  await using scene = await begin(undefined, ['The store is failing.']);
+  const { stage, membership } = scene;
+  const storeFailure = { said: 'permission denied for table mailboxes', remedy: 'Give it its rights.', lasting: false };
+  for (const scope of membership.wanted) await membership.give(scope, 'free');
+  await stage.run(5 * minuteMs);
+  membership.others = [{ ...replica('host-b', []), storeFailure }];
+  await stage.run(5 * secondMs);
+  expect(stage.notified('store_failing')).toEqual(['firing']);
+  expect(await scene.probe('/api/alerts')).toContain('eplica host-b says: permission denied');
+  expect(await scene.probe('/readyz')).toBe('200 ready\n');
+  await stage.run(5 * minuteMs);
+  membership.others = [replica('host-b', [])];
+  await stage.run(2 * minuteMs);
+  expect(stage.notified('store_failing')).toEqual(['firing', 'resolved']);
+  membership.overdue = new Error('canceling statement due to lock timeout');
+  await stage.run(5 * secondMs);
+  expect(stage.notified('store_failing')).toEqual(['firing', 'resolved', 'firing']);
+  membership.overdue = null;
+  const given = membership.takeBack('notify');
+  await stage.run(2 * minuteMs);
+  await given;
+  expect(await scene.probe('/readyz')).toBe('200 ready\n');
+  const again = membership.give('notify', 'handed_over');
+  await stage.run(3 * minuteMs);
+  await again;
+  expect(stage.notified('store_failing')).toEqual(['firing', 'resolved', 'firing', 'resolved']);
 });

@@ -1,6 +1,6 @@
 // A membership that is moved by hand: a test gives and takes the work of a daemon that is one of several.
 
-import type { Follower, Membership, Replica, Scope, Taking } from '../../src/replicas/membership.ts';
+import type { Follower, Membership, Replica, ReplicaReport, Scope, Taking } from '../../src/replicas/membership.ts';
 import { Store } from '../../src/store/store.ts';
 
 export class MovedMembership implements Membership {
@@ -10,6 +10,9 @@ export class MovedMembership implements Membership {
   /** What the daemon asked for last. */
   wanted: readonly Scope[] = [];
   others: readonly Replica[] = [];
+  /** What others see of the daemon. */
+  reported: Partial<ReplicaReport> = {};
+  overdue: Error | null = null;
   /** Whether the deadline is over. */
   isOver = false;
 
@@ -29,7 +32,9 @@ export class MovedMembership implements Membership {
     this.wanted = scopes;
   }
 
-  report(): void {}
+  report(report: Partial<ReplicaReport>): void {
+    this.reported = { ...this.reported, ...report };
+  }
 
   offer(): void {}
 
@@ -71,6 +76,6 @@ export class MovedMembership implements Membership {
 
 /** Another replica that lives, and has this work. */
 export function replica(name: string, scopes: readonly Scope[]): Replica {
-  const about = { version: '1', startedAt: 0, silentMs: 0, configDigest: '', reloadFailure: null };
+  const about = { version: '1', startedAt: 0, silentMs: 0, configDigest: '', reloadFailure: null, storeFailure: null };
   return { id: name, name, scopes, wants: scopes, ...about };
 }

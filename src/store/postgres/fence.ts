@@ -22,11 +22,21 @@ export async function versionOf(db: Db, id: string): Promise<number | null> {
   return rows[0]?.version ?? null;
 }
 
+/** Whether the tables of the replicas are there with all that this version writes. */
+export async function hasReplicas(db: Db): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM pg_attribute
+    WHERE attrelid = to_regclass('replicas') AND attname = 'store_failure' AND NOT attisdropped`.execute(db);
+  return rows.length > 0;
+}
+
 /** The tables of the replicas, once. The leases of versions that allowed one process give way: those can't use the store any more. */
 export async function addReplicas(trx: Db): Promise<void> {
   const { schema } = trx;
   const { rows } = await sql<{ there: boolean }>`SELECT to_regclass('fences') IS NOT NULL AS there`.execute(trx);
-  if (rows[0]?.there) return;
+  if (rows[0]?.there) {
+    await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS store_failure text`.execute(trx);
+    return;
+  }
   await schema.dropTable('leases').ifExists().execute();
   await schema
     .createTable('fences')
@@ -43,6 +53,7 @@ export async function addReplicas(trx: Db): Promise<void> {
     .addColumn('beat_at', 'bigint', (column) => column.notNull())
     .addColumn('config_digest', 'text', (column) => column.notNull())
     .addColumn('reload_failure', 'text')
+    .addColumn('store_failure', 'text')
     .addColumn('wants', 'text', (column) => column.notNull())
     .addColumn('alone', 'boolean', (column) => column.notNull().defaultTo(false))
     .execute();

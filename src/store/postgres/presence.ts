@@ -5,7 +5,7 @@ import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
 import type { Membership, Scope } from '../../replicas/membership.ts';
 import type { SharedMembership } from '../../replicas/shared.ts';
 import { SoleMembership } from '../../replicas/sole.ts';
-import { AtRiskError, HeldStoreError } from '../failure.ts';
+import { AtRiskError, HeldStoreError, NotOursError } from '../failure.ts';
 import { metaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 
@@ -71,11 +71,11 @@ export class Together implements Presence {
   check(scopes: readonly Scope[]): readonly Scope[] {
     if (scopes.length === 0 || this.membership.isHeld) return scopes;
     const silent = `${nameOf(this.#place)} has not acknowledged a heartbeat of this replica for 15 s`;
-    throw this.membership.failure ?? new AtRiskError(silent, 'Warmwarden continues by itself.');
+    throw this.membership.failure ?? new NotOursError(silent, 'Warmwarden continues by itself.');
   }
 
   refused(): AtRiskError {
-    return new AtRiskError(
+    return new NotOursError(
       'another replica took over what this one was doing',
       'Warmwarden continues by itself: this replica joins the others again.',
     );

@@ -8,7 +8,7 @@ import type { Ask, Line } from './line.ts';
 /** Now, by the clock of the server, in epoch milliseconds. */
 const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 const replicaColumns = `id, name, version, started_at AS "startedAt", beat, config_digest AS "configDigest",
-  reload_failure AS "reloadFailure", wants`;
+  reload_failure AS "reloadFailure", wants, store_failure AS "storeFailure"`;
 const living = 'EXISTS (SELECT FROM replicas r WHERE r.id = ';
 
 /** Runs one transaction of a replica, after those that were asked for before. */
@@ -27,23 +27,19 @@ export class PostgresRoster implements Roster {
     await this.#line.run(async (ask) => {
       await ask('INSERT INTO fences (id, version) VALUES ($1, 0)', [id]);
       await ask(
-        `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, reload_failure, wants)
-          VALUES ($1, $2, $3, $4, 0, ${nowMs}, $5, $6, $7)`,
-        [id, name, version, Math.round(startedAt), report.configDigest, report.reloadFailure, JSON.stringify(wants)],
+        `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, wants, config_digest, reload_failure, store_failure)
+          VALUES ($1, $2, $3, $4, 0, ${nowMs}, $5, $6, $7, $8)`,
+        [id, name, version, Math.round(startedAt), JSON.stringify(wants), ...reported(report)],
       );
     });
   }
 
-  beat(
-    id: string,
-    wants: readonly Scope[] | null,
-    { configDigest, reloadFailure }: ReplicaReport,
-  ): Promise<Sight | null> {
+  beat(id: string, wants: readonly Scope[] | null, report: ReplicaReport): Promise<Sight | null> {
     return this.#line.run(async (ask) => {
       const beaten = await ask(
-        `UPDATE replicas SET beat = beat + 1, beat_at = ${nowMs}, config_digest = $2, reload_failure = $3
+        `UPDATE replicas SET beat = beat + 1, beat_at = ${nowMs}, config_digest = $2, reload_failure = $3, store_failure = $4
           WHERE id = $1 RETURNING 1`,
-        [id, configDigest, reloadFailure],
+        [id, ...reported(report)],
       );
       if (beaten.length === 0) return null;
       // Most beats leave it as it is: it is the long column.
@@ -100,17 +96,26 @@ export class PostgresRoster implements Roster {
   }
 }
 
+/** In the order of its columns. */
+function reported({ configDigest, reloadFailure, storeFailure }: ReplicaReport) {
+  return [configDigest, reloadFailure, storeFailure && JSON.stringify(storeFailure)];
+}
+
 async function sightOf(ask: Ask): Promise<Sight> {
   const [clock] = await ask<{ now: number }>(`SELECT ${nowMs} AS now`);
-  const replicas = await ask<Omit<SeenReplica, 'wants'> & { readonly wants: string }>(
-    `SELECT ${replicaColumns} FROM replicas ORDER BY started_at, id`,
-  );
+  const replicas = await ask<
+    Omit<SeenReplica, 'wants' | 'storeFailure'> & { readonly wants: string; readonly storeFailure: string | null }
+  >(`SELECT ${replicaColumns} FROM replicas ORDER BY started_at, id`);
   const leases = await ask<SeenLease>(
     `SELECT scope, owner, ${nowMs} - offered_at AS "offeredMsAgo" FROM leases ORDER BY scope`,
   );
   return {
     now: clock?.now ?? 0,
-    replicas: replicas.map(({ wants, ...one }) => ({ ...one, wants: JSON.parse(wants) })),
+    replicas: replicas.map(({ wants, storeFailure, ...one }) => ({
+      ...one,
+      wants: JSON.parse(wants),
+      storeFailure: storeFailure === null ? null : JSON.parse(storeFailure),
+    })),
     leases,
   };
 }

@@ -5,7 +5,7 @@ import { StoreError } from '../failure.ts';
 import { metaOf, migrate, schemaOf, schemaVersion, setMeta } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { schema } from './connecting.ts';
-import { addReplicas } from './fence.ts';
+import { addReplicas, hasReplicas } from './fence.ts';
 
 type Db = Kysely<Tables>;
 
@@ -18,7 +18,7 @@ const oldestKey = 'oldest_compatible';
 /** Refuses a server that can't keep a store, then brings the schema to this version. A newer one that fits is left as it is. */
 export async function setUp(db: Db, place: PostgresPlace): Promise<void> {
   await refuseServer(db, place);
-  if (await isReady(db)) return;
+  if ((await isReady(db)) && (await hasReplicas(db))) return;
   await db.transaction().execute(async (trx) => {
     await sql`SET LOCAL lock_timeout = '60s'`.execute(trx);
     await migrationLock.execute(trx);

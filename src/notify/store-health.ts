@@ -1,0 +1,52 @@
+// What is wrong with the store as this process sees it, by what its reads and writes came to: shown, and logged, whether or not
+// people are told by this process.
+import type { StoreFailure } from '../model/store-failure.ts';
+import { hourMs, minuteMs } from '../model/time.ts';
+import type { NotifyParts } from './parts.ts';
+
+/**
+ * It works again when nothing has failed for so long: one small write that succeeds is no proof. Twice as long after each
+ * relapse, so that what fails now and then is one alert.
+ */
+export const soundAfterMs = minuteMs;
+const longestSoundAfterMs = hourMs;
+
+/** One a process, for its whole life: what failed before this process told people is not told as new. */
+export class StoreHealth {
+  readonly #parts: NotifyParts;
+  #failuresSeen = 0;
+  /** On the monotonic scale. */
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #soundAfterMs = soundAfterMs;
+
+  constructor(parts: NotifyParts) {
+    this.#parts = parts;
+  }
+
+  /** Shows what is wrong with the store; null when nothing has failed for a while. */
+  look(): StoreFailure | null {
+    const failure = this.#failure();
+    const { fleet, world } = this.#parts;
+    if (failure && !fleet.storeFailure) {
+      world.log.error({ failure: failure.said, remedy: failure.remedy }, 'The store is failing.');
+    }
+    if (!failure && fleet.storeFailure) world.log.info('The store works again.');
+    fleet.putStoreFailure(failure);
+    return failure;
+  }
+
+  #failure(): StoreFailure | null {
+    const { store, world } = this.#parts;
+    const { failures, newest } = store.trouble;
+    const now = world.clock.monotonic();
+    if (failures > this.#failuresSeen) {
+      const sinceMs = now - this.#failedAt;
+      const relapsed = sinceMs >= this.#soundAfterMs && sinceMs < longestSoundAfterMs;
+      if (relapsed) this.#soundAfterMs = Math.min(2 * this.#soundAfterMs, longestSoundAfterMs);
+      if (sinceMs >= longestSoundAfterMs) this.#soundAfterMs = soundAfterMs;
+      this.#failedAt = now;
+    }
+    this.#failuresSeen = failures;
+    return newest?.lasting || now - this.#failedAt < this.#soundAfterMs ? newest : null;
+  }
+}
