@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type BreakerEntry, closedBreaker } from '../../src/model/breaker.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
+import { failWrites } from '../support/failing-writes.ts';
 import { MovedMembership, replica } from '../support/moved-membership.ts';
 import { amelia, oliver, stormOf } from '../watch/duty.ts';
 import { type MovedOptions, startMovedDaemon } from './moved-daemon.ts';
@@ -171,4 +172,20 @@ test('who sends the messages tells once what another says of the store; who ceas
   await stage.run(3 * minuteMs);
   await again;
   expect(stage.notified('store_failing')).toEqual(['firing', 'resolved', 'firing', 'resolved']);
+});
+
+test('who sends the messages tells a second outage once, though the end of the first one is what is stored', async () => {
+  await using scene = await begin(undefined, ['']);
+  const { stage, membership } = scene;
+  await membership.give('notify', 'free');
+  for (const outage of [1, 2]) {
+    {
+      using writes = failWrites(() => true);
+      await stage.run(5 * minuteMs);
+      expect(writes.failed).toBeGreaterThan(0);
+    }
+    await stage.run(5 * minuteMs);
+    const told = stage.notified('store_failing');
+    expect(told).toEqual(['firing', 'resolved', 'firing', 'resolved'].slice(0, 2 * outage));
+  }
 });

@@ -174,6 +174,8 @@ describe('replicas', () => {
     );
     await blocker;
     await expect(note(store)).rejects.toThrow('another replica took over');
+    // Nothing is wrong with the store.
+    expect(store.trouble.failures).toBe(0);
     await until('it to join again', () => store.membership.self !== self && store.membership.holds('account:acme'));
     await note(store);
     await store.close();
@@ -187,6 +189,7 @@ describe('replicas', () => {
     await until('it to have the account', () => store.membership.holds('account:acme'));
     aheadMs = 5_000;
     await expect(note(store)).rejects.toThrow('has not acknowledged a heartbeat');
+    expect(store.trouble.failures).toBe(0);
     await until('the next heartbeat', () => store.membership.holds('account:acme'));
     await note(store);
     await store.close();
