@@ -66,11 +66,12 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   const commands = await startCommands(parts, reload, teardowns);
   const socket = await openSocket(pathOf(source.started.config.store), commands, parts);
   if (socket) teardowns.add('operator commands', () => socket.close());
-  startup.finish(commands);
   rotation.start(reloader.secretFiles, reload);
   teardowns.add('secrets', () => rotation.stop());
   teardowns.add('reloads', () => reloader.stop());
   await reloader.begin();
+  // Last: whoever reads that it is ready may send it a signal.
+  startup.finish(commands);
   return reloader;
 }
 
