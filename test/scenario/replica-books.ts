@@ -45,6 +45,10 @@ export class Books {
     this.#crew = crew;
   }
 
+  get messages(): number {
+    return this.#messages.messages;
+  }
+
   /** Messages that were accepted twice. */
   get repeats(): number {
     return this.#messages.doubled().length;

@@ -47,11 +47,14 @@ export class Disturbance {
   readonly #crew: ReplicaCrew;
   readonly #chance: Chance;
   readonly #accounts: readonly string[];
+  /** Its process is never ended. */
+  readonly #spared: Slot | null;
   #mailboxes = 0;
 
-  constructor(crew: ReplicaCrew, chance: Chance) {
+  constructor(crew: ReplicaCrew, chance: Chance, spared: Slot | null) {
     this.#crew = crew;
     this.#chance = chance;
+    this.#spared = spared;
     this.#accounts = [...crew.accounts.keys()];
   }
 
@@ -104,7 +107,7 @@ export class Disturbance {
       const scope = moment === 'message' ? 'notify' : `account:${account}`;
       const slot = (moment === 'any' ? null : owners.get(scope)) ?? any;
       if (isStroke(fault) && drawn.some((one) => one.slot === slot && isStroke(one.fault))) continue;
-      drawn.push({ fault, moment, account, atMs, stoppedMs, slot });
+      drawn.push({ fault: slot === this.#spared ? survived(fault) : fault, moment, account, atMs, stoppedMs, slot });
     }
     return drawn;
   }
@@ -171,6 +174,12 @@ interface Stroke {
   readonly atMs: number;
   readonly stoppedMs: number;
   readonly slot: Slot;
+}
+
+/** What is nearest to it, and lets the process live. */
+function survived(fault: Fault): Fault {
+  if (fault === 'kill') return 'freeze';
+  return fault === 'restart' ? 'away' : fault;
 }
 
 function isStroke(fault: Fault): boolean {

@@ -8,11 +8,12 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { systemClock, worldOn } from '../../src/world.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
-import { Scrape } from '../support/scrape.ts';
+import { scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 import { chanceFrom } from './chance.ts';
 import { flatnessOf } from './flatness.ts';
 import { MessageBook } from './message-book.ts';
+import { ProcessFigures } from './process-figures.ts';
 
 const minutes = Number(process.env['WARMWARDEN_SOAK_MINUTES'] ?? 0.5);
 const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);
@@ -37,14 +38,6 @@ const failures = [500, 429, 0];
 async function befall(url: string, kind: string, target: string): Promise<void> {
   const { status } = await fetch(`${url}/admin/troubles`, { method: 'POST', body: JSON.stringify({ kind, target }) });
   expect([201, 400, 409]).toContain(status);
-}
-
-interface Figures {
-  readonly rss: number[];
-  readonly files: number[];
-  readonly resources: number[];
-  readonly heap: number[];
-  readonly store: number[];
 }
 
 test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs }, async () => {
@@ -80,7 +73,8 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
   const url = await daemon.onDuty();
   const chance = chanceFrom(seed);
   const book = new MessageBook();
-  const figures: Figures = { rss: [], files: [], resources: [], heap: [], store: [] };
+  const figures = new ProcessFigures();
+  const storeBytes: number[] = [];
   const emails = simulator.fleet.mailboxes().map(({ email }) => email);
   const begun = clock.monotonic();
 
@@ -98,17 +92,9 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
     }
   };
   const sample = async () => {
-    const scrape = new Scrape(await (await fetch(`${url}/metrics`)).text());
-    const of = (name: string) => scrape.samples.find((one) => one.name === name)?.value ?? Number.NaN;
-    figures.rss.push(of('process_resident_memory_bytes'));
-    figures.files.push(of('process_open_fds'));
-    const active = scrape.samples.filter(
-      ({ name }) => name === 'nodejs_active_resources' || name === 'nodejs_active_handles',
-    );
-    figures.resources.push(active.reduce((sum, { value }) => sum + value, 0));
-    figures.heap.push(of('nodejs_heap_size_used_bytes'));
+    figures.take(await scrape(url));
     const sizes = ['', '-wal'].map((end) => statSync(place.path(`data/warmwarden.db${end}`)).size);
-    figures.store.push(sizes.reduce((sum, size) => sum + size));
+    storeBytes.push(sizes.reduce((sum, size) => sum + size));
   };
 
   for (let step = 0; clock.monotonic() - begun < minutes * minuteMs; step += 1) {
@@ -121,8 +107,7 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
   simulator.faults.clear();
   receiver.answer = () => 200;
   const waiting = async () => {
-    const scrape = new Scrape(await (await fetch(`${url}/metrics`)).text());
-    return scrape.value('outbox_pending', { channel: 'hook' }) === 0;
+    return (await scrape(url)).value('outbox_pending', { channel: 'hook' }) === 0;
   };
   await until('nothing waits to be sent', waiting);
   book.take(receiver.notified);
@@ -132,11 +117,8 @@ test(`for ${minutes} minutes of real time`, { timeout: (minutes + 5) * minuteMs 
     requests: simulator.requests.length,
     messages: book.messages,
     attempts: book.attempts,
-    rss: flatnessOf(figures.rss, { share: 0.1, plus: 16e6 }),
-    heap: flatnessOf(figures.heap, { share: 0.25, plus: 16e6 }),
-    files: flatnessOf(figures.files, { share: 0, plus: 8 }),
-    resources: flatnessOf(figures.resources, { share: 0, plus: 8 }),
-    store: flatnessOf(figures.store, { share: 1, plus: 4e6 }),
+    ...figures.report(),
+    store: flatnessOf(storeBytes, { share: 1, plus: 4e6 }),
     alerts: Object.fromEntries(book.counts),
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TestPostgres } from '../../test/support/postgres.ts';
 import { BenchApi, since, total } from './daemon/api.ts';
 import { BenchDaemon, configure, type Settings, Workplace } from './daemon/daemon.ts';
-import { counted } from './daemon/process.ts';
+import { counted, cpuMsWithChildren, parentOf } from './daemon/process.ts';
 import { saturating } from './daemon/settings.ts';
 import type { BenchOptions, Figure } from './figure.ts';
 import { endingGaps } from './replicas/gaps.ts';
@@ -36,25 +36,21 @@ interface Polled {
   readonly serverCpuMsAPoll: number;
 }
 
-async function measured(
-  api: BenchApi,
-  pids: readonly number[],
-  servers: readonly number[],
-  forMs: number,
-): Promise<Polled> {
-  const cpuOf = (all: readonly number[]) => all.reduce((sum, pid) => sum + counted(pid).cpuMs, 0);
+async function measured(api: BenchApi, pids: readonly number[], server: number | null, forMs: number): Promise<Polled> {
+  const cpuMs = () => pids.reduce((sum, pid) => sum + counted(pid).cpuMs, 0);
+  const serverCpuMs = () => (server === null ? 0 : cpuMsWithChildren(server));
   const before = {
     asked: await api.notified(asker),
-    cpuMs: cpuOf(pids),
-    server: cpuOf(servers),
+    cpuMs: cpuMs(),
+    server: serverCpuMs(),
     at: performance.now(),
   };
   await sleep(forMs);
   const polls = total(since(before.asked, await api.notified(asker)).polls);
   return {
     pollsASecond: polls / ((performance.now() - before.at) / 1_000),
-    cpuMsAPoll: (cpuOf(pids) - before.cpuMs) / polls,
-    serverCpuMsAPoll: (cpuOf(servers) - before.server) / polls,
+    cpuMsAPoll: (cpuMs() - before.cpuMs) / polls,
+    serverCpuMsAPoll: (serverCpuMs() - before.server) / polls,
   };
 }
 
@@ -81,19 +77,12 @@ async function polled(size: Size, postgres: TestPostgres, replicas: number | nul
   };
   await daemons[0]?.until('each replica has its share', isShared, sharedLimitMs);
   await sleep(settleMs);
-  const backends = place ? await postgres.query('SELECT pid FROM pg_stat_activity') : [];
-  const servers = backends.map(({ pid }) => Number(pid)).filter(isAlive);
+  const [backend] = place
+    ? await postgres.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")
+    : [];
+  const server = backend ? parentOf(Number(backend['pid'])) : null;
   const pids = daemons.map(({ pid }) => pid);
-  return await measured(api, pids, servers, size.measuredMs);
-}
-
-/** The connection that asked has ended. */
-function isAlive(pid: number): boolean {
-  try {
-    return counted(pid).cpuMs >= 0;
-  } catch {
-    return false;
-  }
+  return await measured(api, pids, server, size.measuredMs);
 }
 
 const say = (text: string) => process.stderr.write(`${bench}: ${text}\n`);

@@ -1,5 +1,5 @@
 // What the kernel counts of a process: CPU time of all its threads, bytes handed to the disk, memory. Linux only.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second for programs, whatever the kernel's own tick is. */
 const tickMs = 10;
@@ -14,15 +14,37 @@ export interface Counted {
 }
 
 export function counted(pid: number): Counted {
-  // The name of the program stands in brackets, and may hold anything.
-  const fields = read(pid, 'stat').split(') ').at(-1)?.split(' ') ?? [];
-  const [user, system] = [Number(fields[11]), Number(fields[12])];
+  const [user = 0, system = 0] = timesOf(pid);
   return {
     cpuMs: (user + system) * tickMs,
     writtenBytes: numberIn(read(pid, 'io'), /^write_bytes: (\d+)$/m),
     rssMegabytes: (numberIn(read(pid, 'status'), /^VmRSS:\s+(\d+) kB$/m) * 1_024) / 1e6,
   };
 }
+
+/** CPU time of a process and of its children, those that have ended included, milliseconds. */
+export function cpuMsWithChildren(pid: number): number {
+  for (;;) {
+    // One that ends meanwhile is counted with its parent from then on: once more.
+    try {
+      const children = read(pid, `task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+      const times = [...timesOf(pid), ...children.flatMap((child) => timesOf(child).slice(0, 2))];
+      return times.reduce((sum, ticks) => sum + ticks, 0) * tickMs;
+    } catch (error) {
+      if (!existsSync(`/proc/${pid}`)) throw error;
+    }
+  }
+}
+
+export function parentOf(pid: number): number {
+  return Number(statOf(pid)[1]);
+}
+
+/** What stands behind the name of the program, which is in brackets and may hold anything. */
+const statOf = (pid: number) => read(pid, 'stat').split(') ').at(-1)?.split(' ') ?? [];
+
+/** In ticks: of itself in user and system mode, then of its children that have ended. */
+const timesOf = (pid: number) => statOf(pid).slice(11, 15).map(Number);
 
 const read = (pid: number, name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8');
 
