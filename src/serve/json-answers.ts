@@ -64,6 +64,13 @@ export function fleetJson(parts: {
       failing_since: iso(channel.failingSince),
       last_failure: channel.lastFailure,
     })),
+    replicas: fleet.replicas().map((replica) => ({
+      name: replica.name,
+      silent: replica.silent,
+      accounts: replica.accounts.length,
+      notifies: replica.notifies,
+      this_one: replica.isSelf,
+    })),
     replica_troubles: replicaTroubles(fleet.replicas()),
     writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),

@@ -193,6 +193,7 @@ describe('status', () => {
         { ...withoutTrouble, name: 'gamma', first_sweep: null },
       ],
       channels: [],
+      replicas: [],
       replica_troubles: [],
       alerts: [],
       incidents: [],
@@ -216,6 +217,7 @@ describe('status', () => {
       tone: 'calm',
       accounts: [{ ...withoutTrouble, name: 'acme', first_sweep: null, unlisted }],
       channels: [],
+      replicas: [],
       replica_troubles: [],
       alerts: [],
       incidents: [],
@@ -226,6 +228,27 @@ describe('status', () => {
     expect(statusText(answer, { columns: 200, rows: null, style: (_, plain) => plain })).toContain(
       'account acme: NOT GUARDED, not in the mailbox list: m0@a.example, m1@a.example, m2@a.example, m3@a.example, m4@a.example and 2 more',
     );
+  });
+
+  test('says which replica guards how many accounts, where several share the store', () => {
+    const alone = { name: 'process 1 on a', silent: false, accounts: 3, notifies: true, this_one: true };
+    const other = { name: 'process 2 on b', silent: true, accounts: 1, notifies: false, this_one: false };
+    const linesOf = (...replicas: readonly (typeof alone)[]) =>
+      statusText(
+        {
+          ...{ at: '2026-03-10T10:12:00.000Z', headline: 'All fine.', advice: 'Nothing to do.', tone: 'calm' },
+          ...{ accounts: [], channels: [], replicas, replica_troubles: [], alerts: [], incidents: [] },
+          ...{ alerts_firing: 0, total: 0, mailboxes: [] },
+        },
+        { columns: 120, rows: null, style: (_, plain) => plain },
+      )
+        .split('\n')
+        .filter((line) => line.startsWith('Replica'));
+    expect(linesOf(alone)).toEqual([]);
+    expect(linesOf(alone, other)).toEqual([
+      'Replica process 1 on a: guards 3 accounts, sends the messages (this answer is from it)',
+      'Replica process 2 on b: guards 1 account (SILENT)',
+    ]);
   });
 
   test('is never wider or higher than the screen, and colours only when asked', () => {
@@ -246,6 +269,7 @@ describe('status', () => {
       tone: 'alarm',
       accounts: [],
       channels: [],
+      replicas: [],
       replica_troubles: [],
       alerts: [],
       incidents: [],

@@ -34,6 +34,10 @@ test('what is wrong with one stands on every page, in JSON, and ends by itself',
     for (const trouble of troubles) expect(await bodyOf(server, path)).toContain(trouble);
   const fleetJson = JSON.parse(await bodyOf(server, '/api/fleet'));
   expect(fleetJson.replica_troubles).toEqual(troubles);
+  expect(fleetJson.replicas).toEqual([
+    { name: 'host-a:7', silent: false, accounts: 1, notifies: true, this_one: true },
+    { name: 'host-b:7', silent: true, accounts: 1, notifies: false, this_one: false },
+  ]);
   const json = JSON.parse(await bodyOf(server, '/api/replicas'));
   expect([json.troubles, json.replicas[0].this_one, json.replicas[1].version]).toEqual([troubles, true, '1.2.3']);
   fleet.putReplicas([replica('host-a:7'), replica('host-b:7')]);

@@ -14,6 +14,7 @@ import { ProcessFigures } from './process-figures.ts';
 const minutes = Number(process.env['WARMWARDEN_SOAK_MINUTES'] ?? 0.5);
 const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);
 const sampleEveryMs = 2 * secondMs;
+/** A short run has fewer files and connections while an outage lasts: below this nothing is said about what is flat. */
 const tellingMinutes = 4;
 /** A frozen process answers no scrape. */
 const scrapeMs = secondMs;
@@ -83,7 +84,8 @@ test(`replicas come and go for ${minutes} minutes of real time`, { timeout: (min
     'SELECT (SELECT count(*) FROM warmwarden.replicas) AS replicas, (SELECT count(*) FROM warmwarden.fences) AS fences',
   );
   expect(left).toEqual([{ replicas: '3', fences: '3' }]);
-  expect([report.files.flat, report.resources.flat, report.connections.flat]).toEqual([true, true, true]);
+  const { rss, heap, files, resources, store, connections } = report;
   if (minutes >= tellingMinutes)
-    expect([report.rss.flat, report.heap.flat, report.store.flat]).toEqual([true, true, true]);
+    for (const [what, { flat }] of Object.entries({ rss, heap, files, resources, store, connections }))
+      expect([what, flat]).toEqual([what, true]);
 });

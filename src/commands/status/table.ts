@@ -27,6 +27,7 @@ interface Row extends Pick<Mailbox, 'account' | 'email' | 'state' | 'mode' | 'st
 export interface StatusView extends Pick<FleetAnswer, 'at' | 'headline' | 'advice' | 'tone' | 'total'> {
   readonly accounts: readonly FleetAnswer['accounts'][number][];
   readonly channels: readonly FleetAnswer['channels'][number][];
+  readonly replicas: readonly FleetAnswer['replicas'][number][];
   readonly replica_troubles: readonly string[];
   readonly alerts: readonly FleetAnswer['alerts'][number][];
   readonly alerts_firing: number;
@@ -73,6 +74,7 @@ export function statusText(answer: StatusView, screen: Screen): string {
       .flatMap(lines)
       .map((line) => screen.style('yellow', line)),
     ...sweepLines(answer).flatMap(lines),
+    ...replicaLines(answer).flatMap(lines),
     ...alertLines(answer, screen),
     '',
   ];
@@ -110,6 +112,16 @@ function troubles({ accounts, channels, replica_troubles: replicas }: StatusView
           `channel ${name}: ${pending} waiting, ${visibleText(failure ?? '')}`,
       ),
   ];
+}
+
+/** Who guards how much, where several share the store. */
+function replicaLines({ replicas }: StatusView): readonly string[] {
+  if (replicas.length < 2) return [];
+  return replicas.map(({ name, silent, accounts, notifies, this_one: isAsked }) => {
+    const does = [`guards ${counted(accounts, 'account')}`, ...(notifies ? ['sends the messages'] : [])].join(', ');
+    const is = [...(silent ? ['SILENT'] : []), ...(isAsked ? ['this answer is from it'] : [])].join('; ');
+    return `Replica ${visibleText(name)}: ${does}${is === '' ? '' : ` (${is})`}`;
+  });
 }
 
 /** What many mailboxes share, unless the headline says it. */

@@ -188,6 +188,7 @@ const fleet = {
       last_failure: null,
     },
   ],
+  replicas: [{ name: 'warden-0:1', silent: false, accounts: 1, notifies: true, this_one: true }],
   replica_troubles: [],
   writes_off: [],
   actions: [action],

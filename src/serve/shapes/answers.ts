@@ -24,6 +24,16 @@ import {
 
 const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
 
+const replicaInShort = z
+  .strictObject({
+    name: text.describe('Its host and process.'),
+    silent: z.boolean().describe('Nothing was heard of it for several seconds.'),
+    accounts: count.describe('How many accounts it guards.'),
+    notifies: z.boolean().describe('It sends the messages.'),
+    this_one: z.boolean().describe('It answered this request.'),
+  })
+  .describe('A process that shares the store with others, in short.');
+
 export const fleetAnswer = z.strictObject({
   at: moment,
   headline: text,
@@ -37,6 +47,7 @@ export const fleetAnswer = z.strictObject({
   alerts_firing: count,
   accounts: listOf(account),
   channels: listOf(channel),
+  replicas: listOf(replicaInShort).describe('None where a process has the store for itself.'),
   replica_troubles: listOf(text).describe('What is wrong with the replicas that share the store, in sentences.'),
   writes_off: listOf(writesOff).describe('Emergency stops in force.'),
   actions: listOf(action).describe('The newest actions.'),
@@ -113,17 +124,14 @@ export const historyAnswer = z.strictObject({
 
 const replica = z
   .strictObject({
+    ...replicaInShort.shape,
     id: text,
-    name: text.describe('Its host and process.'),
     version: text.describe('Of Warmwarden.'),
     started_at: moment,
-    silent: z.boolean().describe('Nothing was heard of it for several seconds.'),
     accounts: listOf(text).describe('The accounts that it guards.'),
     configured_accounts: listOf(text).describe('The accounts of its configuration.'),
-    notifies: z.boolean().describe('It sends the messages.'),
     config_digest: text.describe('Differs where the configuration does; empty while it is not known.'),
     reload_failure: text.nullable().describe('Why its newest configuration was refused.'),
-    this_one: z.boolean().describe('It answered this request.'),
   })
   .describe('A process that shares the store with others.');
 
