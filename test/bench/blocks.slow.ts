@@ -22,32 +22,56 @@ test('a filled store has every mailbox with all its answers, under its own name'
   expect(last?.dns?.answer.domain).toBe('outreach-59.example');
 });
 
-test('the longest work of the event loop is told, and what came before the reset is not', async () => {
+/** A process that is looked at from inside and does `work`, a function of the order, after each order. */
+async function watched(
+  work: string,
+  asking: (ask: (order: string) => Promise<Looked>) => Promise<void>,
+): Promise<void> {
   const look = new URL('../../tools/bench/blocks/look.ts', import.meta.url).href;
-  // Each order is followed by work, of a second but for the reset, and the work by a word.
-  const work = `const busy = (ms) => { const end = process.threadCpuUsage().user + ms * 1000; while (process.threadCpuUsage().user < end); };
+  const script = `const work = ${work};
     process.on('message', (order) => setTimeout(() => {
-      busy(order === 'reset' ? 5 : 1000);
+      work(order);
       setTimeout(() => process.send('worked'), 20);
     }, 20));
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--import', look, '-e', work], {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', look, '-e', script], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const messages = on(child, 'message');
   const next = async () => (await messages.next()).value?.[0];
-  const ask = async (order: string): Promise<Looked> => {
-    child.send(order);
-    const looked = await next();
-    expect(await next()).toBe('worked');
-    return looked;
-  };
   try {
-    await ask('tell');
-    expect((await ask('tell')).blockMs).toBeGreaterThan(990);
-    await ask('reset');
-    expect((await ask('tell')).blockMs).toBeLessThan(500);
+    await asking(async (order) => {
+      child.send(order);
+      const looked = await next();
+      expect(await next()).toBe('worked');
+      return looked;
+    });
   } finally {
     child.kill();
   }
+}
+
+test('the longest work of the event loop is told, and what came before the reset is not', async () => {
+  const work = `(order) => {
+    const end = process.threadCpuUsage().user + (order === 'reset' ? 5 : 1000) * 1000;
+    while (process.threadCpuUsage().user < end);
+  }`;
+  await watched(work, async (ask) => {
+    await ask('tell');
+    const { blockMs, ownMs } = await ask('tell');
+    expect(blockMs).toBeGreaterThan(990);
+    expect(ownMs).toBeGreaterThan(blockMs / 2);
+    await ask('reset');
+    expect((await ask('tell')).blockMs).toBeLessThan(500);
+  });
+});
+
+test('what the garbage collector takes of the longest work is told apart', async () => {
+  const work = `() => { globalThis.kept = Array.from({ length: 1e6 }, (_, n) => ({ n })); for (let n = 0; n < 20; n += 1) gc(); }`;
+  await watched(work, async (ask) => {
+    await ask('reset');
+    const { blockMs, ownMs, pauseMs } = await ask('tell');
+    expect(pauseMs).toBeGreaterThan(0);
+    expect(ownMs).toBeLessThan(blockMs - pauseMs);
+  });
 });

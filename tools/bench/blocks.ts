@@ -82,9 +82,17 @@ class Watched {
     return (await this.#daemon.ask('tell' satisfies LookOrder)) as Looked;
   }
 
-  async duty(name: string, work: () => Promise<unknown>): Promise<void> {
-    const { blockMs } = await this.during(work);
+  async duty(name: string, work: () => Promise<unknown>): Promise<Looked> {
+    const looked = await this.during(work);
+    this.#block(name, looked);
+    return looked;
+  }
+
+  /** How long others had to wait, and of it what the daemon computes and what V8's garbage collector takes. */
+  #block(name: string, { blockMs, ownMs, pauseMs }: Looked): void {
     this.figure(`${name}/longest_block_ms`, this.#size.blockTarget, blockMs);
+    this.figure(`${name}/longest_own_block_ms`, this.#size.blockTarget, ownMs);
+    this.figure(`${name}/longest_collector_pause_ms`, targets.said, pauseMs);
   }
 
   /** Until each account has read so many lists. */
@@ -143,7 +151,7 @@ class Watched {
     }
     const median = looks.sort((a, b) => a.threadMs - b.threadMs)[Math.floor(pageReads / 2)];
     if (!median) return;
-    this.figure('page_of_a_storm/longest_block_ms', this.#size.blockTarget, median.blockMs);
+    this.#block('page_of_a_storm', median);
     this.figure('page_of_a_storm/cpu_ms', targets.stormPageCpu, median.threadMs);
     this.figure('page_of_a_storm/kilobytes', targets.stormPageSize, median.bytes / 1_000);
   }
@@ -164,8 +172,7 @@ async function measure(size: Size, figures: Figure[]): Promise<void> {
   await watched.duty('polls_and_lists', () => sleep(calmMs));
   await watched.duty('first_scrape', () => watched.read('/metrics'));
   await watched.duty('scrape', () => watched.read('/metrics'));
-  const { blockMs, threadMs } = await watched.during(() => watched.reload());
-  watched.figure('reload_of_a_guard_key/longest_block_ms', size.blockTarget, blockMs);
+  const { threadMs } = await watched.duty('reload_of_a_guard_key', () => watched.reload());
   watched.figure('reload_of_a_guard_key/cpu_seconds', targets.reload, threadMs / 1_000);
   await watched.duty('departure_of_a_tenth', () => watched.lists(listsPerIncident, 'departure'));
   await watched.duty('return_of_a_tenth', () => watched.lists(listsPerIncident, 'none'));

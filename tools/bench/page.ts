@@ -63,21 +63,23 @@ async function during({ daemon }: Stage, work: () => Promise<unknown>): Promise<
 
 async function measureViews(stage: Stage, url: string): Promise<void> {
   for (const view of views) {
-    const [times, blocks]: [number[], number[]] = [[], []];
+    const [times, blocks, own]: [number[], number[], number[]] = [[], [], []];
     let bytes = 0;
     for (let n = 0; n < viewReads; n += 1) {
-      const { blockMs } = await during(stage, async () => {
+      const { blockMs, ownMs } = await during(stage, async () => {
         const from = performance.now();
         const { body } = await request(url + view, { headers: { accept: 'text/html', 'accept-encoding': 'identity' } });
         bytes = (await body.arrayBuffer()).byteLength;
         times.push(performance.now() - from);
       });
       blocks.push(blockMs);
+      own.push(ownMs);
     }
     const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(viewReads / 2)] ?? 0;
     figure(stage, `${view}/ms`, targets.viewTime, median(times));
     figure(stage, `${view}/kilobytes`, targets.stormPageSize, bytes / 1_000);
     figure(stage, `${view}/longest_block_ms`, targets.longestBlockOf10k, median(blocks));
+    figure(stage, `${view}/longest_own_block_ms`, targets.longestBlockOf10k, median(own));
   }
 }
 
@@ -96,6 +98,10 @@ async function measureLive(stage: Stage, halfMs: number): Promise<void> {
   const after = await heapOf(stage);
   const live = Math.max(first.blockMs, second.blockMs);
   figure(stage, `live_${readers}/longest_block_ms`, targets.longestBlockOf10k, live, alone.blockMs);
+  const own = Math.max(first.ownMs, second.ownMs);
+  figure(stage, `live_${readers}/longest_own_block_ms`, targets.longestBlockOf10k, own, alone.ownMs);
+  const pause = Math.max(first.pauseMs, second.pauseMs);
+  figure(stage, `live_${readers}/longest_collector_pause_ms`, targets.said, pause, alone.pauseMs);
   const share = (looked: Looked) => (100 * looked.longMs) / looked.threadMs;
   figure(stage, `live_${readers}/percent_of_cpu_in_blocks_over_10_ms`, targets.longBlocks, share(second), share(alone));
   figure(
