@@ -18,6 +18,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   reload: everything,
   commands: everything,
   teardowns: only(['world']),
+  loop: only(['teardowns', 'world']),
   version: only([], ['node:fs']),
   'command-name': only([], ['node:fs', 'node:path', 'node:url']),
   output: only([], ['node:fs']),
@@ -48,14 +49,14 @@ export const permissions: Readonly<Record<string, Permission>> = {
   act: only(['model', 'guard', 'fleet', 'http', 'mailbox-api', 'world', 'poll', 'record']),
   watch: only(['model', 'wording', 'fleet', 'http', 'mailbox-api', 'world', 'schedule', 'poll', 'record', 'act']),
   operator: only(
-    ['model', 'alert', 'wording', 'fleet', 'world', 'replicas', 'store', 'commit', 'record', 'act', 'watch'],
+    ['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'replicas', 'store', 'commit', 'record', 'act', 'watch'],
     ['zod', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:os'],
   ),
   channels: only(
     ['model', 'alert', 'wording', 'world', 'recipe-api'],
     ['undici', 'standardwebhooks', '@slack/types', 'nodemailer', 'node:crypto'],
   ),
-  notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'schedule', 'channels'], ['node:crypto']),
+  notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'schedule', 'channels'], ['node:crypto']),
   metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),
   recipes: only(
     ['model', 'guard', 'wording', 'fleet', 'world', 'schedule', 'store', 'config'],

@@ -7,8 +7,6 @@ import { accountScope } from '../replicas/membership.ts';
 import type { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
 
-/** Another replica's transition waits no longer than this for the notifier to hear of it. */
-const listenEveryMs = secondMs;
 /** Between two readings of what others guard; longer where reading takes more than a twentieth of the time. */
 const readEveryMs = 5 * secondMs;
 const readingTimes = 20;
@@ -17,10 +15,8 @@ export class Foreign {
   readonly #opened: Opened;
   readonly #rooms: RecorderRooms;
   readonly #notifying: Pick<Notifying, 'isOn'>;
-  readonly #stop = new AbortController();
   #newest = 0;
   #readAt = Number.NEGATIVE_INFINITY;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(opened: Opened, rooms: RecorderRooms, notifying: Pick<Notifying, 'isOn'>) {
     this.#notifying = notifying;
@@ -28,49 +24,23 @@ export class Foreign {
     this.#rooms = rooms;
   }
 
-  /** Does nothing where there are no others, ever. */
-  start(): void {
-    if (this.#opened.store.membership.self !== null) this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    const { clock, log } = this.#opened.world;
-    let failing = false;
-    while (!signal.aborted) {
-      try {
-        await clock.busy(() => this.#step());
-        failing = false;
-      } catch (error) {
-        if (!failing) log.warn({ failure: String(error) }, 'what other replicas recorded could not be read');
-        failing = true;
-      }
-      await clock.sleep(listenEveryMs, signal);
-    }
-  }
-
-  async #step(): Promise<void> {
+  /** One look, which reads what is due. Rejects when the store can't be read. */
+  async look(): Promise<void> {
     const { store, world } = this.#opened;
     const newest = store.membership.holds('notify') ? await store.outbox.newestTransition() : this.#newest;
     const heard = newest !== this.#newest;
-    this.#newest = newest;
     const begun = world.clock.monotonic();
     if (!heard && begun < this.#readAt) return;
-    await this.read();
+    await this.#read();
+    this.#newest = newest;
     const now = world.clock.monotonic();
     this.#readAt = now + Math.max(readEveryMs, (now - begun) * readingTimes);
     if (heard) this.#rooms.onTransitions();
   }
 
   /** Shows what is not this replica's as it is stored now. */
-  async read(): Promise<void> {
+  async #read(): Promise<void> {
     const { fleet, live, store } = this.#opened;
-    if (store.membership.self === null) return;
     await this.#rooms.turns.take(async () => {
       const isForeign = (name: string) => !store.membership.holds(accountScope(name));
       const accounts = live.config.accounts.filter(({ name }) => isForeign(name));

@@ -2,6 +2,8 @@
 
 import { GroupCommit } from '../commit/group-commit.ts';
 import { Turns } from '../commit/turns.ts';
+import { startLoops } from '../loop.ts';
+import { secondMs } from '../model/time.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { Duties, endForgotten } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
@@ -12,8 +14,10 @@ import { followerOf, scopesOf, type Work } from './following.ts';
 import { Foreign } from './foreign.ts';
 import { Notifying } from './notifying.ts';
 import type { Opened } from './open.ts';
-import { Watching } from './watching.ts';
+import { watchingLoops } from './watching.ts';
 
+/** Another replica's transition waits no longer than this for the notifier to hear of it. */
+const listenEveryMs = secondMs;
 /** What was sent is read back before its account is given away (act/actor.ts); there is nobody to give it to on SQLite. */
 const handoverMs = 130_000;
 
@@ -52,13 +56,10 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
   await wantWork();
   teardowns.add('leases', () => membership.stop(), handoverMs);
   if (membership.self !== null) {
-    const watching = new Watching(opened, notifying);
-    watching.start();
-    teardowns.add('the store', () => watching.stop());
+    const foreign = new Foreign(opened, rooms, notifying);
+    const reading = opened.loops.every(listenEveryMs, 'reading what other replicas recorded', () => foreign.look());
+    startLoops([...watchingLoops(opened, notifying), reading], teardowns);
   }
-  const foreign = new Foreign(opened, rooms, notifying);
-  foreign.start();
-  teardowns.add('what others guard', () => foreign.stop());
   const supervisor = new Supervisor({ live, duties, rooms });
   supervisor.start();
   teardowns.add('supervisor', () => supervisor.stop());

@@ -35,11 +35,11 @@ export class Notifying {
   begin(): Promise<void> {
     return this.#turns.take(async () => {
       if (this.#notifier) return;
-      const { world, live, store, fleet, metrics } = this.#opened;
+      const { world, loops, live, store, fleet, metrics } = this.#opened;
       const settings = live.config.alerts;
       const channels = this.#renew(settings);
       const apiOf = (account: string) => live.account(account)?.baseUrl ?? null;
-      const own = { world, store, fleet, tally: metrics.tally, health: this.health };
+      const own = { world, loops, store, fleet, tally: metrics.tally, health: this.health };
       const failureElsewhere = () => this.failureElsewhere();
       const parts = { ...own, failureElsewhere, channels, settings, pageUrl: this.#pageUrl, apiOf };
       this.#notifier = createNotifier(parts);

@@ -5,6 +5,7 @@ import { LiveConfig } from '../config/live.ts';
 import type { ValidConfig } from '../config/load.ts';
 import { policyOf } from '../config/mailbox-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { Loops } from '../loop.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { MailboxState } from '../model/mailbox.ts';
@@ -20,6 +21,7 @@ import type { Startup } from './startup.ts';
 
 export interface Opened {
   readonly world: World;
+  readonly loops: Loops;
   /** The configuration in force. */
   readonly live: LiveConfig;
   readonly store: Store;
@@ -69,6 +71,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const { runner, schedule } = recipes;
   return {
     world,
+    loops: new Loops(world),
     live,
     store,
     fleet,

@@ -1,7 +1,9 @@
 // Lets people operate the daemon: the operator commands, the socket that takes them, and reloads of the configuration.
 import { configDigest } from '../config/digest.ts';
+import { startLoops } from '../loop.ts';
 import type { DaemonCommands, ReloadRequest } from '../model/operator-command.ts';
 import { pathOf } from '../model/store-place.ts';
+import { secondMs } from '../model/time.ts';
 import { Answering } from '../operator/answering.ts';
 import { Asking } from '../operator/asking.ts';
 import { auditing, endInterrupted } from '../operator/audit.ts';
@@ -13,19 +15,18 @@ import { resendCommand } from '../operator/resend.ts';
 import { SharedState } from '../operator/shared-state.ts';
 import { type CommandSocket, startCommandSocket } from '../operator/socket.ts';
 import { userName } from '../operator/user-name.ts';
-import { WritesWatch } from '../operator/writes-watch.ts';
+import { watchWrites } from '../operator/writes-watch.ts';
 import { type ConfigSource, Reloader } from '../reload/reloader.ts';
 import { ReplicaWatch } from '../reload/replica-watch.ts';
 import { SecretRotation } from '../reload/secret-rotation.ts';
 import { accountScope } from '../replicas/membership.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { jsonAnswer } from '../serve/routes.ts';
-import type { LeftBy } from '../store/left-behind.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
 import { scopesOf } from './following.ts';
 import type { Guarded } from './guard.ts';
-import { LeftBehind } from './left-behind.ts';
+import { leftBehind } from './left-behind.ts';
 import type { Opened } from './open.ts';
 import type { Served } from './serve.ts';
 import type { Startup } from './startup.ts';
@@ -81,16 +82,15 @@ async function startCommands(
   teardowns: Teardowns,
 ): Promise<DaemonCommands> {
   const { duties, notifying } = guarded;
-  const { live, store, world, fleet } = opened;
+  const { live, store, world, fleet, loops } = opened;
   const { membership, requests } = store;
   const guards = (account: string) => membership.self === null || membership.holds(accountScope(account));
   const rules = () => live.config.alerts.rules;
   const rooms = { ...guarded.rooms, rules, guards, pageUrl: served.pageUrl };
   // Of several replicas, the others carry out theirs.
   if (membership.self === null) await endInterrupted(rooms, null);
-  const writesWatch = new WritesWatch(writesRooms(duties.watches, rooms), () => membership.holds('notify'));
-  writesWatch.start();
-  teardowns.add('emergency stop', () => writesWatch.stop());
+  const [ofWrites, isMine] = [writesRooms(duties.watches, rooms), () => membership.holds('notify')];
+  startLoops([loops.create('checking the emergency stop', () => watchWrites(ofWrites, isMine))], teardowns);
   const audited = auditing(rooms);
   const local = {
     ...createOperatorCommands(duties.watches, rooms),
@@ -99,22 +99,23 @@ async function startCommands(
   };
   if (membership.self === null) return local;
   const replicaWatch = new ReplicaWatch({ membership, rules, rooms });
-  replicaWatch.start();
-  teardowns.add('replicas', () => replicaWatch.stop());
-  const end = async (left: LeftBy) => {
+  const endLeft = async () => {
+    const left = leftBehind(membership, world.clock);
+    if (left === null) return;
     await endInterrupted(rooms, left);
     await opened.endRuns(left);
   };
-  const leftBehind = new LeftBehind({ world, membership, end });
-  leftBehind.start();
-  teardowns.add('work of dead replicas', () => leftBehind.stop());
   const passing = { world, membership, requests, news: new News() };
-  const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local });
+  const answering = new Answering({ ...passing, scopes: () => scopesOf(live), commands: local, loops });
   answering.start();
   teardowns.add('commands of other replicas', () => answering.stop());
   const shared = new SharedState({ ...rooms, judgeAgain: judgingAgain(duties.watches) });
-  shared.start();
-  teardowns.add('shared state', () => shared.stop());
+  const looking = [
+    loops.every(2 * secondMs, 'watching the replicas', () => replicaWatch.look()),
+    loops.every(30 * secondMs, 'ending what dead replicas left behind', endLeft),
+    loops.every(secondMs, 'reading what people changed on other replicas', () => shared.look()),
+  ];
+  startLoops(looking, teardowns);
   return commandsEverywhere({ local, fleet, membership, asking: new Asking(passing) });
 }
 

@@ -2,19 +2,17 @@
 import type { Config } from '../config/config.ts';
 import { formatPath } from '../config/problem.ts';
 import { originText, type Setting, valueText } from '../config/settings.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import { FleetTrend } from '../serve/fleet-trend.ts';
 import { Ranking } from '../serve/ranking.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
-import type { Readiness } from '../serve/route-parts.ts';
 import type { AnswerParts } from '../serve/routes.ts';
 import { type RunningServer, startServer } from '../serve/server.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
 import { explainVerdict } from '../wording/explain.ts';
-import { momentText } from '../wording/phrases.ts';
 import type { Opened } from './open.ts';
+import { readinessOf } from './readiness.ts';
 import type { Startup } from './startup.ts';
 
 export interface Served {
@@ -40,7 +38,7 @@ export async function serve(
   teardowns: Teardowns,
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
-  const ready = () => readinessOf(fleet, startup);
+  const ready = () => readinessOf(opened, startup);
   const answers = {
     fleet,
     world,
@@ -80,16 +78,4 @@ export async function serve(
 
 function shownSetting({ path, value, from }: Setting): ShownSetting {
   return { name: formatPath(path), value: valueText(value), from: originText(from) };
-}
-
-function readinessOf(fleet: Fleet, { commands }: Startup): Readiness {
-  const reasons = [
-    ...(commands ? [] : ['the first sweep has not started']),
-    ...(fleet.storeFailure ? ['the store is failing'] : []),
-    ...fleet.guarding().flatMap(({ account, unguarded }) => {
-      if (unguarded === null) return [];
-      return [`account ${account} is not guarded since ${momentText(unguarded.since)}: ${unguarded.why}`];
-    }),
-  ];
-  return { ready: reasons.length === 0, reasons };
 }

@@ -1,6 +1,7 @@
 // The heartbeat: a GET to a dead man's switch while the guard works. Its silence is what tells people.
 
 import { ask, resultOf } from '../channels/post.ts';
+import type { Loops } from '../loop.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import type { NotifyParts } from './parts.ts';
 
@@ -12,8 +13,7 @@ export interface HeartbeatSettings {
 
 export interface HeartbeatParts extends NotifyParts {
   readonly settings: () => HeartbeatSettings | null;
-  /** Names of the notify loops that have not turned lately. */
-  readonly stuckLoops: () => readonly string[];
+  readonly loops: Pick<Loops, 'failing'>;
 }
 
 /** A message that waits longer is stuck, unless its channel took another one meanwhile. */
@@ -50,7 +50,7 @@ export class Heartbeat {
 
   /** In sentences; empty when all is well. */
   async #whatIsWrong(now: EpochMs): Promise<readonly string[]> {
-    const { store, fleet, stuckLoops } = this.#parts;
+    const { store, fleet, loops } = this.#parts;
     await store.proveWritable(now);
     const outbox = await store.outbox.outboxState(now);
     const channels = new Map([...fleet.channels()].map((channel) => [channel.name, channel]));
@@ -65,7 +65,7 @@ export class Heartbeat {
     const elsewhere = fleet.guarding().some((one) => one.elsewhere !== null && one.unguarded === null);
     return [
       ...(fleet.storeFailure ? ['the store is failing'] : []),
-      ...stuckLoops().map((name) => `the loop of ${name} has stopped`),
+      ...loops.failing().map(({ task }) => `${task} has failed for minutes`),
       ...stuck.map(({ channel }) => `messages for ${channel} are stuck`),
       ...(polled || elsewhere ? [] : ['no account has been polled lately']),
       ...fleet.guarding().flatMap((one) => (one.unguarded ? [`account ${one.account} is not guarded`] : [])),

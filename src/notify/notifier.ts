@@ -2,6 +2,7 @@
 // the channels' own health.
 
 import type { Channel } from '../channels/channel.ts';
+import type { Loop, Loops } from '../loop.ts';
 import type { Alert } from '../model/alert.ts';
 import type { WhichUndelivered } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -11,7 +12,6 @@ import { watchChannels } from './channel-watch.ts';
 import { Collector, type NotifySettings } from './collector.ts';
 import { Digester, type DigestSettings } from './digester.ts';
 import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
-import { createLoop, type Loop } from './loop.ts';
 import type { Outbox } from './outbox-store.ts';
 import type { NotifyParts } from './parts.ts';
 import { Sender } from './sender.ts';
@@ -26,6 +26,7 @@ export interface NotifierSettings extends NotifySettings {
 }
 
 export interface NotifierParts extends NotifyParts {
+  readonly loops: Loops;
   readonly tally: Tally;
   /** Of the process; absent: it begins with the notifier. */
   readonly health?: StoreHealth;
@@ -69,7 +70,7 @@ interface Sending {
 }
 
 export function createNotifier(parts: NotifierParts): Notifier {
-  const { world, store, fleet } = parts;
+  const { loops, store, fleet } = parts;
   const inForce = { channels: parts.channels, settings: parts.settings };
   let sendings: readonly Sending[] = [];
   const recorded = () => {
@@ -87,7 +88,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const begin = (channel: Channel): Sending => {
     const hasNotified = (alert: Alert) => [collector, storeWatch].some((one) => one.hasNotified(channel.name, alert));
     const sender = new Sender(channel, { ...parts, hasNotified });
-    const loop = createLoop(channel.name, world, () => sender.step());
+    const loop = loops.create(`sending to the channel ${channel.name}`, () => sender.step());
     loop.start();
     return { channel, sender, loop };
   };
@@ -95,34 +96,33 @@ export function createNotifier(parts: NotifierParts): Notifier {
   const heartbeat = new Heartbeat({
     ...parts,
     settings: () => inForce.settings.heartbeat,
-    stuckLoops: () =>
-      [...loops, ...sendings.map(({ loop }) => loop)].filter((one) => one.isStuck()).map(({ name }) => name),
+    loops,
   });
   const own = { ...parts, channels, settings: () => inForce.settings, recorded: wake };
   const storeWatch = new StoreWatch(own);
-  const watching = createLoop('the store', world, () => storeWatch.step());
+  const watching = loops.create('watching the store', () => storeWatch.step());
   // The first failure is looked at, and told, at once; what follows it at the next look.
   store.onTrouble(() => {
     if (!fleet.storeFailure) watching.ring();
   });
-  const collecting = createLoop('transitions', world, () => collector.step());
-  const loops = [
+  const collecting = loops.create('composing messages', () => collector.step());
+  const all = [
     collecting,
-    createLoop('the digest', world, () => digester.step()),
-    createLoop('the heartbeat', world, () => heartbeat.step()),
-    createLoop('the channels', world, () => watchChannels(own)),
-    createLoop('the silences', world, () => watchSilences(own)),
+    loops.create('sending the digest', () => digester.step()),
+    loops.create('sending the heartbeat', () => heartbeat.step()),
+    loops.create('watching the channels', () => watchChannels(own)),
+    loops.create('watching the silences', () => watchSilences(own)),
     watching,
   ];
 
   return {
     start: () => {
       void showForeign(parts, inForce.channels);
-      for (const loop of loops) loop.start();
+      for (const loop of all) loop.start();
       sendings = inForce.channels.map(begin);
     },
     stop: async () => {
-      await Promise.all([...loops.map((loop) => loop.stop()), end(sendings)]);
+      await Promise.all([...all.map((loop) => loop.stop()), end(sendings)]);
     },
     wake,
     wakeStoreWatch: () => watching.ring(),
@@ -134,7 +134,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
       for (const { channel } of gone)
         if (!wanted.some(({ name }) => name === channel.name)) fleet.removeChannel(channel.name);
       await showForeign(parts, wanted);
-      for (const loop of loops) loop.ring();
+      for (const loop of all) loop.ring();
     },
     undelivered: {
       channels: () => channels().map(({ name }) => name),

@@ -1,4 +1,5 @@
 // Carries out what people asked of another replica, about work that is this one's.
+import type { Loop, Loops } from '../loop.ts';
 import type { DaemonCommands } from '../model/operator-command.ts';
 import type { Scope } from '../replicas/membership.ts';
 import { endsWithin } from '../world.ts';
@@ -16,41 +17,36 @@ export interface AnsweringRooms extends PassingRooms {
   /** All work that is configured. */
   readonly scopes: () => readonly Scope[];
   readonly commands: DaemonCommands;
+  readonly loops: Loops;
 }
 
 export class Answering {
   readonly #rooms: AnsweringRooms;
   readonly #stop = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
-  #running: Promise<void> = Promise.resolve();
+  readonly #loop: Loop;
 
   constructor(rooms: AnsweringRooms) {
     this.#rooms = rooms;
+    const { loops, news, requests } = rooms;
+    this.#loop = loops.every(lookEveryMs, 'reading the commands that other replicas passed on', async () => {
+      requests.listen(() => {
+        news.arrived();
+        this.#loop.ring();
+      });
+      await this.#take();
+    });
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
   /** Takes nothing any more. Ends when what was taken is answered, or after half a minute. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#running;
+    await this.#loop.stop();
     await endsWithin(Promise.all(this.#underWay), stopWithinMs, this.#rooms.world.clock);
-  }
-
-  async #run(): Promise<void> {
-    const { world, news, requests } = this.#rooms;
-    while (!this.#stop.signal.aborted) {
-      const { signal } = news;
-      try {
-        requests.listen(() => news.arrived());
-        await this.#take();
-      } catch (error) {
-        world.log.error({ err: error }, 'the commands that other replicas passed on could not be read');
-      }
-      await world.clock.sleep(lookEveryMs, AbortSignal.any([signal, this.#stop.signal]));
-    }
   }
 
   async #take(): Promise<void> {

@@ -8,42 +8,17 @@ import { scopeKey } from '../model/write-scope.ts';
 import { showStored } from '../record/breakers.ts';
 import type { CommandRooms } from './command-rooms.ts';
 
-const lookEveryMs = 1_000;
-
 export interface SharedRooms extends Pick<CommandRooms, 'fleet' | 'store' | 'turns' | 'world'> {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
 export class SharedState {
   readonly #rooms: SharedRooms;
-  readonly #stop = new AbortController();
   /** By topic: what is in the picture. */
   #seen: Readonly<Record<string, number>> = {};
-  #running: Promise<void> = Promise.resolve();
 
   constructor(rooms: SharedRooms) {
     this.#rooms = rooms;
-  }
-
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { clock, log } = this.#rooms.world;
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.look();
-      } catch (error) {
-        log.error({ err: error }, 'what people changed on other replicas could not be read');
-      }
-      await clock.sleep(lookEveryMs, this.#stop.signal);
-    }
   }
 
   /** Reads again what was changed since the last look, by whomever. Rejects when the store can't be read. */

@@ -8,9 +8,8 @@ import type { RuleSettings } from '../model/rule-settings.ts';
 import { secondMs } from '../model/time.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
-import type { Membership, Replica, Scope } from '../replicas/membership.ts';
+import { accountOf, type Membership, type Replica, type Scope } from '../replicas/membership.ts';
 
-const lookEveryMs = 2 * secondMs;
 /** A replica beats every three seconds, and is dead after fifteen. */
 const silentAfterMs = 8 * secondMs;
 
@@ -22,32 +21,9 @@ export interface ReplicaWatchParts {
 
 export class ReplicaWatch {
   readonly #parts: ReplicaWatchParts;
-  readonly #stop = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(parts: ReplicaWatchParts) {
     this.#parts = parts;
-  }
-
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { clock, log } = this.#parts.rooms.world;
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.look();
-      } catch (error) {
-        log.error({ err: error }, 'what was found about the replicas could not be recorded');
-      }
-      await clock.sleep(lookEveryMs, this.#stop.signal);
-    }
   }
 
   /** Rejects when the store can't be written. */
@@ -79,6 +55,5 @@ function stateOf(replica: Replica, self: string | null): ReplicaState {
 }
 
 function accountsIn(scopes: readonly Scope[]): readonly string[] {
-  const prefix = 'account:';
-  return scopes.filter((scope) => scope.startsWith(prefix)).map((scope) => scope.slice(prefix.length));
+  return scopes.map(accountOf).filter((account) => account !== null);
 }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { Loops } from '../../src/loop.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs } from '../../src/model/time.ts';
@@ -34,8 +35,10 @@ const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing',
 
 function notifierFor(alertmanager: string, hook: string, store: MemoryOutbox, fleet: Fleet) {
   const clock = systemClock();
+  const world = { clock, random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' };
   return createNotifier({
-    world: { clock, random: Math.random, log: pino({ level: 'silent' }), command: 'warmwarden' },
+    world,
+    loops: new Loops(world),
     store,
     fleet,
     tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },

@@ -116,3 +116,18 @@ test('stops while an account is not guarded, and goes on when it is', async () =
   await minutes(rig, 5);
   expect(switchOf.received.length).toBeGreaterThan(beats);
 });
+
+test('stops while any loop of the process keeps failing', async () => {
+  await using switchOf = await startReceiver(() => 0);
+  await using rig = rigWith(() => [], { heartbeat: { url: switchOf.url, intervalMs: minuteMs } });
+  const failing = rig.loops.every(minuteMs, 'checking the emergency stop', () => Promise.reject(new Error('no')));
+  failing.start();
+  await minutes(rig, 5);
+  const beats = switchOf.received.length;
+  await minutes(rig, 5);
+  expect(switchOf.received).toHaveLength(beats);
+  expect(rig.logged.join()).toContain('checking the emergency stop has failed for minutes');
+  await failing.stop();
+  await minutes(rig, 2);
+  expect(switchOf.received.length).toBeGreaterThan(beats);
+});

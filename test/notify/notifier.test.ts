@@ -330,7 +330,7 @@ test('a store that fails for a while stops nothing for good', async () => {
   await rig.clock.advance(10 * secondMs);
   const rules = receiver.received.map(({ body }) => JSON.parse(body).data.rule);
   expect(rules).toEqual(['store_failing', 'stale_data']);
-  expect(rig.logged.filter((line) => line.includes('Sending alerts failed'))).toHaveLength(2);
+  expect(rig.logged.filter((line) => line.includes('composing messages works again'))).toHaveLength(1);
 });
 
 test('what a stopped daemon left is sent by the next one, under the same id with the same bytes', async () => {

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { Loops } from '../../src/loop.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
@@ -22,6 +23,7 @@ function notifierOn(store: Store, clock: MovedClock, url: string) {
   const world = { clock, random: () => 0.5, log: pino({ level: 'silent' }), command: 'warmwarden' };
   return createNotifier({
     world,
+    loops: new Loops(world),
     store,
     fleet: new Fleet(),
     tally,

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Channel } from '../../src/channels/channel.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { Loops } from '../../src/loop.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { createNotifier, type Notifier, type NotifierSettings } from '../../src/notify/notifier.ts';
@@ -17,6 +18,7 @@ export interface Rig extends AsyncDisposable {
   readonly clock: MovedClock;
   readonly store: MemoryOutbox;
   readonly fleet: Fleet;
+  readonly loops: Loops;
   readonly notifier: Notifier;
   readonly log: Log;
   readonly logged: string[];
@@ -56,8 +58,10 @@ export function rigWith(
     routes: [],
     ...settings,
   };
+  const loops = new Loops(world);
   const notifier = createNotifier({
     world,
+    loops,
     store,
     fleet,
     tally,
@@ -76,7 +80,19 @@ export function rigWith(
     await notifier.stop();
     expectNoSleepers(clock);
   };
-  return { clock, store, fleet, notifier, log, logged, tallied, commit, reconfigure, [Symbol.asyncDispose]: stop };
+  return {
+    clock,
+    store,
+    fleet,
+    loops,
+    notifier,
+    log,
+    logged,
+    tallied,
+    commit,
+    reconfigure,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 export const hookChannel = (url: string, clock: MovedClock) =>

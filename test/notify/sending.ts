@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { type ChannelSettings, createChannel } from '../../src/channels/channels.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { Loops } from '../../src/loop.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { OutboxStore } from '../../src/notify/outbox-store.ts';
@@ -37,6 +38,7 @@ export async function sendAll(path: string, settings: ChannelSettings, reached: 
   const outbox: OutboxStore = store;
   const notifier = createNotifier({
     world,
+    loops: new Loops(world),
     store: stepped(outbox, 'store', reached),
     fleet: new Fleet(),
     tally: { decision: () => {}, action: () => {}, request: () => {}, notification: () => {} },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { Loops } from '../../src/loop.ts';
 import type { CommandOutcome, DaemonCommands } from '../../src/model/operator-command.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import { Answering } from '../../src/operator/answering.ts';
@@ -88,7 +89,13 @@ function reach(id: string, answer = done(id)): DaemonCommands {
   for (const account of ['acme', 'beta', 'gone'])
     fleet.putMailbox(arrivedMailbox(`of-${account}`, { account, email: `bob@${account}.example` }));
   const local = commandsOf(id, answer);
-  const answering = new Answering({ ...passing, scopes: () => Object.values(ofReplica).flat(), commands: local });
+  const loops = new Loops(world);
+  const answering = new Answering({
+    ...passing,
+    scopes: () => Object.values(ofReplica).flat(),
+    commands: local,
+    loops,
+  });
   answering.start();
   ends.push(() => answering.stop());
   return commandsEverywhere({ local, fleet, membership: passing.membership, asking: new Asking(passing) });

@@ -15,7 +15,7 @@ const expectErrors = [
   'The store is failing.',
   'could not be',
   'an action failed because of an error in Warmwarden',
-  'Sending alerts failed',
+  'failed: Warmwarden retries every few seconds',
   'Sending a message failed',
   'the polling loop of an account ended with an error',
 ];

@@ -1,0 +1,101 @@
+// Loops that take steps until they are stopped, can be woken, and are never ended by a failure. One that keeps failing is named.
+import type { Teardowns } from './teardowns.ts';
+import { createBell, type World } from './world.ts';
+
+export interface Loop {
+  /** What it does, as the log and `/readyz` say it: `watching the channels`. */
+  readonly task: string;
+  /** Begins. Once only. */
+  start(): void;
+  /** The next step is now. */
+  ring(): void;
+  /** Ends after the step under way. */
+  stop(): Promise<void>;
+}
+
+export interface FailingLoop {
+  readonly task: string;
+  /** When a step was due that has not been taken well since, epoch milliseconds. */
+  readonly since: number;
+}
+
+/** After a failed step, which is most often the store's. */
+const retryMs = 5_000;
+/** No step takes longer: a send, the longest, has 10 s. */
+const failingAfterMs = 3 * 60_000;
+
+/** Begins them; they end with the part of the daemon that has these teardowns. */
+export function startLoops(loops: readonly Loop[], teardowns: Teardowns): void {
+  for (const loop of loops) {
+    loop.start();
+    teardowns.add(loop.task, () => loop.stop());
+  }
+}
+
+/** Those of one process. */
+export class Loops {
+  readonly #world: World;
+  /** Those that run, and since when the next step of each is due, on the monotonic scale. */
+  readonly #dueAt = new Map<Loop, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** `step` says how long to wait for the next one, milliseconds. One that rejects is logged, and taken again. */
+  create(task: string, step: () => Promise<number>): Loop {
+    const { clock, log } = this.#world;
+    const bell = createBell(clock);
+    let stopping = false;
+    let ended: Promise<void> = Promise.resolve();
+    const run = async () => {
+      let failures = 0;
+      while (!stopping) {
+        let wait = retryMs;
+        const begun = clock.monotonic();
+        this.#dueAt.set(loop, Math.min(this.#dueAt.get(loop) ?? begun, begun));
+        try {
+          wait = await clock.busy(step);
+          if (failures > 0) log.info({ failures }, `${task} works again`);
+          failures = 0;
+          this.#dueAt.set(loop, clock.monotonic() + wait);
+        } catch (error) {
+          failures += 1;
+          log.error({ err: error }, `${task} failed: Warmwarden retries every few seconds`);
+        }
+        if (!stopping && wait > 0) await bell.sleep(wait);
+      }
+      this.#dueAt.delete(loop);
+    };
+    const loop: Loop = {
+      task,
+      start: () => {
+        ended = run();
+      },
+      ring: () => bell.ring(),
+      stop: () => {
+        stopping = true;
+        bell.ring();
+        return ended;
+      },
+    };
+    return loop;
+  }
+
+  /** One that looks each `ms`. */
+  every(ms: number, task: string, look: () => Promise<void>): Loop {
+    return this.create(task, async () => {
+      await look();
+      return ms;
+    });
+  }
+
+  /** Those of which no step has ended well for three minutes. */
+  failing(): readonly FailingLoop[] {
+    const { clock } = this.#world;
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    return [...this.#dueAt]
+      .filter(([, dueAt]) => monotonic - dueAt > failingAfterMs)
+      .map(([{ task }, dueAt]) => ({ task, since: now - (monotonic - dueAt) }));
+  }
+}
