@@ -19,7 +19,7 @@ import { watchingLoops } from './watching.ts';
 /** Another replica's transition waits no longer than this for the notifier to hear of it. */
 const listenEveryMs = secondMs;
 /** What was sent is read back before its account is given away (act/actor.ts); there is nobody to give it to on SQLite. */
-const handoverMs = 130_000;
+export const handoverMs = 130_000;
 
 export interface Guarded {
   readonly rooms: RecorderRooms;

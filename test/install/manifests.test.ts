@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
+import { handoverMs } from '../../src/daemon/guard.ts';
 import { root } from '../support/process.ts';
 
 const folder = join(root, 'docs/install');
@@ -13,14 +14,14 @@ afterAll(() => rmSync(machine, { recursive: true }));
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const sha256 = 'b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78';
 
+const secretOf = (name: string) =>
+  name.includes('url') ? 'https://hooks.example/x' : name.includes('ca') ? authority : 'sk_live_0123456789abcdef';
+const authority = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
+
 /** The configuration on a machine that has the secrets where the installation puts them. */
 function loaded(file: string, secrets: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const text = read(file).replaceAll(/\/run\/secrets(\/warmwarden)?/g, machine);
-  for (const secret of secrets)
-    writeFileSync(
-      join(machine, secret),
-      secret.includes('key') ? 'sk_live_0123456789abcdef' : 'https://hooks.example/x',
-    );
+  for (const secret of secrets) writeFileSync(join(machine, secret), secretOf(secret));
   const path = join(machine, file);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
@@ -42,23 +43,37 @@ test('the configurations are valid, and keep the store where it survives', () =>
   expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain('ln -s /data /etc/warmwarden/data');
 });
 
+const compose = () => parse(read('compose/compose.yaml'), { merge: true });
+
 test('the store of the profile postgres is the database that compose.yaml starts', () => {
   const uncommented = read('compose/config.yaml').replaceAll(/^# ((?:store| {2}\w+):.*)$/gm, '$1');
-  const { services, volumes } = parse(read('compose/compose.yaml'));
+  const { services, volumes } = compose();
   const { postgres, warmwarden } = services;
   const path = join(machine, 'postgres.yaml');
   writeFileSync(path, uncommented.replaceAll('/run/secrets', machine));
-  const one = loadConfig(path, { ...tokens, POSTGRES_PASSWORD: 'of-a-test' });
+  const one = loadConfig(path, { ...tokens, POSTGRES_PASSWORD: 'of-a-test', HOSTNAME: 'one' });
   const place = { host: 'postgres', user: 'warmwarden', password: 'of-a-test', tls: { kind: 'off' } };
-  expect(one.ok ? one.config.store : one.problems).toMatchObject(place);
+  expect(one.ok ? one.config.store : one.problems).toMatchObject({
+    ...place,
+    path: join(machine, 'data/one/warmwarden-postgres'),
+  });
   expect([postgres.profiles, postgres.environment.POSTGRES_USER]).toEqual([['postgres'], 'warmwarden']);
   expect(warmwarden.environment).toHaveProperty('POSTGRES_PASSWORD');
   expect(warmwarden.depends_on.postgres).toEqual({ condition: 'service_healthy', required: false });
   for (const volume of postgres.volumes) expect(volumes).toHaveProperty(volume.split(':')[0]);
 });
 
+test('the second replica of the profile postgres has the first one’s volume, so on SQLite it is refused', () => {
+  const { warmwarden, 'warmwarden-2': second } = compose().services;
+  expect(second.profiles).toEqual(['postgres']);
+  expect(second.volumes).toEqual(warmwarden.volumes);
+  expect(second.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+  expect([warmwarden.hostname, second.hostname]).toEqual(['warmwarden', 'warmwarden-2']);
+  expect(read('compose/prometheus.yaml')).toContain('# - targets: [warmwarden-2:7025]');
+});
+
 test('what compose.yaml mounts and builds is there', () => {
-  const { services } = parse(read('compose/compose.yaml'));
+  const { services } = compose();
   const volumes: string[] = Object.values<{ volumes?: string[] }>(services).flatMap(({ volumes = [] }) => volumes);
   const mounted = volumes.filter((one) => one.startsWith('.')).map((one) => one.slice(0, one.indexOf(':')));
   expect(mounted.length).toBeGreaterThan(5);
@@ -84,6 +99,22 @@ test('Kubernetes: every file belongs to a kustomization, and names meet', () => 
   expect([livenessProbe.httpGet.path, readinessProbe.httpGet.path, ports[0].containerPort]).toEqual([
     ...['/healthz', '/readyz', 7025],
   ]);
+});
+
+test('Kubernetes: several replicas have a database, no file, and the time to pass their accounts on', () => {
+  const folder = 'kubernetes-replicas';
+  const secrets = ['acme-api-key', 'slack-url', 'postgres-password', 'postgres-ca'];
+  const one = loaded(`${folder}/config.yaml`, secrets, tokens);
+  expect(one.ok ? one.config.store : one.problems).toMatchObject({
+    tls: { kind: 'verify', ca: authority.trim() },
+    path: '/data/store/warmwarden-postgres',
+  });
+  const { spec } = parse(read(`${folder}/deployment.yaml`));
+  const { volumes, terminationGracePeriodSeconds } = spec.template.spec;
+  expect(volumes).toEqual([{ name: 'store', persistentVolumeClaim: null, emptyDir: { sizeLimit: '64Mi' } }]);
+  const { stop_grace_period } = compose().services.warmwarden;
+  for (const seconds of [terminationGracePeriodSeconds, Number.parseInt(stop_grace_period, 10)])
+    expect(seconds * 1_000).toBeGreaterThan(handoverMs);
 });
 
 test('systemd: the program reads the credentials that the unit loads', () => {
