@@ -1,7 +1,7 @@
-// `warmwarden store stats|check|backup|vacuum`: the store as a file, on its own machine, also beside a running daemon.
+// `warmwarden store stats|check|backup|vacuum`: the store itself, also beside a running daemon; a file on its own machine.
 import { Command } from 'commander';
 import { commandName } from '../command-name.ts';
-import { nameOf } from '../model/store-place.ts';
+import { nameOf, type StorePlace } from '../model/store-place.ts';
 import { backUp, vacuum } from '../store/file/copies.ts';
 import { Ledger } from '../store/ledger.ts';
 import { counted, roughSpanText } from '../wording/phrases.ts';
@@ -75,9 +75,6 @@ async function stats({ config, json = false }: StoreOptions): Promise<void> {
   process.stdout.write(`${onScreen(summaryOf(answer)).join('\n')}\n\n${tableText(columns, rows, screenColumns())}`);
 }
 
-const sizesInPostgres =
-  "ask PostgreSQL, in psql: SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = 'warmwarden'::regnamespace AND relkind = 'r'.";
-
 /** The file of a store; of one in PostgreSQL, what to do `instead`. */
 function findFile(config: string, instead: string): string {
   const place = findStore(config);
@@ -86,13 +83,13 @@ function findFile(config: string, instead: string): string {
 }
 
 async function statsOf(config: string): Promise<Answers['store stats']> {
-  const [path, retention] = [findFile(config, sizesInPostgres), findRetention(config)];
-  const ledger = Ledger.open(path);
+  const [place, retention] = [findStore(config), findRetention(config)];
+  const ledger = await Ledger.at(place);
   const sizes = await ledger.sizes({ now: systemClock().now(), retention }).finally(() => ledger.close());
   const sum = (of: (table: (typeof sizes.tables)[number]) => number) =>
     sizes.tables.reduce((all, one) => all + of(one), 0);
   return {
-    file: path,
+    file: placeText(place),
     bytes: sizes.bytes,
     wal_bytes: sizes.walBytes,
     unused_bytes: sizes.freeBytes,
@@ -106,14 +103,20 @@ async function statsOf(config: string): Promise<Answers['store stats']> {
   };
 }
 
+/** Without a password. */
+const placeText = (place: StorePlace) => (typeof place === 'string' ? place : nameOf(place));
+
 /** The share of a store that is worth rewriting it for. */
 const muchUnused = 0.25;
 
 function summaryOf(answer: Answers['store stats']): readonly string[] {
   const { file, bytes, wal_bytes: wal, unused_bytes: unused, shrinks_by_itself: shrinks } = answer;
-  const space = `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; ${bytesText(wal)} of writes wait beside it`;
+  const space =
+    wal === null
+      ? `${bytesText(bytes)}, of which about ${bytesText(unused)} are rows that PostgreSQL has not cleaned up yet`
+      : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; ${bytesText(wal)} of writes wait beside it`;
   const old = answer.past_retention_bytes;
-  const isWorthVacuuming = !shrinks && unused > muchUnused * bytes;
+  const isWorthVacuuming = shrinks === false && unused > muchUnused * bytes;
   return [
     `${file}: ${space}.`,
     `In the last week it got ${bytesText(answer.bytes_a_day)} of new rows a day.`,
@@ -127,18 +130,23 @@ function summaryOf(answer: Answers['store stats']): readonly string[] {
 }
 
 async function check({ config, json = false }: StoreOptions): Promise<void> {
-  const path = findFile(config, 'check it with pg_amcheck.');
-  const ledger = Ledger.open(path);
+  const place = findStore(config);
+  const path = placeText(place);
+  const ledger = await Ledger.at(place);
   const problems = await ledger.problems().finally(() => ledger.close());
   if (problems.length > 0) {
-    const advice = `Stop Warmwarden and put a backup in the place of ${path}.`;
+    const advice =
+      typeof place === 'string'
+        ? `Stop Warmwarden and put a backup in the place of ${path}.`
+        : 'Stop all replicas and restore a backup.';
     throw new CommandError(
       'failed',
       [`The store ${path} has ${counted(problems.length, 'problem')}:`, ...problems, advice].join('\n'),
     );
   }
   if (json) return void printJson('store check', { file: path, sound: true });
-  process.stdout.write(`The store ${path} is sound: Warmwarden read all of it.\n`);
+  const indexes = typeof place === 'string' ? '' : ' Check its indexes with pg_amcheck.';
+  process.stdout.write(`The store ${path} is sound: Warmwarden read all of it.${indexes}\n`);
 }
 
 async function backup(file: string, { config, json = false }: StoreOptions): Promise<void> {

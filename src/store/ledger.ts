@@ -5,7 +5,6 @@ import type { Action } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { CommandEntry } from '../model/operator-command.ts';
-import type { Retention } from '../model/retention.ts';
 import { nameOf, type StorePlace } from '../model/store-place.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type HistoryQuery, loadCommands, loadGuardActions } from './audit.ts';
@@ -13,12 +12,13 @@ import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { problemsIn } from './file/integrity.ts';
-import { type StoreSizes, sizesOf } from './file/sizes.ts';
+import { sizesOf } from './file/sizes.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
 import { loadSilences } from './silences.ts';
+import type { SizesAsked, StoreSizes } from './sizes.ts';
 
 /** A store that is open for reading. */
 interface Reading {
@@ -29,6 +29,8 @@ interface Reading {
   readonly schema: () => Promise<number>;
   /** Of several replicas one that beats. */
   readonly guardian: () => Promise<string | null>;
+  readonly sizes: (asked: SizesAsked) => Promise<StoreSizes>;
+  readonly problems: () => Promise<readonly string[]>;
 }
 
 export class Ledger {
@@ -55,6 +57,8 @@ export class Ledger {
       sentence: (error) => storeError(path, error),
       schema: () => schemaOf(db),
       guardian: async () => null,
+      sizes: (asked) => sizesOf(db, path, asked),
+      problems: () => problemsIn(db),
     });
   }
 
@@ -73,14 +77,14 @@ export class Ledger {
     await this.#db.destroy();
   }
 
-  /** Of a SQLite store: how large it is, and what is past its retention. */
-  sizes(asked: { readonly now: EpochMs; readonly retention: Retention }): Promise<StoreSizes> {
-    return this.#current(() => sizesOf(this.#db, this.#name, asked));
+  /** How large it is, and what is past its retention. */
+  sizes(asked: SizesAsked): Promise<StoreSizes> {
+    return this.#current(() => this.#reading.sizes(asked));
   }
 
-  /** Of a SQLite store: what is wrong with it, in sentences; empty when it is sound. */
+  /** What is wrong with it, in sentences; empty when it is sound. It is read as a whole. */
   problems(): Promise<readonly string[]> {
-    return this.#current(() => problemsIn(this.#db));
+    return this.#current(() => this.#reading.problems());
   }
 
   /** Rejects as every read does: when the store is damaged, or belongs to a newer version. */

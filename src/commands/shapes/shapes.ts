@@ -202,14 +202,18 @@ const trouble = z
   })
   .meta({ id: 'trouble', description: 'What happened in a simulator.' });
 
+const storeFile = text.describe('The file, or the address of the PostgreSQL database without a password.');
 const storeStats = z.strictObject({
-  file: text,
+  file: storeFile,
   bytes: count,
-  wal_bytes: count.describe('Writes that are not in the file yet.'),
-  unused_bytes: count.describe('Within the file; used again before it grows.'),
+  wal_bytes: count.nullable().describe('Writes that are not in the file yet; null on PostgreSQL.'),
+  unused_bytes: count.describe(
+    'Within the file; used again before it grows. On PostgreSQL about what rows take that it has not cleaned up yet.',
+  ),
   shrinks_by_itself: z
     .boolean()
-    .describe('Unused space goes back to the disk; false for a store of an earlier version.'),
+    .nullable()
+    .describe('Unused space goes back to the disk; false for a store of an earlier version; null on PostgreSQL.'),
   bytes_a_day: count.describe('Of new rows, in the last week.'),
   past_retention_bytes: count.describe('About what the daemon deletes next.'),
   tables: listOf(
@@ -254,7 +258,7 @@ export const shapes = {
   'silence list': silencesAnswer.omit({ next_cursor: true }),
   'silence expire': outcome,
   'store stats': storeStats,
-  'store check': z.strictObject({ file: text, sound: z.literal(true).describe('Damage is an error instead.') }),
+  'store check': z.strictObject({ file: storeFile, sound: z.literal(true).describe('Damage is an error instead.') }),
   'store backup': z.strictObject({ file: text, bytes: count, took_seconds: number }),
   'store copy': z.strictObject({
     from: text,

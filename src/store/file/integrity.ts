@@ -2,35 +2,14 @@
 import { type Kysely, sql } from 'kysely';
 import { failureOf } from '../failure.ts';
 import type { Tables } from '../schema/tables.ts';
-
-/** The columns that hold JSON. */
-const jsonColumns: readonly (readonly [table: keyof Tables, column: string])[] = [
-  ['mailboxes', 'memory'],
-  ['observations', 'answer'],
-  ['decisions', 'verdict'],
-  ['decisions', 'days'],
-  ['actions', 'action'],
-  ['changes', 'change'],
-  ['writes_off', 'off'],
-  ['breakers', 'state'],
-  ['alerts', 'alert'],
-  ['announcements', 'announcement'],
-  ['silences', 'silence'],
-  ['incidents', 'incident'],
-  ['transitions', 'transition'],
-  ['deliveries', 'alerts'],
-  ['runs', 'run'],
-  ['run_rows', 'rows'],
-];
-
-/** Of each kind so many are named. */
-const namedAtMost = 20;
+import { jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
 
 /** What is wrong, in sentences; empty when all is well. */
 export async function problemsIn(db: Kysely<Tables>): Promise<readonly string[]> {
   const broken = await damageOf(db);
   // What SQLite can't find its way in is not read further.
-  return broken.length > 0 ? broken.map((said) => `The file is damaged: ${said.trim()}.`) : unreadableRows(db);
+  if (broken.length > 0) return broken.map((said) => `The file is damaged: ${said.trim()}.`);
+  return [...(await unreadableRows(db)), ...(await misfits(db))];
 }
 
 /** In SQLite's words. */
@@ -53,8 +32,7 @@ async function unreadableRows(db: Kysely<Tables>): Promise<readonly string[]> {
       SELECT rowid AS "row" FROM ${sql.table(table)} WHERE NOT json_valid(${sql.ref(column)}) LIMIT ${sql.lit(namedAtMost)}`.execute(
       db,
     );
-    for (const { row } of found.rows)
-      problems.push(`A row of the table ${table} can't be read: its ${column} is not valid JSON (rowid = ${row}).`);
+    for (const { row } of found.rows) problems.push(unreadable(table, column, `rowid = ${row}`));
   }
   return problems;
 }

@@ -31,7 +31,7 @@ export function failureOf(place: PostgresPlace, error: unknown): StoreFailure {
   return {
     said: saidOf(place, error),
     remedy: remedyOf(place, error),
-    lasting: codeOf(error)?.startsWith('XX00') === true,
+    lasting: isDamage(error),
   };
 }
 
@@ -40,6 +40,19 @@ function saidOf(place: PostgresPlace, error: unknown): string {
   // An address with several numbers fails with an error for each, and an empty text around them.
   const inner = error instanceof AggregateError ? error.errors.map((one) => (one as Error).message).join('; ') : said;
   return isAway(error) ? `PostgreSQL at ${place.host}:${place.port} does not answer: ${inner}` : inner;
+}
+
+const isDamage = (error: unknown) => codeOf(error)?.startsWith('XX00') === true;
+
+/** PostgreSQL can't read what it stored. */
+export class DamagedDatabaseError extends StoreError {
+  /** In its words. */
+  readonly said: string;
+
+  constructor(message: string, said: string) {
+    super(message);
+    this.said = said;
+  }
 }
 
 /** By the first letters of its code, the longest first. */
@@ -75,5 +88,6 @@ export function postgresError(place: PostgresPlace, error: unknown): Error {
     return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const { said, remedy } = failureOf(place, error);
-  return new StoreError(`The store ${nameOf(place)} can't be opened: ${said}. ${remedy}`);
+  const message = `The store ${nameOf(place)} can't be opened: ${said}. ${remedy}`;
+  return isDamage(error) ? new DamagedDatabaseError(message, said) : new StoreError(message);
 }

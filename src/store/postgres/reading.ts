@@ -1,25 +1,40 @@
 // The store in a PostgreSQL database as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
 import { Kysely } from 'kysely';
 import type { PostgresPlace } from '../../model/store-place.ts';
+import { minuteMs } from '../../model/time.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
+import type { SizesAsked } from '../sizes.ts';
 import { clientConfig, poolOf, reached, schema } from './connecting.ts';
 import { StoreDialect } from './dialect.ts';
 import { postgresError } from './failure.ts';
+import { problemsIn } from './integrity.ts';
 import { livingReplica } from './presence.ts';
 import { isReady } from './setup.ts';
+import { sizesOf } from './sizes.ts';
+
+const wholeTableMs = 10 * minuteMs;
 
 /** Rejects with StoreError. */
 export async function readPostgres(named: PostgresPlace) {
   const place = await reached(named).catch((error: unknown) => Promise.reject(postgresError(named, error)));
   const options = `-c search_path=${schema} -c default_transaction_read_only=on`;
-  const pool = poolOf({ ...clientConfig(place), ...(place.isPooled !== true && { options }) }, 1);
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool }) });
+  const config = { ...clientConfig(place), ...(place.isPooled !== true && { options }) };
+  const reader = (given: object) =>
+    new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf({ ...config, ...given }, 1) }) });
+  const db = reader({});
+  /** For statements that read a whole table. */
+  const patiently = async <Value>(read: (patient: Kysely<Tables>) => Promise<Value>) => {
+    const patient = reader({ query_timeout: wholeTableMs });
+    return read(patient).finally(() => patient.destroy());
+  };
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
     guardian: () => livingReplica(db),
     /** What a newer version added changes nothing for this one. */
+    sizes: (asked: SizesAsked) => patiently((patient) => sizesOf(patient, asked)),
+    problems: () => patiently((patient) => problemsIn(patient, place)),
     schema: async () => ((await isReady(db)) ? schemaVersion : schemaOf(db)),
   };
 }

@@ -1,0 +1,48 @@
+// Whether a store in PostgreSQL is sound: every row is read, with its JSON, and rows fit one another. Its indexes are pg_amcheck's.
+import { type Kysely, sql } from 'kysely';
+import type { PostgresPlace } from '../../model/store-place.ts';
+import type { Tables } from '../schema/tables.ts';
+import { jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
+import { DamagedDatabaseError } from './failure.ts';
+import { readSnapshot } from './snapshot.ts';
+
+/** What is wrong, in sentences; empty when all is well. */
+export async function problemsIn(db: Kysely<Tables>, place: PostgresPlace): Promise<readonly string[]> {
+  try {
+    return [...(await unreadableRows(place)), ...(await misfits(db)), ...(await unfenced(db))];
+  } catch (error) {
+    // What PostgreSQL can't read is not read further.
+    if (error instanceof DamagedDatabaseError) return [`The database is damaged: ${error.said}.`];
+    throw error;
+  }
+}
+
+async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> {
+  const problems = new Map<string, string[]>();
+  const reads = jsonColumns.map(([table, column]) => ({ table, columns: ['ctid', column], newestOnly: false }));
+  await readSnapshot(place, reads, ({ table, columns }, rows) => {
+    const [, column = ''] = columns;
+    const found = problems.get(`${table} ${column}`) ?? [];
+    problems.set(`${table} ${column}`, found);
+    for (const [row, json] of rows)
+      if (json !== null && found.length < namedAtMost && !isJson(String(json)))
+        found.push(unreadable(table, column, `ctid = '${row}'`));
+  });
+  return [...problems.values()].flat();
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A replica whose fence is gone writes nothing, and nobody takes over from it while it beats. */
+async function unfenced(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    SELECT name FROM replicas r WHERE NOT EXISTS (SELECT FROM fences f WHERE f.id = r.id)`.execute(db);
+  return rows.map(({ name }) => `The replica ${name} has no row in the table fences: it can't write. Restart it.`);
+}

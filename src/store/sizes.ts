@@ -1,0 +1,109 @@
+// How fast each table of the store grows, and how much of it is past its retention. For a process of its own: on a large store it
+// reads for long.
+import { type Kysely, sql } from 'kysely';
+import { auditRetentionMs, type Retention } from '../model/retention.ts';
+import { dayMs, type EpochMs } from '../model/time.ts';
+import type { Tables } from './schema/tables.ts';
+
+export interface TableSize {
+  readonly table: string;
+  /** With its indexes. */
+  readonly bytes: number;
+  readonly rows: number;
+  /** Of the last week, as far as the rows have a time. */
+  readonly bytesADay: number | null;
+  /** Past its retention: about what is freed next. */
+  readonly old: { readonly rows: number; readonly bytes: number };
+}
+
+export interface StoreSizes {
+  readonly bytes: number;
+  /** Writes that are not in the file yet; null on PostgreSQL, where they are the server's. */
+  readonly walBytes: number | null;
+  /** Of `bytes`, and used again before they grow. On PostgreSQL about what rows take that are not cleaned up yet. */
+  readonly freeBytes: number;
+  /** What is freed goes back to the disk by itself; null on PostgreSQL, where that is the server's. */
+  readonly shrinks: boolean | null;
+  /** The largest first. */
+  readonly tables: readonly TableSize[];
+}
+
+type Db = Kysely<Tables>;
+
+/** In SQL: when a row came to be, and whether it is past its retention. */
+interface Ages {
+  readonly at: string;
+  readonly isOld: string;
+}
+
+/** As of when, and what is past its time then. */
+export interface SizesAsked {
+  readonly now: EpochMs;
+  readonly retention: Retention;
+}
+
+/** Of these tables, in their order. */
+export async function tableSizes(
+  db: Db,
+  tables: readonly Pick<TableSize, 'table' | 'bytes'>[],
+  { now, retention }: SizesAsked,
+): Promise<readonly TableSize[]> {
+  const ages = agesAt(now, retention);
+  const sizes: TableSize[] = [];
+  for (const one of tables) sizes.push(await sizeOfTable(db, one, ages[one.table], now));
+  return sizes;
+}
+
+/** The tables that history is in. */
+function agesAt(now: EpochMs, retention: Retention): Readonly<Record<string, Ages>> {
+  const before = (ms: number) => String(now - ms);
+  const sentBefore = before(retention.deliveriesMs);
+  const auditBefore = before(auditRetentionMs(retention));
+  const departed = `(SELECT left_at FROM mailboxes m WHERE m.account = observations.account AND m.mailbox_id = observations.mailbox_id)`;
+  return {
+    decisions: { at: 'since', isOld: `until < ${before(retention.decisionsMs)}` },
+    changes: { at: 'at', isOld: `at < ${before(retention.changesMs)}` },
+    transitions: { at: 'at', isOld: `notified = 1 AND at < ${sentBefore}` },
+    deliveries: { at: 'created_at', isOld: `state = 'sent' AND settled_at < ${sentBefore}` },
+    observations: {
+      at: 'NULL',
+      isOld: `${departed} < CASE route WHEN 'mailboxes' THEN ${before(retention.departedMs)} ELSE ${before(retention.observationsMs)} END`,
+    },
+    mailboxes: { at: 'first_seen_at', isOld: `left_at < ${before(retention.departedMs)}` },
+    actions: { at: 'planned_at', isOld: `planned_at < ${auditBefore}` },
+    operator_commands: { at: 'at', isOld: `at < ${auditBefore}` },
+    runs: { at: 'created_at', isOld: `run IS NOT NULL AND created_at < ${before(retention.runsMs)}` },
+    run_rows: {
+      at: '(SELECT created_at FROM runs WHERE id = run_id)',
+      isOld: `(SELECT created_at FROM runs WHERE id = run_id) < ${before(retention.runsMs)}`,
+    },
+  };
+}
+
+const weekMs = 7 * dayMs;
+/** A store that is younger grows so fast only at first. */
+const leastSpanMs = dayMs;
+
+async function sizeOfTable(
+  db: Db,
+  { table, bytes }: { readonly table: string; readonly bytes: number },
+  ages: Ages = { at: 'NULL', isOld: 'FALSE' },
+  now: EpochMs,
+): Promise<TableSize> {
+  const { at, isOld } = ages;
+  const result = await sql<{ rows: number; recent: number; oldest: number | null; old: number }>`
+    SELECT count(*) AS rows, count(*) FILTER (WHERE ${sql.raw(at)} >= ${sql.lit(now - weekMs)}) AS recent,
+      min(${sql.raw(at)}) AS oldest, count(*) FILTER (WHERE ${sql.raw(isOld)}) AS old FROM ${sql.table(table)}`.execute(
+    db,
+  );
+  const { rows = 0, recent = 0, oldest = null, old = 0 } = result.rows[0] ?? {};
+  const rowBytes = rows === 0 ? 0 : bytes / rows;
+  const days = Math.max(leastSpanMs, Math.min(weekMs, now - (oldest ?? now))) / dayMs;
+  return {
+    table,
+    bytes,
+    rows,
+    bytesADay: oldest === null ? null : Math.round((recent * rowBytes) / days),
+    old: { rows: old, bytes: Math.round(old * rowBytes) },
+  };
+}
