@@ -16,7 +16,7 @@ const faultsIn = (named: string) => [...named.matchAll(/`([\w-]+)`/g)].map(([, f
 const testsIn = (proof: string) =>
   [...proof.matchAll(/`([^`]+)`(?: "([^"]+)")?/g)].map(([, file = '', name = '']) => ({ file, name }));
 
-/** The rows of the table, then the sections on our own side: `### O11: ...`, whose tests follow `Proven by:`. */
+/** The rows of the table, then the sections on our own side: `### O1: ...`, whose tests follow `Proven by:`. */
 function rowsOf(text: string): readonly Row[] {
   return [...tableRows(text), ...sections(text)];
 }

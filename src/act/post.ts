@@ -46,7 +46,7 @@ export class Post {
   }
 
   /**
-   * The API said no, but a no may be said of a change that was made (docs/faults.md O14): one look that is answered decides.
+   * The API said no, but a no may be said of a change that was made (docs/faults.md O4): one look that is answered decides.
    * After a 429 it waits until the API may be asked again; the intent stays open until then.
    */
   async #afterNo(open: OpenAction, { kind, status, detail }: Failure, signal: AbortSignal): Promise<Settlement | null> {

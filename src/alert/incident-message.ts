@@ -130,7 +130,7 @@ function symptomTexts(own: readonly Alert[]): readonly string[] {
 /** Bounces count for days: these outlast the incident, and nothing is to be done about them. */
 function outlastingTexts(own: readonly Alert[]): readonly string[] {
   const seen = countsText(own.filter(callsForNothing));
-  return seen === '' ? [] : [`Still so: ${seen}. You get no message when that ends.`];
+  return seen === '' ? [] : [`Still firing: ${seen}. You get no message when this ends.`];
 }
 
 function countsText(alerts: readonly Alert[]): string {

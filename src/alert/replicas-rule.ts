@@ -25,7 +25,7 @@ export function configDisagrees(replicas: readonly ReplicaState[]): Condition {
         differing.length > 0
           ? [
               disagreementText(differing),
-              'Until then each account is guarded as the configuration of its replica says, and messages go where the configuration of the replica that sends them says.',
+              'Until then, each replica guards its accounts by its own configuration, and the replica that sends the messages uses its own channels.',
             ]
           : [],
       numbers: { replicas: replicas.length },

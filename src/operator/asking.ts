@@ -10,7 +10,7 @@ const beginWithinMs = 30_000;
 /** A person's change has a minute to be sent, and two to be read back. */
 const endWithinMs = 5 * 60_000;
 
-const neverAnswered = 'The request is gone from the store, so its outcome is not known.';
+const neverAnswered = 'The command is no longer in the store, so its outcome is unknown.';
 
 export class Asking {
   readonly #rooms: PassingRooms;
@@ -81,13 +81,13 @@ export class Asking {
 
   #notEnded(replica: string): string {
     const name = this.#name(replica) ?? replica;
-    const silent = this.#lives(replica) ? 'did not answer within 5 minutes' : 'ended before it answered';
+    const silent = this.#lives(replica) ? 'did not answer within 5 minutes' : 'stopped before it answered';
     const { command } = this.#rooms.world;
-    return `The replica ${name} began this and ${silent}, so its outcome is not known. \`${command} history\` and \`${command} explain MAILBOX\` show what was done.`;
+    return `Replica ${name} started this command and ${silent}, so its outcome is unknown. \`${command} history\` and \`${command} explain MAILBOX\` show what was done.`;
   }
 }
 
 function nobody(target: Target): string {
   const [kind, account] = [target.slice(0, target.indexOf(':')), target.slice(target.indexOf(':') + 1)];
-  return kind === 'account' ? `No replica guards the account ${account} at the moment` : 'That replica is gone';
+  return kind === 'account' ? `No replica guards account ${account} at the moment` : 'That replica has stopped';
 }

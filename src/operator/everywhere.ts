@@ -89,7 +89,9 @@ async function undoEverywhere(request: UndoRequest, rooms: EverywhereRooms): Pro
     }),
   );
   if (parts.length === 0)
-    return failed('Nothing was done: the replicas that you were asked about are gone. Start over.');
+    return failed(
+      'Warmwarden did nothing, because the replicas whose changes you agreed to have stopped. Run the command again.',
+    );
   return together(parts);
 }
 
@@ -116,6 +118,6 @@ async function reloadHere(request: ReloadRequest, { local, membership }: Everywh
   const others = membership.replicas().filter(({ id }) => id !== membership.self);
   if (others.length === 0) return outcome;
   const names = listText(others.map(({ name }) => name));
-  const said = `Only this replica read its file again. Reload the others too: ${names}.`;
+  const said = `Only this replica reloaded its configuration. Reload the others too: ${names}.`;
   return { ...outcome, messages: [...outcome.messages, said] };
 }

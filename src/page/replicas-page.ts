@@ -15,7 +15,7 @@ export function replicasPage({
   readonly now: EpochMs;
 }): View {
   const regions = new Regions();
-  const alone = html`<p class="muted">This process has the store for itself. With a PostgreSQL store, several replicas share the accounts.</p>`;
+  const alone = html`<p class="muted">This is the only process that uses the store. With a PostgreSQL store, several replicas can share the accounts.</p>`;
   const list = html`<ul class="plain">${replicas.map((replica) => item(replica, now))}</ul>`;
   const body = html`<h1>Replicas</h1>
 <section class="panel" aria-label="Replicas">
@@ -31,9 +31,13 @@ function troublesList(replicas: readonly ReplicaState[]): Markup | string {
 
 function item(replica: ReplicaState, now: EpochMs): Markup {
   const { name, version, startedAt, silent, accounts, notifies, isSelf } = replica;
-  const does = notifies ? ', and sends the messages' : '';
-  return html`<li><p class="line"><strong>${text(name)}</strong> ${isSelf ? html`<span class="muted">this page comes from it</span>` : ''} ${silent ? html`<strong class="bad">silent</strong>` : ''}</p>
-<p>Guards ${counted(accounts.length, 'account')}${accounts.length === 0 ? '' : html`: ${text(accounts.join(', '))}`}${does}.</p>
+  const guards =
+    accounts.length === 0
+      ? 'Guards no account'
+      : `Guards ${counted(accounts.length, 'account')}: ${accounts.join(', ')}`;
+  const sends = notifies ? ' Sends the messages.' : '';
+  return html`<li><p class="line"><strong>${text(name)}</strong> ${isSelf ? html`<span class="muted">served this page</span>` : ''} ${silent ? html`<strong class="bad">silent</strong>` : ''}</p>
+<p>${text(guards)}.${sends}</p>
 <p class="muted">Version ${text(version)}, started ${ago(startedAt, now)}.</p></li>`;
 }
 

@@ -1,4 +1,4 @@
-// Checks that every configured account is guarded: one that is not is shown, alerted on, and its loop is started again. docs/faults.md O13.
+// Checks that every configured account is guarded: one that is not is shown, alerted on, and its loop is started again. docs/faults.md O3.
 import { step } from '../alert/engine.ts';
 import { tune } from '../alert/tuning.ts';
 import { accountsUnguarded, type SupervisedAccount } from '../alert/unguarded-rule.ts';

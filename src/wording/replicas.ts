@@ -13,8 +13,8 @@ export function disagreementText(replicas: readonly ReplicaState[]): string {
   const names = listText(replicas.map(({ name }) => name));
   const [one, other] = strangers(replicas) ?? [];
   if (one && other)
-    return `The replicas ${one.name} and ${other.name} have no account in common: two deployments use one database. Give each a database of its own.`;
-  return `The replicas ${names} have different configurations. Give all the same file, then reload each of them.`;
+    return `The replicas ${one.name} and ${other.name} have no account in common, so two deployments are using one database. Give each deployment a database of its own.`;
+  return `The replicas ${names} have different configurations. Give all of them the same file, then reload each one.`;
 }
 
 /** Two that guard different fleets. */
@@ -32,7 +32,7 @@ export function replicaTroubles(replicas: readonly ReplicaState[]): readonly str
   return [
     ...replicas
       .filter(({ silent }) => silent)
-      .map(({ name }) => `Replica ${name} is silent. If it stays silent, other replicas guard its accounts.`),
+      .map(({ name }) => `Replica ${name} is silent. If it stays silent, the other replicas take over its accounts.`),
     ...replicas.flatMap(({ name, reloadFailure }) =>
       reloadFailure === null ? [] : [`Replica ${name} refused its newest configuration: ${reloadFailure}`],
     ),

@@ -207,21 +207,21 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   clock_off: {
     means:
-      'For five minutes the clock of this machine has differed from the clock of the mailbox API by more than a minute.',
+      'For five minutes, the clock of this machine and the clock of the mailbox API have been more than a minute apart.',
     done: 'Warmwarden continues as usual. Near midnight UTC, it may treat the wrong day as today.',
-    todo: 'Synchronize the clock of this machine: `timedatectl` shows whether it is. If it is right, the clock of the API is wrong: tell the provider.',
+    todo: 'Synchronize the clock of this machine: `timedatectl` shows whether it is synchronized. If it is, the clock of the API is wrong: report that to the provider.',
   },
   config_reload_failed: {
     means:
-      'Warmwarden refused a reload: the file has mistakes, it would drop over a fifth of the mailboxes, or the store could not be read.',
+      'Warmwarden refused a reload: the file has errors, it would drop more than a fifth of the mailboxes, or the store could not be read.',
     done: 'The previous configuration stays in force.',
     todo: 'Run `warmwarden check` and correct the file. Then run `warmwarden reload` (with --force if you intend to drop these mailboxes).',
   },
   config_disagrees: {
     means:
       'For five minutes, replicas that share a PostgreSQL store have had different configurations, or they guard different fleets.',
-    done: 'Each account is guarded as the configuration of its replica says. The replica that sends the messages uses its own channels.',
-    todo: 'The message names the replicas. Give all of them the same file and reload each: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
+    done: 'Each replica guards its accounts by its own configuration. The replica that sends the messages uses its own channels.',
+    todo: 'The message names the replicas. Give all of them the same file and reload each one: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
   },
   operator_acted: {
     means:

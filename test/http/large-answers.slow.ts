@@ -1,4 +1,4 @@
-// 16 answers of 32 MiB at once, of every shape that takes long to read: docs/faults.md O16 in full size.
+// 16 answers of 32 MiB at once, of every shape that takes long to read: docs/faults.md O6 in full size.
 import { expect, test } from 'vitest';
 import { heldAnswers } from '../../src/http/exchange.ts';
 import { clientOf } from '../mailbox-api/scripted-server.ts';

@@ -1,4 +1,4 @@
-// Many large answers at once, of several accounts: what they hold together, and for how long. docs/faults.md O16.
+// Many large answers at once, of several accounts: what they hold together, and for how long. docs/faults.md O6.
 import { describe, expect, test, vi } from 'vitest';
 import { heldAnswers } from '../../src/http/exchange.ts';
 import { HeldAnswers } from '../../src/http/held.ts';

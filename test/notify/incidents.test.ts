@@ -69,7 +69,7 @@ test("a domain's counts that stay over its limits for a week are named at the en
   await at.run(2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
   expect(at.sent.at(-1)?.message.incident?.sentences).toContain(
-    'Still so: domains over their limits (1) and health score dropped (1). You get no message when that ends.',
+    'Still firing: domains over their limits (1) and health score dropped (1). You get no message when this ends.',
   );
   const before = at.sent.length;
   at.restart();
@@ -102,7 +102,7 @@ test('a domain over its limits is named in the incident whose bounces it shows, 
   expect(titles).toEqual(['x.example: bounces over the limits of its mailboxes']);
   await at.run(dayMs);
   expect(ofIncidents(at).at(-1)?.message.incident?.sentences).toContain(
-    'Still so: domains over their limits (1). You get no message when that ends.',
+    'Still firing: domains over their limits (1). You get no message when this ends.',
   );
 });
 
@@ -155,7 +155,7 @@ test('nobody is reminded of symptoms, also after their incident, whose end names
   const ended = at.sent.at(-1)?.message.incident;
   expect(ended?.step).toBe('ended');
   expect(ended?.sentences).toContain(
-    'Still so: bounces near the limit (1), few emails reach the inbox (1) and health score dropped (3). You get no message when that ends.',
+    'Still firing: bounces near the limit (1), few emails reach the inbox (1) and health score dropped (3). You get no message when this ends.',
   );
   const before = at.sent.length;
   await at.play('23:00 ends g0-0');

@@ -142,7 +142,7 @@ test('a replica that does not answer is named, nothing was done, and it is not d
 test('an account that no replica guards is said to be so', async () => {
   const outcome = await outcomeOf(reach('a').pause({ mailbox: 'bob@gone.example', ...who }));
   expect(outcome.messages).toEqual([
-    'No replica guards the account gone at the moment, so nothing was done. Try again in a minute.',
+    'No replica guards account gone at the moment, so nothing was done. Try again in a minute.',
   ]);
 });
 
@@ -155,7 +155,7 @@ test('what a replica began and died with is not begun again, and the person is t
   const outcome = await outcomeOf(asked);
   expect(outcome.result).toBe('failed');
   expect(outcome.messages[0]).toMatch(
-    /^The replica host-b:7 began this and ended before it answered, .* history` and /,
+    /^Replica host-b:7 started this command and stopped before it answered, .* history` and /,
   );
   await clock.advance(minuteMs);
   expect(carriedOut).toEqual(['b pause']);
@@ -178,7 +178,7 @@ test('a reload is of this replica, and says who else there is', async () => {
   const outcome = await outcomeOf(reach('a').reload({ by: 'ann', force: false }));
   expect(outcome.messages).toEqual([
     'done by a',
-    'Only this replica read its file again. Reload the others too: host-b:7.',
+    'Only this replica reloaded its configuration. Reload the others too: host-b:7.',
   ]);
 });
 

@@ -1,4 +1,4 @@
-// Files that are none: a FIFO blocked the daemon for ever, a device filled the memory, 20 MB were parsed. docs/faults.md O15.
+// Files that are none: a FIFO blocked the daemon for ever, a device filled the memory, 20 MB were parsed. docs/faults.md O5.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// 16 answers of 32 MiB held the event loop for 4.7 s and took 1 GB. docs/faults.md O16; many at once in test/http/many-large-answers.slow.ts.
+// 16 answers of 32 MiB held the event loop for 4.7 s and took 1 GB. docs/faults.md O6; many at once in test/http/many-large-answers.slow.ts.
 import { describe, expect, test, vi } from 'vitest';
 import { HeldAnswers } from '../../src/http/held.ts';
 import type { MailboxApi } from '../../src/mailbox-api/client.ts';

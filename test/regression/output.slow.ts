@@ -1,4 +1,4 @@
-// O11: standard output that can't be written, that nobody reads, or whose reader dies, once ended or froze the whole guard.
+// O1: standard output that can't be written, that nobody reads, or whose reader dies, once ended or froze the whole guard.
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { request } from 'undici';
@@ -7,7 +7,7 @@ import { bin } from '../support/process.ts';
 import { Fifo, freePort, guardsAndTells, linesOf, openStage, Unheard } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
-describe.concurrent('O11: the guard starts and goes on, and every action is told, when standard output', () => {
+describe.concurrent('O1: the guard starts and goes on, and every action is told, when standard output', () => {
   test('can not be written at all', async () => {
     const staged = await openStage();
     await using _stage = staged.stage;

@@ -1,4 +1,4 @@
-// O11: standard output whose disk is full, or whose reader stalls, once ended or froze the whole guard. More in output.slow.ts.
+// O1: standard output whose disk is full, or whose reader stalls, once ended or froze the whole guard. More in output.slow.ts.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { bin } from '../support/process.ts';
 import { Fifo, guardsAndTells, linesOf, openStage, Unheard, uselessRoutes } from '../support/unheard.ts';
 import { until } from '../support/until.ts';
 
-describe.concurrent('O11: the guard starts and goes on, and every action is told, when standard output', () => {
+describe.concurrent('O1: the guard starts and goes on, and every action is told, when standard output', () => {
   test('stands on a full disk, and standard error too', async () => {
     const staged = await openStage({ format: 'pretty' });
     await using _stage = staged.stage;

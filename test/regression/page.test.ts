@@ -1,4 +1,4 @@
-// A page with every alert of a fleet that fails at once: thousands of items that nobody reads. docs/faults.md O17.
+// A page with every alert of a fleet that fails at once: thousands of items that nobody reads. docs/faults.md O7.
 import { expect, test } from 'vitest';
 import { alert, exampleFleet, now } from '../serve/example-fleet.ts';
 import { ask, serve } from '../serve/running-server.ts';

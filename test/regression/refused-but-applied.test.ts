@@ -1,4 +1,4 @@
-// A POST that was answered with 429 or another 4xx and was applied all the same (docs/faults.md O14): it was disowned.
+// A POST that was answered with 429 or another 4xx and was applied all the same (docs/faults.md O4): it was disowned.
 
 import { describe, expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';

@@ -1,4 +1,4 @@
-// 100 MB posted to an operator's route were read to their end, and held in memory. docs/faults.md O17.
+// 100 MB posted to an operator's route were read to their end, and held in memory. docs/faults.md O7.
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';

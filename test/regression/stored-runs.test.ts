@@ -1,4 +1,4 @@
-// A viewer's key filled the disk with the rows of its runs: 1.1 GB an hour. docs/faults.md O17.
+// A viewer's key filled the disk with the rows of its runs: 1.1 GB an hour. docs/faults.md O7.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

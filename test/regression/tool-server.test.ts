@@ -1,4 +1,4 @@
-// A line of 50 MB to the tool server was held in memory as a whole, and parsed. docs/faults.md O17.
+// A line of 50 MB to the tool server was held in memory as a whole, and parsed. docs/faults.md O7.
 import { expect, test } from 'vitest';
 import { serveTools } from '../../src/mcp/tool-server.ts';
 import { stillWorld } from '../serve/running-server.ts';

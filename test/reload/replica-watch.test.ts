@@ -65,7 +65,7 @@ test('configurations that differ for five minutes are notified of, and so is the
   await clock.advance(1);
   await watch.look();
   expect([...fleet.alerts()].map(({ facts }) => facts.sentences[0])).toEqual([
-    'The replicas host-a:7 and host-b:7 have different configurations. Give all the same file, then reload each of them.',
+    'The replicas host-a:7 and host-b:7 have different configurations. Give all of them the same file, then reload each one.',
   ]);
   replicas = [replica('host-a:7'), replica('host-b:7')];
   await watch.look();

@@ -42,8 +42,8 @@ test.each([
   ['H7: a 500 after the change was made is confirmed by one POST', 'applied-but-500'],
   ['H8: a change that shows seconds later is confirmed by one POST', 'late'],
   ['H9: an answer lost after the POST was applied is confirmed by one POST', 'applied-but-lost'],
-  ['O14: a 429 for a POST that was applied is confirmed by one POST', 'applied-but-throttled'],
-  ['O14: a 403 for a POST that was applied is confirmed by one POST', 'applied-but-refused'],
+  ['O4: a 429 for a POST that was applied is confirmed by one POST', 'applied-but-throttled'],
+  ['O4: a 403 for a POST that was applied is confirmed by one POST', 'applied-but-refused'],
 ])('%s', async (_name, fault) => {
   await using stage = await startMovedDaemon({ scenario: storm({ fault, ...writes }), poll: calmly });
   await stage.until('a confirmed action', () => states(stage)[0] === 'confirmed', 5 * hourMs);

@@ -1,4 +1,4 @@
-// A write of the store fails at the worst moments of a short story; nth-write.slow.ts tries them all. docs/faults.md O13.
+// A write of the store fails at the worst moments of a short story; nth-write.slow.ts tries them all. docs/faults.md O3.
 import { expect, test } from 'vitest';
 import { type Moment, playWith } from './nth-write.ts';
 

@@ -1,4 +1,4 @@
-// docs/faults.md O13: an account that Warmwarden itself does not poll is shown, told, and polled again by itself.
+// docs/faults.md O3: an account that Warmwarden itself does not poll is shown, told, and polled again by itself.
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { minuteMs, secondMs } from '../../src/model/time.ts';

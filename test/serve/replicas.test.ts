@@ -15,7 +15,7 @@ const bodyOf = async ({ url }: Running, path: string) => (await ask(`${url}${pat
 test('where a process has the store for itself, no page speaks of replicas', async () => {
   await using server = await serve(exampleFleet());
   expect(await bodyOf(server, '/')).not.toContain('/replicas');
-  expect(await bodyOf(server, '/replicas')).toContain('This process has the store for itself.');
+  expect(await bodyOf(server, '/replicas')).toContain('This is the only process that uses the store');
 });
 
 test('what is wrong with one stands on every page, in JSON, and ends by itself', async () => {
@@ -26,9 +26,9 @@ test('what is wrong with one stands on every page, in JSON, and ends by itself',
     replica('host-b:7', { silent: true, configDigest: 'other', reloadFailure: 'config.yaml:3:1: no such key' }),
   ]);
   const troubles = [
-    'Replica host-b:7 is silent. If it stays silent, other replicas guard its accounts.',
+    'Replica host-b:7 is silent. If it stays silent, the other replicas take over its accounts.',
     'Replica host-b:7 refused its newest configuration: config.yaml:3:1: no such key',
-    'The replicas host-a:7 and host-b:7 have different configurations. Give all the same file, then reload each of them.',
+    'The replicas host-a:7 and host-b:7 have different configurations. Give all of them the same file, then reload each one.',
   ];
   for (const path of ['/', '/alerts', '/budget', '/replicas'])
     for (const trouble of troubles) expect(await bodyOf(server, path)).toContain(trouble);
@@ -49,6 +49,6 @@ test('two deployments of different fleets on one database are told apart from a 
   await using server = await serve(fleet);
   fleet.putReplicas([replica('host-a:7'), replica('host-b:7', { configured: ['gamma'], configDigest: 'other' })]);
   expect(await bodyOf(server, '/')).toContain(
-    'The replicas host-a:7 and host-b:7 have no account in common: two deployments use one database. Give each a database of its own.',
+    'The replicas host-a:7 and host-b:7 have no account in common, so two deployments are using one database. Give each deployment a database of its own.',
   );
 });

@@ -101,7 +101,7 @@ const routes: readonly ApiRoute[] = [
   {
     path: '/api/silences',
     id: 'listSilences',
-    summary: 'The silences in force, which end first first',
+    summary: 'The silences in force; those that end first come first',
     parameters: inQuery(silencesParameters, {
       limit: 'How many silences at most; 100 when left out.',
       cursor: nextPage,

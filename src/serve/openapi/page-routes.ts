@@ -260,7 +260,7 @@ const idOfPost: Readonly<
   '/writes': ['prepareWrites', 'sendWrites', 'the emergency stop, or its end'],
   '/breaker': ['prepareBreakerRelease', 'sendBreakerRelease', 'the release of the circuit breaker'],
   '/activity': ['', 'sendUndo', 'the undo of what Warmwarden did'],
-  '/deliveries': ['prepareResend', 'sendResend', 'undelivered messages, sent again'],
+  '/deliveries': ['prepareResend', 'sendResend', 'the resending of undelivered messages'],
 };
 
 const formToken = z.string().describe('From the page.');

@@ -91,7 +91,9 @@ export async function doubtsOf(db: Db, { isPooled }: PostgresPlace): Promise<rea
   if (!server) return [];
   return [
     ...(isPooled === true
-      ? ['A connection pooler is before PostgreSQL: replicas hear of commands for one another only once a second.']
+      ? [
+          'A connection pooler is in front of PostgreSQL: replicas look for commands from one another only once a second.',
+        ]
       : []),
     ...(server.free < spareConnections
       ? [
