@@ -1,9 +1,10 @@
-// The metric series of accounts, alerts and channels, as pure functions of the fleet's picture.
+// The metric series of accounts, alerts and channels, as functions of the fleet's picture.
 
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AccountState, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Pacer } from '../world.ts';
 import type { Labels } from './exposition/text.ts';
 import type { Family, Sample } from './family.ts';
 import { prefix } from './prefix.ts';
@@ -26,20 +27,20 @@ export interface MailboxFacts {
   omitted(): number;
 }
 
-/** The gauges that the fleet feeds besides those of single mailboxes, computed afresh. */
-export function fleetFamilies(
+/** The gauges that the fleet feeds besides those of single mailboxes, computed afresh. Yields the event loop. */
+export async function fleetFamilies(
   fleet: Fleet,
   facts: MailboxFacts,
-  settings: MetricsSettings,
-  now: EpochMs,
-): readonly Family[] {
+  { settings, now }: { readonly settings: MetricsSettings; readonly now: EpochMs },
+  pacer: Pacer,
+): Promise<readonly Family[]> {
   return [
     mailboxCounts(fleet, facts),
     mailboxesOmitted(facts),
     ...accountFamilies(fleet, settings, now),
     accountGuarded(fleet),
     breakerOpen(fleet),
-    alertsFiring(fleet),
+    await alertsFiring(fleet, pacer),
     ...channelFamilies(fleet),
     leasesHeld(fleet),
   ];
@@ -133,9 +134,10 @@ function breakerOpen(fleet: Fleet): Family {
   );
 }
 
-function alertsFiring(fleet: Fleet): Family {
+async function alertsFiring(fleet: Fleet, pacer: Pacer): Promise<Family> {
   const samples = new Map<string, Sample>();
   for (const { account, rule, severity, status } of fleet.alerts()) {
+    if (pacer.due()) await pacer.turn();
     if (status !== 'firing' || fleet.isElsewhere(account)) continue;
     const key = `${rule}|${severity}|${account}`;
     samples.set(key, { labels: { account, rule, severity }, value: (samples.get(key)?.value ?? 0) + 1 });

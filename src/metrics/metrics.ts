@@ -1,7 +1,7 @@
 // Answers a scrape: the mailboxes' series from their cached blocks, the fleet's and our own made afresh.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Tally } from '../model/tally.ts';
-import { droppedLines, type World } from '../world.ts';
+import { createPacer, droppedLines, type Pacer, type World } from '../world.ts';
 import { type Piece, pieceOf } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 import { type Family, familyText } from './family.ts';
@@ -9,6 +9,9 @@ import { fleetFamilies, type MetricsSettings } from './fleet-series.ts';
 import { MailboxBlocks } from './mailbox-blocks.ts';
 import { createOwnMetrics } from './own-metrics.ts';
 import { type Answer, answerOf, formatFor, type ScrapeRequest } from './scrape-answer.ts';
+
+/** The loop belongs to others after so much work. */
+const sliceMs = 2;
 
 export interface MetricsParts {
   readonly fleet: Fleet;
@@ -53,8 +56,10 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
       const format = formatFor(accept);
       const blocks = await scrapes();
       sayOmitted(mailboxes.omitted());
-      const families = [...fleetFamilies(fleet, mailboxes, inForce, clock.now()), ...(await own.families())];
-      return answerOf([...blocks, ...piecesOf(families, format)], format, acceptEncoding);
+      const pacer = createPacer(sliceMs);
+      const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now() }, pacer);
+      const families = [...ofFleet, ...(await own.families(pacer))];
+      return answerOf([...blocks, ...(await piecesOf(families, format, pacer))], format, acceptEncoding);
     },
     configured(changed) {
       inForce = changed;
@@ -66,9 +71,14 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
 }
 
 /** Families that are written anew for each scrape. */
-function piecesOf(families: readonly Family[], format: Format): readonly Piece[] {
-  const texts = [...families.map((family) => familyText(family, format)), format === 'openmetrics' ? '# EOF\n' : ''];
-  return texts.filter((text) => text !== '').map(pieceOf);
+async function piecesOf(families: readonly Family[], format: Format, pacer: Pacer): Promise<readonly Piece[]> {
+  const pieces: Piece[] = [];
+  for (const family of families) {
+    const text = familyText(family, format);
+    if (text !== '') pieces.push(pieceOf(text));
+    if (pacer.due()) await pacer.turn();
+  }
+  return format === 'openmetrics' ? [...pieces, pieceOf('# EOF\n')] : pieces;
 }
 
 /** Runs one at a time. Who asks while one runs gets the next one, together with everybody else who asked meanwhile. */

@@ -1,11 +1,20 @@
 // What the daemon counts of itself, with prom-client: requests, decisions, actions, messages, its configuration, its process.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { Fleet } from '../fleet/fleet.ts';
 import { guardActionKinds, outcomes } from '../model/action.ts';
 import { routes } from '../model/answers.ts';
 import type { Tally } from '../model/tally.ts';
 import type { EpochMs } from '../model/time.ts';
 import { reasons, type VerdictAction } from '../model/verdict.ts';
+import type { Pacer } from '../world.ts';
 import type { Family } from './family.ts';
 import { prefix } from './prefix.ts';
 
@@ -28,8 +37,8 @@ export interface OwnMetrics {
   /** The configuration was taken at that moment, or refused. */
   configTaken(at: EpochMs): void;
   configRefused(): void;
-  /** Everything counted so far, without accounts that the fleet no longer has. */
-  families(): Promise<readonly Family[]>;
+  /** Everything counted so far, without accounts that the fleet no longer has. Yields the event loop. */
+  families(pacer: Pacer): Promise<readonly Family[]>;
 }
 
 /** In a registry of their own. `linesDropped` is what the log has lost so far. */
@@ -39,6 +48,8 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
   countLines(registry, linesDropped);
   const counters = createCounters(registry);
   const gauges = createGauges(registry);
+  /** Accounts and channels whose counters are there already. */
+  const started = new Set<string>();
   gauges.build.labels(version).set(1);
   return {
     tally: {
@@ -55,22 +66,28 @@ export function createOwnMetrics(fleet: Fleet, version: string, linesDropped: ()
       gauges.reloadSuccessAt.set(at / 1_000);
     },
     configRefused: () => gauges.reloadSuccessful.set(0),
-    async families() {
-      startAtZero(fleet, counters);
-      return familiesOf(registry, fleet);
+    async families(pacer) {
+      startAtZero(fleet, counters, started);
+      return familiesOf(registry, fleet, pacer);
     },
   };
 }
 
 /** A counter that first appears at 1 hides its first increase from rate(): these exist from the beginning. */
-function startAtZero(fleet: Fleet, { actions, decisions, requests, notifications }: ReturnType<typeof createCounters>) {
+function startAtZero(
+  fleet: Fleet,
+  { actions, decisions, requests, notifications }: ReturnType<typeof createCounters>,
+  started: Set<string>,
+) {
+  const isNew = (kind: string, name: string) => !started.has(`${kind} ${name}`) && started.add(`${kind} ${name}`);
   for (const { name: account } of fleet.accounts()) {
+    if (!isNew('account', account)) continue;
     for (const action of guardActionKinds) for (const outcome of outcomes) actions.inc({ account, action, outcome }, 0);
     for (const [action, reason] of notableVerdicts) decisions.inc({ account, action, reason }, 0);
     for (const route of [...routes, 'warmup_write']) requests.inc({ account, route, code: '200' }, 0);
   }
   for (const { name: channel } of fleet.channels())
-    for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
+    if (isNew('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
 }
 
 /** Read at each scrape: the log counts by itself. */
@@ -148,17 +165,23 @@ function createCounters(registry: Registry) {
 const familyTypes: readonly Family['type'][] = ['gauge', 'counter', 'histogram', 'summary'];
 
 /** What prom-client counted. Its gauges whose names end in _total are left out: promtool rejects them. */
-async function familiesOf(registry: Registry, fleet: Fleet): Promise<readonly Family[]> {
-  const metrics = await registry.getMetricsAsJSON();
-  const families = metrics.map((metric): Family => {
-    const type = familyTypes.find((name) => name === String(metric.type)) ?? 'gauge';
-    const samples = metric.values.flatMap((value) => {
-      const { account } = value.labels as { account?: string };
-      if (account !== undefined && fleet.account(account) === undefined) return [];
-      const { metricName = metric.name } = value as { metricName?: string };
-      return { suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value };
-    });
-    return { name: metric.name, type, help: metric.help, samples };
-  });
+async function familiesOf(registry: Registry, fleet: Fleet, pacer: Pacer): Promise<readonly Family[]> {
+  const families: Family[] = [];
+  for (const { name } of registry.getMetricsAsArray()) {
+    const metric = await registry.getSingleMetric(name)?.get();
+    if (metric) families.push(familyOf(metric, fleet));
+    if (pacer.due()) await pacer.turn();
+  }
   return families.filter((family) => family.type !== 'gauge' || !family.name.endsWith('_total'));
+}
+
+function familyOf(metric: MetricObjectWithValues<MetricValue<string>>, fleet: Fleet): Family {
+  const type = familyTypes.find((name) => name === String(metric.type)) ?? 'gauge';
+  const samples = metric.values.flatMap((value) => {
+    const { account } = value.labels as { account?: string };
+    if (account !== undefined && fleet.account(account) === undefined) return [];
+    const { metricName = metric.name } = value as { metricName?: string };
+    return { suffix: metricName.slice(metric.name.length), labels: value.labels, value: value.value };
+  });
+  return { name: metric.name, type, help: metric.help, samples };
 }

@@ -1,7 +1,7 @@
 // The gauges of many items, kept as compressed blocks of 64 items: a scrape renders only blocks in which an item changed, and
-// of them only the part that the change is about.
+// of them only the gauges whose samples are no longer the same.
 import { createPacer, type Pacer } from '../../world.ts';
-import { type Piece, pieceOf, pieceOrSame } from './piece.ts';
+import { type Piece, pieceOf } from './piece.ts';
 import { type FamilyHead, headText, type Labels, labelText, sampleLine } from './text.ts';
 
 /** Its help holds no quotes, so that it reads the same in both formats. */
@@ -46,9 +46,9 @@ interface Slot<Item, Name extends string> {
 interface Block<Item, Name extends string> {
   slots: Slot<Item, Name>[];
   /** What is to be rendered again. */
-  stale: Set<Part<Item, Name>>;
-  /** One a column; undefined where no item has a sample. */
-  pieces: (Piece | undefined)[];
+  stale: Set<Column<Item, Name>>;
+  /** None where no item has a sample. */
+  readonly pieces: Map<Column<Item, Name>, Piece>;
 }
 
 const itemsPerBlock = 64;
@@ -74,9 +74,9 @@ export class BlockCache<Item, Name extends string> {
   /** In the order of sending: items that change together stand together. */
   #blocks: Block<Item, Name>[] = [];
   #round = 0;
-  /** Parts of items that changed in this round. */
+  /** Columns of items that changed in this round. */
   #changes = 0;
-  /** Parts of items rendered since the last layout only because they stand beside one that changed. */
+  /** Columns of items rendered since the last layout only because they stand beside one that changed. */
   #needless = 0;
 
   constructor(source: Source<Item, Name>) {
@@ -97,16 +97,22 @@ export class BlockCache<Item, Name extends string> {
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);
     if (this.#isScattered()) this.#arrange(this.#slots.toSorted((a, b) => a.changedIn - b.changedIn));
     for (const block of this.#blocks) {
-      if (block.stale.size > 0) this.#render(block);
-      if (pacer.due()) await pacer.turn();
+      for (const part of new Set([...block.stale].map(({ part }) => part))) {
+        this.#render(block, part);
+        if (pacer.due()) await pacer.turn();
+      }
     }
     const headed = new Set<Name>();
-    return this.#columns.flatMap(({ name }, index) => {
-      const column = this.#blocks.flatMap(({ pieces }) => pieces[index] ?? []);
-      const head = headed.has(name) || column.length === 0 ? undefined : this.#heads.get(name);
+    const all: Piece[] = [];
+    for (const column of this.#columns) {
+      const { name } = column;
+      const ofColumn = this.#blocks.flatMap(({ pieces }) => pieces.get(column) ?? []);
+      const head = headed.has(name) || ofColumn.length === 0 ? undefined : this.#heads.get(name);
       if (head) headed.add(name);
-      return head ? [head, ...column] : column;
-    });
+      all.push(...(head ? [head] : []), ...ofColumn);
+      if (pacer.due()) await pacer.turn();
+    }
+    return all;
   }
 
   /** Walks source and slots side by side. False as soon as they are not the same items. */
@@ -128,14 +134,21 @@ export class BlockCache<Item, Name extends string> {
     const before = slot.item;
     slot.item = item;
     for (const part of this.#source.parts) {
-      if (!areSame(part.factsOf(before), part.factsOf(item))) this.#spoil(slot, part);
+      if (areSame(part.factsOf(before), part.factsOf(item))) continue;
+      const [were, are] = [valuesOf(part.samplesOf(before)), valuesOf(part.samplesOf(item))];
+      for (const column of this.#columnsOf(part))
+        if (were.get(column.name) !== are.get(column.name)) this.#spoil(slot, column);
     }
   }
 
-  #spoil(slot: Slot<Item, Name>, part: Part<Item, Name>): void {
+  #spoil(slot: Slot<Item, Name>, column: Column<Item, Name>): void {
     slot.changedIn = this.#round;
-    slot.block.stale.add(part);
+    slot.block.stale.add(column);
     this.#changes += 1;
+  }
+
+  #spoilAll(slot: Slot<Item, Name>): void {
+    for (const column of this.#columns) this.#spoil(slot, column);
   }
 
   /** Items came or went: those that stay keep their blocks, newcomers fill the last one. */
@@ -148,7 +161,7 @@ export class BlockCache<Item, Name extends string> {
       const identity = labelText(identityOf(item));
       const slot = known.get(keyOf(item)) ?? placed.get(keyOf(item)) ?? this.#newSlot(item, identity);
       if (slot.item !== item) this.#change(slot, item);
-      if (slot.identity !== identity) for (const part of this.#source.parts) this.#spoil(slot, part);
+      if (slot.identity !== identity) this.#spoilAll(slot);
       slot.identity = identity;
       placed.set(keyOf(item), slot);
       known.delete(keyOf(item));
@@ -157,7 +170,7 @@ export class BlockCache<Item, Name extends string> {
     const gone = new Set(known.values());
     for (const { block } of gone) {
       block.slots = block.slots.filter((slot) => !gone.has(slot));
-      block.stale = this.#all();
+      block.stale = new Set(this.#columns);
     }
     this.#slots = [...placed.values()];
     this.#blocks = this.#blocks.filter(({ slots }) => slots.length > 0);
@@ -166,24 +179,24 @@ export class BlockCache<Item, Name extends string> {
   #newSlot(item: Item, identity: string): Slot<Item, Name> {
     let block = this.#blocks.at(-1);
     if (block === undefined || block.slots.length >= itemsPerBlock) {
-      block = { slots: [], stale: new Set(), pieces: [] };
+      block = { slots: [], stale: new Set(), pieces: new Map() };
       this.#blocks.push(block);
     }
     const slot = { item, identity, block, changedIn: this.#round };
     block.slots.push(slot);
-    for (const part of this.#source.parts) this.#spoil(slot, part);
+    this.#spoilAll(slot);
     return slot;
   }
 
-  #all(): Set<Part<Item, Name>> {
-    return new Set(this.#source.parts);
+  #columnsOf(part: Part<Item, Name>): readonly Column<Item, Name>[] {
+    return this.#columns.filter((column) => column.part === part);
   }
 
   /** Whether what was rendered beside changes since the last layout would have paid for another one. */
   #isScattered(): boolean {
     for (const { stale, slots } of this.#blocks) this.#needless += stale.size * slots.length;
     this.#needless -= this.#changes;
-    return this.#needless >= layoutCost * this.#source.parts.length * this.#slots.length;
+    return this.#needless >= layoutCost * this.#columns.length * this.#slots.length;
   }
 
   #arrange(slots: readonly Slot<Item, Name>[]): void {
@@ -192,30 +205,35 @@ export class BlockCache<Item, Name extends string> {
     for (let from = 0; from < slots.length; from += itemsPerBlock) {
       const block: Block<Item, Name> = {
         slots: slots.slice(from, from + itemsPerBlock),
-        stale: this.#all(),
-        pieces: [],
+        stale: new Set(this.#columns),
+        pieces: new Map(),
       };
       for (const slot of block.slots) slot.block = block;
       this.#blocks.push(block);
     }
   }
 
-  #render(block: Block<Item, Name>): void {
-    for (const part of block.stale) {
-      const texts = this.#textsOf(part, block.slots);
-      for (const [index, column] of this.#columns.entries()) {
-        if (column.part !== part) continue;
-        const text = texts.get(column.name);
-        block.pieces[index] = text === undefined ? undefined : pieceOrSame(text, block.pieces[index]);
-      }
+  /** Renders the stale columns of a part. */
+  #render(block: Block<Item, Name>, part: Part<Item, Name>): void {
+    const stale = [...block.stale].filter((column) => column.part === part);
+    const texts = this.#textsOf(part, new Set(stale.map(({ name }) => name)), block.slots);
+    for (const column of stale) {
+      const text = texts.get(column.name);
+      if (text === undefined) block.pieces.delete(column);
+      else block.pieces.set(column, pieceOf(text));
+      block.stale.delete(column);
     }
-    block.stale.clear();
   }
 
-  #textsOf(part: Part<Item, Name>, slots: readonly Slot<Item, Name>[]): ReadonlyMap<Name, string> {
+  #textsOf(
+    part: Part<Item, Name>,
+    names: ReadonlySet<Name>,
+    slots: readonly Slot<Item, Name>[],
+  ): ReadonlyMap<Name, string> {
     const texts = new Map<Name, string>();
     for (const { item, identity } of slots) {
       for (const { gauge, labels, value } of part.samplesOf(item)) {
+        if (!names.has(gauge)) continue;
         const own = labelText(labels);
         const line = sampleLine(this.#source.gauges[gauge].name, own === '' ? identity : `${identity},${own}`, value);
         texts.set(gauge, (texts.get(gauge) ?? '') + line);
@@ -223,6 +241,14 @@ export class BlockCache<Item, Name extends string> {
     }
     return texts;
   }
+}
+
+/** What is written of the samples of each gauge. */
+function valuesOf<Name extends string>(samples: Iterable<ItemSample<Name>>): ReadonlyMap<Name, string> {
+  const values = new Map<Name, string>();
+  for (const { gauge, labels, value } of samples)
+    values.set(gauge, (values.get(gauge) ?? '') + sampleLine('', labelText(labels), value));
+  return values;
 }
 
 const areSame = (facts: readonly unknown[], others: readonly unknown[]) =>
