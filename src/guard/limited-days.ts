@@ -1,5 +1,5 @@
 // The days of one mailbox, each under the limit of the mode that it had on that day: what is pooled beyond one mailbox.
-import type { StatsRow } from '../model/answers.ts';
+import type { StatsAnswer } from '../model/answers.ts';
 import { isWarmupMode, type Ppm, type WarmupMode } from '../model/policy.ts';
 import { addDays, type EpochMs, type IsoDate } from '../model/time.ts';
 import type { EarlierMode } from '../model/verdict.ts';
@@ -13,8 +13,7 @@ export interface LimitedDay extends Counts {
 
 /** What the days of a mailbox are made of. */
 export interface DaysSource {
-  /** null: the answer's `stats` was no array. */
-  readonly rows: readonly StatsRow[] | null;
+  readonly stats: StatsAnswer | null;
   /** When the rows were taken in: what was in the future then is left out. */
   readonly now: EpochMs;
   readonly mode: string | null;
@@ -30,7 +29,8 @@ const soundDays = 7;
  * The days of a mailbox, the oldest first; null when they must not be pooled: nothing could be read, the mode is unknown,
  * or the counts of its newest days make no sense. An unreadable day before them is left out.
  */
-export function limitedDays({ rows, now, mode, earlierModes, limitsPpm }: DaysSource): readonly LimitedDay[] | null {
+export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): readonly LimitedDay[] | null {
+  const rows = stats?.rows ?? null;
   if (rows === null || !isWarmupMode(mode)) return null;
   const days = readDays(rows, now);
   if (!isSound(days)) return null;

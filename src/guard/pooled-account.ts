@@ -1,56 +1,17 @@
 // The mailboxes of one account, pooled by domain and as a whole. One mailbox's answer changes the sums by its difference.
 import type { IsoDate } from '../model/time.ts';
 import type { LimitedDay } from './limited-days.ts';
-import { LastDays, PooledCounts } from './pooled-counts.ts';
-
-/**
- * counted: its days are in the sums. unknown: nothing that is current is known of it. pending: not asked yet. A mailbox
- * that is known not to run has no part at all; a paused one counts.
- */
-export type Standing = 'counted' | 'unknown' | 'pending';
-
-/** What a mailbox brings into the pools. */
-export interface Part {
-  /** In lower case. */
-  readonly domain: string;
-  readonly standing: Standing;
-  /** The oldest first; asked only where it is counted, and again when the part goes: always the same days. */
-  readonly days: () => readonly LimitedDay[];
-}
-
-/** The mailboxes of a domain, or all of an account. */
-export class Pool {
-  readonly counts = new PooledCounts();
-  readonly #standings: Record<Standing, number> = { counted: 0, unknown: 0, pending: 0 };
-  /** By id. */
-  readonly ids = new Set<string>();
-
-  of(standing: Standing): number {
-    return this.#standings[standing];
-  }
-
-  move(id: string, before: Part | null, after: Part | null, days: MovedDays): void {
-    if (before) this.#standings[before.standing] -= 1;
-    if (after) this.#standings[after.standing] += 1;
-    if (after) this.ids.add(id);
-    else this.ids.delete(id);
-    this.counts.move(days.before, days.after);
-  }
-}
-
-interface MovedDays {
-  readonly before: readonly LimitedDay[] | null;
-  readonly after: readonly LimitedDay[] | null;
-}
+import { type MovedDays, type Part, Pool, Pools } from './pool.ts';
+import { LastDays } from './pooled-counts.ts';
 
 export class PooledAccount {
   readonly #parts = new Map<string, Part>();
-  readonly #domains = new Map<string, Pool>();
+  readonly #domains = new Pools();
   readonly whole = new Pool();
   /** Domains by their newest day with a bounce. */
   readonly #bouncingDomains = new LastDays();
 
-  /** undefined when none of its mailboxes has a part. */
+  /** Valid until another is asked for; undefined when none of its mailboxes has a part. */
   domain(name: string): Pool | undefined {
     return this.#domains.get(name);
   }
@@ -81,15 +42,10 @@ export class PooledAccount {
 
   #moveIn(name: string | undefined, id: string, moved: Moved): void {
     if (name === undefined) return;
-    const pool = this.#domains.get(name) ?? new Pool();
-    if (moved.days.before === null && moved.days.after === null) pool.move(id, moved.before, moved.after, moved.days);
-    else {
-      const bounced = pool.counts.bouncing.newest();
-      pool.move(id, moved.before, moved.after, moved.days);
-      this.#bouncingDomains.move(bounced, pool.counts.bouncing.newest());
-    }
-    if (pool.ids.size === 0) this.#domains.delete(name);
-    else this.#domains.set(name, pool);
+    const pool = this.#domains.open(name);
+    const bouncedOn = pool.bouncedOn;
+    pool.move(id, moved.before, moved.after, moved.days);
+    this.#bouncingDomains.move(bouncedOn, pool.bouncedOn);
   }
 }
 

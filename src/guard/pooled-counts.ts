@@ -1,6 +1,7 @@
 // The counts of many mailboxes, pooled by day: running sums, which an answer changes by the difference that it makes.
+import { Packer, Unpacker } from '../model/packed.ts';
 import type { PooledSum } from '../model/pooled.ts';
-import { addDays, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
+import { addDays, dateOf, dayOf, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { LimitedDay } from './limited-days.ts';
 
 /** Exact: a number for as long as it is one, which takes no memory of its own. */
@@ -15,6 +16,8 @@ interface DaySum {
   readonly rows: number;
 }
 
+const next = (unpacker: Unpacker) => unpacker.next() ?? 0;
+const exactly = (unpacker: Unpacker) => exact(unpacker.nextExact());
 const exact = (value: bigint): Exact => (value <= Number.MAX_SAFE_INTEGER ? Number(value) : value);
 const summed = ({ sent, bounced, allowed }: DaySum): PooledSum => ({
   sent: BigInt(sent),
@@ -45,6 +48,15 @@ export class LastDays {
   /** The newest day on which something was seen; null without any. */
   newest(): IsoDate | null {
     return newestOf(this.#count.keys());
+  }
+
+  packInto(packer: Packer): void {
+    packer.add(this.#count.size);
+    for (const [date, count] of this.#count) packer.add(dayOf(date)).add(count);
+  }
+
+  unpackFrom(unpacker: Unpacker): void {
+    for (let left = next(unpacker); left > 0; left -= 1) this.#count.set(dateOf(next(unpacker)), next(unpacker));
   }
 
   #add(date: IsoDate, difference: number): void {
@@ -101,6 +113,31 @@ export class PooledCounts {
   on(date: IsoDate): PooledSum {
     const day = this.#days.get(date);
     return day ? summed(day) : noCounts;
+  }
+
+  /** For while nobody asks: a fleet has thousands of domains. */
+  packed(): string {
+    const packer = new Packer().add(this.#days.size);
+    for (const [date, { sent, bounced, allowed, rows }] of this.#days) {
+      packer.add(dayOf(date)).add(rows);
+      for (const sum of [sent, bounced, allowed]) packer.addExact(BigInt(sum));
+    }
+    this.bouncing.packInto(packer);
+    this.sending.packInto(packer);
+    return packer.packed();
+  }
+
+  static unpacked(text: string): PooledCounts {
+    const counts = new PooledCounts();
+    const unpacker = new Unpacker(text);
+    for (let left = next(unpacker); left > 0; left -= 1) {
+      const [date, rows] = [dateOf(next(unpacker)), next(unpacker)];
+      const [sent, bounced, allowed] = [exactly(unpacker), exactly(unpacker), exactly(unpacker)];
+      counts.#days.set(date, { sent, bounced, allowed, rows });
+    }
+    counts.bouncing.unpackFrom(unpacker);
+    counts.sending.unpackFrom(unpacker);
+    return counts;
   }
 
   #add(day: LimitedDay, sign: 1 | -1): void {

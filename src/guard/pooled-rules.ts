@@ -2,7 +2,8 @@
 // integers. Alerts only: neither ever leads to an action. docs/guard.md, "Beyond one mailbox".
 import type { AccountShift, DomainExcess, DomainWeek, PooledWindow } from '../model/pooled.ts';
 import { addDays, type EpochMs } from '../model/time.ts';
-import type { Pool, PooledAccount } from './pooled-account.ts';
+import type { Pool } from './pool.ts';
+import type { PooledAccount } from './pooled-account.ts';
 import { lastDayOf, noCounts, plus } from './pooled-counts.ts';
 
 /** A domain is looked at over the last so many days, and each shorter stretch of them; it ends over all of them. */

@@ -4,6 +4,8 @@ import { jsonOf, textOf } from '../http/body.ts';
 import { isLarge, type Success } from '../http/exchange.ts';
 import { malformed, type Result } from '../http/failure.ts';
 import type { Redactor } from '../http/redactor.ts';
+import type { StatsAnswer } from '../model/answers.ts';
+import { PackedStats } from '../model/packed-stats.ts';
 import { type AnswerTo, type Expected, type Interpreted, interpret, type RequestKind } from './interpret.ts';
 
 /** What the thread is told besides the body. */
@@ -32,7 +34,7 @@ export async function readAnswer<Kind extends RequestKind>(
   const { status, headers, body } = success;
   const reported = ({ result, doubts }: Interpreted<RequestKind>) => {
     for (const [field, sentence] of doubts) doubt(field, sentence);
-    return result as Result<AnswerTo<Kind>>;
+    return (expected.about === 'stats' ? packed(result as Result<StatsAnswer>) : result) as Result<AnswerTo<Kind>>;
   };
   // A Link header to a next page says the same as `has_more` in the body (docs/faults.md S8).
   const nextPage = /rel="?next\b/i.test(String(headers['link'] ?? ''));
@@ -44,6 +46,11 @@ export async function readAnswer<Kind extends RequestKind>(
   // The document does not show the body of a pause: a success without one is a success, for it is read back.
   if (expected.about === 'warmup_write' && text.trim() === '') return { ok: true, value: true as AnswerTo<Kind> };
   return reported(interpret(expected, { status, json: jsonOf({ status, text }, redactor), nextPage }));
+}
+
+/** As it is kept from here on. No earlier: what comes out of the thread is a copy. */
+function packed(result: Result<StatsAnswer>): Result<StatsAnswer> {
+  return result.ok ? { ok: true, value: PackedStats.of(result.value) } : result;
 }
 
 async function readApart(order: Order, body: Buffer): Promise<Interpreted<RequestKind>> {

@@ -22,7 +22,8 @@ export function utcDate(at: EpochMs): IsoDate {
   return dateOf(Math.floor(at / dayMs));
 }
 
-function dateOf(day: number): IsoDate {
+/** The date so many days after the epoch. */
+export function dateOf(day: number): IsoDate {
   const known = dates.get(day);
   if (known !== undefined) return known;
   const at = new Date(day * dayMs);
@@ -41,7 +42,7 @@ function twoDigits(count: number): string {
 }
 
 /** Days since the epoch. A day that its month does not have is one of the next. */
-function dayOf(date: IsoDate): number {
+export function dayOf(date: IsoDate): number {
   const known = days.get(date);
   if (known !== undefined) return known;
   return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8, 10))) / dayMs;

@@ -9,7 +9,7 @@ import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { GuardMemory, Verdict } from '../model/verdict.ts';
 import { storedVerdict } from '../store/schema/stored.ts';
-import { type StoredStats, storedStats } from '../store/schema/stored-stats.ts';
+import { storedStats } from '../store/schema/stored-stats.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { baseTables, views } from './views.ts';
 
@@ -118,10 +118,9 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   database.function('now_ms', pure, () => facts.now);
   database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
-  database.function('day_rows', pure, (answer) => {
-    const stats: StoredStats = JSON.parse(String(answer));
-    return JSON.stringify(dailyRows(storedStats(stats), facts.now));
-  });
+  database.function('day_rows', pure, (answer) =>
+    JSON.stringify(dailyRows(storedStats(String(answer), {}), facts.now)),
+  );
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf(verdict)),
   );

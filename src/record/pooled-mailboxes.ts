@@ -1,7 +1,8 @@
 // The running counts of an account's mailboxes beyond one of them: what each answer changes in them, and what they say then.
 import type { DomainFinding, DomainShare, PoolKnowledge, ShiftFinding } from '../alert/pooled-rules.ts';
 import { type DaysSource, limitedDays } from '../guard/limited-days.ts';
-import { type Part, type Pool, PooledAccount, type Standing } from '../guard/pooled-account.ts';
+import type { Part, Pool, Standing } from '../guard/pool.ts';
+import { PooledAccount } from '../guard/pooled-account.ts';
 import { accountShift, domainExcess, domainWeek } from '../guard/pooled-rules.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';
 import { type Policy, warmupModes } from '../model/policy.ts';
@@ -148,16 +149,21 @@ function memberOf(
 }
 
 function sourceOf({ stats, warmup, memory }: MailboxState, { policy, now }: PooledLook): DaysSource {
-  const rows = stats?.answer.rows ?? null;
   const { limitsPpm } = policy;
-  return { rows, now, mode: warmup?.answer.mode ?? null, earlierModes: memory?.earlierModes ?? noModes, limitsPpm };
+  return {
+    stats: stats?.answer ?? null,
+    now,
+    mode: warmup?.answer.mode ?? null,
+    earlierModes: memory?.earlierModes ?? noModes,
+    limitsPpm,
+  };
 }
 
 const noModes: DaysSource['earlierModes'] = [];
 
 function isSameSource(one: DaysSource, other: DaysSource): boolean {
   return (
-    one.rows === other.rows &&
+    one.stats === other.stats &&
     one.mode === other.mode &&
     one.earlierModes === other.earlierModes &&
     warmupModes.every((mode) => one.limitsPpm[mode] === other.limitsPpm[mode])

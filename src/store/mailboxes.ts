@@ -9,7 +9,7 @@ import { inPieces } from './pieces.ts';
 import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
-import { type StoredStats, storedStats } from './schema/stored-stats.ts';
+import { storedStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -106,8 +106,8 @@ async function loadObservations(db: Db, { account, ids }: Some): Promise<Map<str
   for (const row of await query.where('mailbox_id', 'in', ids).execute()) {
     const { mailbox_id, route } = row;
     const ofMailbox = found.get(mailbox_id) ?? new Map<string, Observed<unknown>>();
-    const stored = parsed(row.answer, 'observations', { account, mailbox_id, route });
-    const answer = route === 'stats' ? storedStats(stored as StoredStats) : stored;
+    const key = { account, mailbox_id, route };
+    const answer = route === 'stats' ? storedStats(row.answer, key) : parsed(row.answer, 'observations', key);
     found.set(mailbox_id, ofMailbox.set(route, { at: row.observed_at, answer }));
   }
   return found;

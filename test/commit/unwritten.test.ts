@@ -3,7 +3,17 @@ import { expect, test } from 'vitest';
 import { Unwritten } from '../../src/commit/unwritten.ts';
 import { minuteMs, secondMs } from '../../src/model/time.ts';
 import type { TickRecord } from '../../src/store/records.ts';
-import { actionOf, alertOf, answers, arrivedMailbox, memory, noAlerts, now, verdictOf } from '../store/records.ts';
+import {
+  actionOf,
+  alertOf,
+  answers,
+  arrivedMailbox,
+  dayRow,
+  memory,
+  noAlerts,
+  now,
+  verdictOf,
+} from '../store/records.ts';
 
 const before = arrivedMailbox('m1', { ...answers, memory });
 
@@ -62,8 +72,8 @@ test('a mailbox that is judged again as before, on the same answers, is not writ
 
 test('another answer, another memory, and whatever happened is written at once', () => {
   const { take } = begun();
-  const row = { ...(answers.stats.answer.rows[0] ?? expect.fail()), sent: 999 };
-  const answered = { ...before, stats: { at: now, answer: { ...answers.stats.answer, rows: [row] } } };
+  const row = { ...dayRow, sent: 999 };
+  const answered = { ...before, stats: { at: now, answer: { rows: [row] } } };
   const recovered = { ...before, memory: { ...memory, mode: 'recovery' } };
   const changed = [
     tick({ mailbox: answered }),

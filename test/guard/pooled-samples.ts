@@ -1,6 +1,7 @@
 // Accounts whose mailboxes are pooled, as the tests of the rules beyond one mailbox write them down.
 import { limitedDays } from '../../src/guard/limited-days.ts';
-import { PooledAccount, type Standing } from '../../src/guard/pooled-account.ts';
+import type { Standing } from '../../src/guard/pool.ts';
+import { PooledAccount } from '../../src/guard/pooled-account.ts';
 import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
 import type { IsoDate } from '../../src/model/time.ts';
 import type { EarlierMode } from '../../src/model/verdict.ts';
@@ -25,7 +26,7 @@ export function accountOf(samples: readonly PooledSample[]): PooledAccount {
     { domain, mode, days, until = today, earlierModes = [], standing = 'counted' },
   ] of samples.entries()) {
     const rows = daysUpTo(until, ...days);
-    const source = { rows, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
+    const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
     account.put(`m${index}`, { domain, standing, days: () => limitedDays(source) ?? [] });
   }
   return account;

@@ -214,7 +214,7 @@ function recount({ known, now }: History) {
       const earlierModes = mailbox.memory?.earlierModes ?? [];
       const { limitsPpm } = policy;
       const days = limitedDays({
-        rows: mailbox.stats?.answer.rows ?? null,
+        stats: mailbox.stats?.answer ?? null,
         now: takenAt,
         mode,
         earlierModes,

@@ -7,6 +7,7 @@ import { Turns } from '../../src/commit/turns.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import { PackedStats } from '../../src/model/packed-stats.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { utcDate } from '../../src/model/time.ts';
@@ -147,7 +148,7 @@ export function statsOfToday(sent: number, bounced = 0): Observation {
     inboxRatePercent: null,
     bounceRatePercent: null,
   };
-  return { route: 'stats', observed: { at: now, answer: { rows: [row] } } };
+  return { route: 'stats', observed: { at: now, answer: PackedStats.of({ rows: [row] }) } };
 }
 
 /** A calm answer of each route; `at` is when it came. */

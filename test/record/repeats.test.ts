@@ -8,7 +8,7 @@ import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import type { Observation } from '../../src/record/observe.ts';
 import { Repeats } from '../../src/record/repeats.ts';
 import type { Tick } from '../../src/record/tick.ts';
-import { actionOf, alertOf, answers, arrivedMailbox, memory, now, verdictOf } from '../store/records.ts';
+import { actionOf, alertOf, answers, arrivedMailbox, dayRow, memory, now, verdictOf } from '../store/records.ts';
 import { answerOf, recording, statsOfToday } from './recording.ts';
 
 const grounds = { policy: defaultPolicy, rules: defaultRuleSettings };
@@ -46,7 +46,7 @@ test('the same answers are judged anew after five minutes, and on another day', 
 });
 
 test('whatever a judgement rests on has to be as it was', () => {
-  const equal = structuredClone(answers.stats);
+  const equal = { ...answers.stats, answer: { rows: [dayRow] } };
   const others: readonly MailboxState[] = [
     { ...mailbox, stats: equal },
     { ...mailbox, warmup: structuredClone(answers.warmup) },

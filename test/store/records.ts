@@ -1,7 +1,9 @@
 // Mailboxes, verdicts, actions and alerts for tests of the store, each with every field that can be there.
 import type { Action, OpenAction, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
+import type { StatsRow } from '../../src/model/answers.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
+import { PackedStats } from '../../src/model/packed-stats.ts';
 import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
@@ -62,6 +64,18 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
 const pass = { status: 'pass', pass: true, record: 'v=spf1 -all' };
 
 /** The answers of every route, with texts that are not plain. */
+export const dayRow: StatsRow = {
+  date: '2026-03-10',
+  sent: 12,
+  bounced: 1,
+  delivered: 11,
+  opened: null,
+  replied: 0,
+  spamLanded: 0,
+  inboxRatePercent: 97.25,
+  bounceRatePercent: 8.33,
+};
+
 export const answers = {
   warmup: {
     at: now + 1,
@@ -82,24 +96,7 @@ export const answers = {
       recentBounces: [{ type: 'hard', category: null }],
     },
   },
-  stats: {
-    at: now + 2,
-    answer: {
-      rows: [
-        {
-          date: '2026-03-10',
-          sent: 12,
-          bounced: 1,
-          delivered: 11,
-          opened: null,
-          replied: 0,
-          spamLanded: 0,
-          inboxRatePercent: 97.25,
-          bounceRatePercent: 8.33,
-        },
-      ],
-    },
-  },
+  stats: { at: now + 2, answer: PackedStats.of({ rows: [dayRow] }) },
   detail: {
     at: now + 3,
     answer: {

@@ -38,6 +38,7 @@ const migrations: readonly ((db: Db) => Promise<void>)[] = [
   sharedState,
   ledgersTable,
   heldDecisions,
+  packedStats,
 ];
 
 /** The schema that this version writes. */
@@ -346,6 +347,9 @@ async function notifiedColumns(db: Db): Promise<void> {
 
 /** Statistics are written in a shorter form (stored-stats.ts). What is there is read as it is, until the next answer. */
 async function flatStats(): Promise<void> {}
+
+/** Once more, and shorter (packed-stats.ts). */
+async function packedStats(): Promise<void> {}
 
 /** Earlier versions knew a mailbox by its id only. */
 async function withAddress(db: Db, off: WritesOff): Promise<WritesOff> {

@@ -1,0 +1,61 @@
+// Statistics in little room: exactly what they were, whatever an API sends.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { StatsRow } from '../../src/model/answers.ts';
+import { PackedStats } from '../../src/model/packed-stats.ts';
+import { addDays } from '../../src/model/time.ts';
+
+const day: StatsRow = {
+  ...{ date: '2026-03-04', sent: 38, bounced: 1, delivered: 37, opened: 12, replied: 5, spamLanded: 0 },
+  ...{ inboxRatePercent: 97.5, bounceRatePercent: 2.63, healthScore: 98.5 },
+};
+const value = fc.option(
+  fc.oneof(
+    fc.nat({ max: 100 }),
+    fc.nat(),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+    fc.nat({ max: 10_000 }).map((hundredths) => hundredths / 100),
+  ),
+);
+const anyRow = fc.record({
+  date: fc.option(fc.integer({ min: 0, max: 40_000 }).map((later) => addDays('1970-01-01', later))),
+  ...{ sent: value, bounced: value, delivered: value, opened: value, replied: value, spamLanded: value },
+  ...{ inboxRatePercent: value, bounceRatePercent: value },
+});
+const anyRows = fc.array(
+  fc.oneof(
+    anyRow,
+    fc.tuple(anyRow, value).map(([row, healthScore]) => ({ ...row, healthScore })),
+  ),
+);
+
+test('whatever rows are packed are the rows that are read, also from the text', () => {
+  fc.assert(
+    fc.property(anyRows, (rows) => {
+      const { text } = PackedStats.of({ rows });
+      expect(PackedStats.fromText(text)?.rows).toEqual(rows);
+    }),
+  );
+});
+
+test('the rows of one answer are not those of another, whichever was asked last', () => {
+  const [one, other] = [PackedStats.of({ rows: [day] }), PackedStats.of({ rows: [{ ...day, sent: 7 }] })];
+  expect([one, other, one].map(({ rows }) => rows?.[0]?.sent)).toEqual([38, 7, 38]);
+  expect(one.rows).toBe(one.rows);
+});
+
+test('what is no real date is none', () => {
+  expect(PackedStats.fromText(PackedStats.of({ rows: [{ ...day, date: '2026-02-30' }] }).text)?.rows).toEqual([
+    { ...day, date: null },
+  ]);
+});
+
+test('thirty days take less than an eighth of what they take as JSON', () => {
+  const rows = Array.from({ length: 30 }, (_, later) => ({ ...day, date: addDays('2026-02-20', later) }));
+  expect(PackedStats.of({ rows }).text.length * 8).toBeLessThan(JSON.stringify({ rows }).length);
+});
+
+test('as JSON they are what they were', () => {
+  expect(JSON.parse(JSON.stringify(PackedStats.of({ rows: [day] })))).toEqual({ rows: [day] });
+});
