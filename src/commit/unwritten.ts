@@ -1,7 +1,8 @@
 // What of an answer the store need not be written for, because it knows it: an answer, a memory and a decision as before.
+
+import type { GuardMemory } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
-import type { GuardMemory } from '../model/verdict.ts';
 import type { TickRecord } from '../store/records.ts';
 
 /** A row that did not change is written again after this, for its time: so much of it a crash may forget. */

@@ -200,6 +200,14 @@ export class Fleet {
   recentActions(): readonly Action[] {
     return this.#recentActions;
   }
+  /** The newest actions on a mailbox, as far as the picture keeps them. */
+  actionsOf({ account, id, action }: MailboxState): readonly Action[] {
+    const own = this.#recentActions.filter(
+      (one) => one.account === account && one.mailboxId === id && one.id !== action?.id,
+    );
+    return action ? [action, ...own] : own;
+  }
+
   putAction(action: Action): void {
     this.#revision += 1;
     const others = this.#recentActions.filter((other) => other.id !== action.id);

@@ -1,8 +1,9 @@
 // A look at a mailbox and what is remembered of it become the situation that is judged: one path for the daemon, `decide`
 // and the replay of the past. Pure.
+
+import type { GuardMemory } from '../model/guard-memory.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { GuardMemory } from '../model/verdict.ts';
 import { isContested, recentInterventions, type Sight } from './memory.ts';
 import type { Situation } from './verdict.ts';
 

@@ -1,9 +1,10 @@
 // What the guard remembers of a mailbox and how events change it. docs/guard.md, "After a change".
 import type { ActionKind, GuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
+import type { GuardMemory } from '../model/guard-memory.ts';
 import { isWarmupMode, type Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
-import type { Claim, EarlierMode, EvidenceStart, GuardMemory, Reason, RunState } from '../model/verdict.ts';
+import type { Claim, EarlierMode, EvidenceStart, Reason, RunState } from '../model/verdict.ts';
 import { pool, readDays } from './rows.ts';
 import { isBreach } from './window.ts';
 
@@ -203,6 +204,17 @@ export function afterOperatorChange(memory: GuardMemory, done: Done, sight: Sigh
     claim: !resumed ? null : claim?.kind === 'pause' ? claim.under : claim,
     reversals: reversed ? [...memory.reversals, sight.now] : memory.reversals,
   };
+}
+
+/**
+ * A late change of ours that undid a newer one: the mailbox is as it is seen, and nothing of it is claimed. Nobody reversed
+ * anything, and the evidence stays: what was a breach still is one.
+ */
+export function afterOwnLateChange(memory: GuardMemory, sight: Sight): GuardMemory {
+  const modes = modesAfter(memory, sight);
+  const run = sight.run === 'unknown' ? memory.run : sight.run;
+  const claim = stands(memory.claim, modes.mode, run) ? memory.claim : null;
+  return { ...memory, ...modes, run, claim, pauseWord: run === 'running' ? null : memory.pauseWord };
 }
 
 function runAfter(memory: GuardMemory, { kind }: Done, sight: Sight): RunState {

@@ -1,9 +1,10 @@
 // The guard over a mailbox's past, day by day: what it would have done, and what that would have spared and cost. Pure.
 import { type GuardActionKind, isGuardActionKind } from '../model/action.ts';
 import type { StatsRow } from '../model/answers.ts';
+import type { GuardMemory } from '../model/guard-memory.ts';
 import type { Policy } from '../model/policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate } from '../model/time.ts';
-import type { GuardMemory, Verdict } from '../model/verdict.ts';
+import type { Verdict } from '../model/verdict.ts';
 import { situationOf } from './judgement.ts';
 import { afterConfirmed, afterSight, firstSight, type Sight } from './memory.ts';
 import { type Counts, type Days, readDays } from './rows.ts';

@@ -12,8 +12,9 @@ import type {
 } from './answers.ts';
 import type { Change } from './change.ts';
 import type { Forecast } from './forecast.ts';
+import type { GuardMemory } from './guard-memory.ts';
 import type { EpochMs } from './time.ts';
-import type { GuardMemory, Verdict } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
 
 /** `ACCOUNT/ID`: unique in a daemon. */
 export type MailboxKey = string;

@@ -1,5 +1,4 @@
-// The guard's words: what it decides, why, and what it remembers of a mailbox.
-import type { RecentLimits } from './day-limits.ts';
+// The guard's words: what it decides and why, and the parts of what it remembers.
 import type { Ppm, WarmupMode } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 
@@ -105,31 +104,4 @@ export interface Claim {
 export interface EarlierMode {
   readonly mode: WarmupMode;
   readonly until: IsoDate;
-}
-
-/** What the guard remembers of a mailbox; survives restarts. */
-export interface GuardMemory {
-  readonly firstSeenAt: EpochMs;
-  /** Fresh stats answers judged so far: a first breach waits for the second. */
-  readonly answersJudged: number;
-  /** Mode and run state that were believed last; a difference is an outside change unless we claimed it. */
-  readonly mode: string | null;
-  /** The modes before it, the newest first, as far back as statistics reach. Absent until the mode changes. */
-  readonly earlierModes?: readonly EarlierMode[];
-  readonly run: RunState;
-  readonly evidence: EvidenceStart | null;
-  readonly emergencyEvidence: EvidenceStart | null;
-  /** When it was found in recovery mode, its last days a breach; null, or absent, when it was not, or once its evidence restarted. */
-  readonly foundBreachAt?: EpochMs | null;
-  /** When our interventions were confirmed. */
-  readonly interventions: readonly EpochMs[];
-  readonly claim: Claim | null;
-  /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
-  readonly pauseWord: string | null;
-  /** When somebody took back what we had changed. */
-  readonly reversals: readonly EpochMs[];
-  /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
-  readonly formerIds?: readonly string[];
-  /** What it was allowed to send on its last days. Absent in what an earlier version stored. */
-  readonly limits?: RecentLimits;
 }

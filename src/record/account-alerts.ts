@@ -6,6 +6,7 @@ import { changedByOthersEvent } from '../alert/changed-rule.ts';
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
 import { domainObject, ipObject } from '../alert/finding-rules.ts';
+import { lateRequestEvent } from '../alert/late-rule.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';
@@ -22,6 +23,7 @@ import type { EpochMs } from '../model/time.ts';
 import { inTurns } from '../world.ts';
 import { asFound } from './first-findings.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import type { LatePost } from './late-posts.ts';
 import { missedMailboxes, noLongerMissed, notNamed } from './missed.ts';
 import { othersOf } from './others.ts';
 import { isNearOrOver, outsideChanges } from './outside-changes.ts';
@@ -42,8 +44,12 @@ export interface Happening {
   readonly acted: Action | null;
   /** The breaker, when it moved. */
   readonly breaker: BreakerState | null;
-  /** What others changed since the look before, and the mailbox as it was then. */
-  readonly outside?: { readonly before: MailboxState; readonly changes: readonly Change[] };
+  /** What was changed since the look before, by others or by a late POST of ours, and the mailbox as it was then. */
+  readonly outside?: {
+    readonly before: MailboxState;
+    readonly changes: readonly Change[];
+    readonly late: LatePost | null;
+  };
   /** The answer was judged. */
   readonly judged?: boolean;
 }
@@ -76,7 +82,8 @@ export class AccountAlerts {
     const event = acted && actedEvent(acted, mailbox, context satisfies ActionContext);
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(outside, context);
-    const events = [event, others].filter((one) => one !== null && one !== undefined);
+    const late = outside?.late && lateRequestEvent(outside.late, outside.before, context);
+    const events = [event, late, others].filter((one) => one !== null && one !== undefined);
     const transitions = [...events, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };

@@ -13,10 +13,11 @@ import type {
   WarmupAnswer,
 } from '../model/answers.ts';
 import { limitsAfter } from '../model/day-limits.ts';
+import type { GuardMemory } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { GuardMemory, RunState, Verdict } from '../model/verdict.ts';
+import type { RunState, Verdict } from '../model/verdict.ts';
 
 /** An answer about one mailbox with the route that it came by. */
 export type Observation =

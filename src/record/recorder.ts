@@ -15,6 +15,7 @@ import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
+import { withUnseen } from './late-posts.ts';
 import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
@@ -191,10 +192,10 @@ export class Recorder {
     const putBack = this.#alerts.keep(before.id, now);
     const context = this.#tickContext(before.id, { policy, now, answered });
     const ticked = tick(before, observation, context);
-    const { mailbox, changes, verdict, decision, actions, confirmed, breaker } = ticked;
+    const { mailbox, changes, verdict, decision, actions, confirmed, late, breaker } = ticked;
     const acted = confirmed?.by ? null : confirmed;
     const { route } = observation;
-    const outside = { before, changes };
+    const outside = { before, changes, late };
     const judged = verdict !== null;
     const alerts = this.#alerts.after({ mailbox, policy, now, route, actions, acted, breaker, outside, judged });
     const moved = breaker && { api, state: breaker, before: fleet.breaker(api), again };
@@ -267,7 +268,12 @@ export class Recorder {
       const mailbox =
         settlement.kind === 'confirmed'
           ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
-          : { ...before, action: actionAfter(open, { ...settlement, at: now }) };
+          : {
+              ...before,
+              memory:
+                settlement.kind === 'unseen' && before.memory ? withUnseen(before.memory, open, now) : before.memory,
+              action: actionAfter(open, { ...settlement, at: now }),
+            };
       const action = mailbox.action ?? open;
       const acted =
         !action.by && (action.state === 'confirmed' || (action.state === 'unconfirmed' && open.attempts === 1));
@@ -346,6 +352,7 @@ export class Recorder {
       running: () => this.#running(),
       newId: () => actionId(now, this.#rooms.world.random()),
       others: (mailbox) => this.#others(mailbox, now),
+      actionsOf: (mailbox) => this.#rooms.fleet.actionsOf(mailbox),
       timeZone: rules().timeZone,
     };
   }

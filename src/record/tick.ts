@@ -17,6 +17,7 @@ import type { DecisionRecord } from '../store/records.ts';
 import { causeSentences, type Others } from '../wording/causes.ts';
 import { askBreaker } from './admission.ts';
 import { changesIn } from './changes.ts';
+import { changedBy, type LatePost, latePostIn, withoutLanded } from './late-posts.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { isOurs, planAfter, showsChange } from './plan.ts';
 
@@ -36,6 +37,8 @@ export interface TickContext {
   readonly newId: () => string;
   /** Those who share something with it; asked only when something is planned. */
   readonly others: (mailbox: MailboxState) => readonly Others[];
+  /** The newest actions on the mailbox; asked only when one of them may come late. */
+  readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   /** For the times in the causes: an IANA name. */
   readonly timeZone: string;
 }
@@ -51,23 +54,29 @@ export interface Tick {
   readonly actions: readonly Action[];
   /** The action whose POST the answer proves. */
   readonly confirmed: Action | null;
+  /** The late POST of an earlier process that the answer shows. */
+  readonly late: LatePost | null;
   /** The breaker after the verdict, when it moved. */
   readonly breaker: BreakerState | null;
 }
 
 export function tick(before: MailboxState, observation: Observation, context: TickContext): Tick {
   const proof = proofIn(before, observation, context);
-  const changes = proof ? [] : changesIn(before, observation);
-  const seen = proof ? confirm(before, proof, context) : afterChanges(observe(before, observation), changes);
+  const late = proof ? null : latePostIn(before, observation, context);
+  const lateWhat = late && changedBy(late.post);
+  const changes = proof ? [] : changesIn(before, observation).filter(({ what }) => what !== lateWhat);
+  const observed = late?.mailbox ?? observe(before, observation);
+  const seen = proof ? confirm(before, proof, context) : afterChanges(observed, changes);
   const confirmed = proof ? seen.action : null;
-  const settled = confirmed ? [confirmed] : [];
+  const settled = confirmed ? [confirmed] : (late?.actions ?? []);
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
   const { policy, enforce, words, now, hasRead, writable, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const judgement = readable ? judgeMailbox(seen, { policy, words, now, freshStats }) : null;
   if (!judgement) {
-    return { mailbox: seen, changes, verdict: null, decision: null, actions: settled, confirmed, breaker: null };
+    const nothing = { verdict: null, decision: null, breaker: null };
+    return { mailbox: seen, changes, actions: settled, confirmed, late, ...nothing };
   }
   const { memory } = judgement;
   const { verdict, breaker } = askBreaker({ ...seen, memory }, judgement.verdict, {
@@ -92,6 +101,7 @@ export function tick(before: MailboxState, observation: Observation, context: Ti
     },
     actions: [...settled, ...planned],
     confirmed,
+    late,
     breaker: breaker === context.breaker ? null : breaker,
   };
 }
@@ -131,7 +141,7 @@ export function confirm(
   const known = before.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
   const memory = own ? afterConfirmed(known, { ...done, kind }, sight) : afterOperatorChange(known, done, sight);
-  return { ...before, warmup, memory, action };
+  return { ...before, warmup, memory: withoutLanded(memory, action), action };
 }
 
 /** The part of the answer that the action is about. */

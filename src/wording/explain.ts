@@ -189,6 +189,11 @@ export function actionText(action: Action, now: EpochMs, zone = 'UTC'): string {
   }
 }
 
+/** What an action is called while it is not done: "the pause of the warm-up". */
+export function actionNoun(action: Action): string {
+  return namesOf(action).noun;
+}
+
 /** What was done and by whom, and what it is called while it is not done. */
 function namesOf({ kind, targetMode, targetLimit, by }: Action): { readonly done: string; readonly noun: string } {
   if (targetLimit !== undefined) {

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { claimConditions } from '../../src/alert/claim-rules.ts';
 import type { WarmupAnswer } from '../../src/model/answers.ts';
+import type { GuardMemory } from '../../src/model/guard-memory.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { dayMs, hourMs } from '../../src/model/time.ts';
-import type { Claim, GuardMemory } from '../../src/model/verdict.ts';
+import type { Claim } from '../../src/model/verdict.ts';
 import { judged, sampleContext, sampleMailbox, sampleVerdict, start } from './samples.ts';
 
 type Rule = 'contested' | 'recovery_without_effect' | 'restore_overdue';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { sendingOverLimit } from '../../src/alert/sending-rule.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
 import type { RecentLimits } from '../../src/model/day-limits.ts';
+import type { GuardMemory } from '../../src/model/guard-memory.ts';
 import { dayMs, hourMs } from '../../src/model/time.ts';
-import type { GuardMemory } from '../../src/model/verdict.ts';
 import { sampleContext, sampleMailbox, start } from './samples.ts';
 
 const [before, yesterday, today, tomorrow] = ['2026-03-18', '2026-03-19', '2026-03-20', '2026-03-21'] as const;

@@ -5,10 +5,10 @@ import type { StatusWords } from '../../src/guard/run-state.ts';
 import { actionAfter } from '../../src/model/action-transition.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
 import { closedBreaker } from '../../src/model/breaker.ts';
+import type { GuardMemory } from '../../src/model/guard-memory.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, secondMs, utcDate } from '../../src/model/time.ts';
-import type { GuardMemory } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';
 import { confirm, tick } from '../../src/record/tick.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
@@ -48,6 +48,7 @@ function onDuty(mode = 'balanced') {
       running: () => 100,
       newId,
       others: () => [],
+      actionsOf: () => [],
       timeZone: 'UTC',
     }).mailbox;
   };

@@ -10,9 +10,10 @@ import {
 import { runStateOf, type StatusWords } from '../../src/guard/run-state.ts';
 import type { ActionKind, GuardActionKind } from '../../src/model/action.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/model/answers.ts';
+import type { GuardMemory } from '../../src/model/guard-memory.ts';
 import { defaultPolicy } from '../../src/model/policy.ts';
 import { addDays, dayMs, minuteMs } from '../../src/model/time.ts';
-import type { GuardMemory, RunState, Verdict } from '../../src/model/verdict.ts';
+import type { RunState, Verdict } from '../../src/model/verdict.ts';
 import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/record/observe.ts';
 import { daysUpTo, now, row, times, today } from './samples.ts';
 

@@ -14,7 +14,7 @@ import { answerOf, recording, statsOfToday } from './recording.ts';
 const grounds = { policy: defaultPolicy, rules: defaultRuleSettings };
 const verdict = verdictOf();
 const mailbox = arrivedMailbox('m1', { ...answers, memory, verdict: { at: now, answer: verdict } });
-const calm = { mailbox, verdict, changes: [], decision: null, actions: [], confirmed: null, breaker: null };
+const calm = { mailbox, verdict, changes: [], decision: null, actions: [], confirmed: null, late: null, breaker: null };
 
 /** The same statistics as the mailbox has, read at a moment. */
 const statsAt = (at: number): Observation => ({ route: 'stats', observed: { at, answer: answers.stats.answer } });

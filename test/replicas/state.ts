@@ -2,7 +2,6 @@
 // replicas, one person. Times are relative to now, so that states that mean the same are the same.
 import type { Moment } from '../../src/replicas/deadline.ts';
 import type { Seen } from '../../src/replicas/heir.ts';
-import type { InheritedIntent } from '../../src/replicas/inheritance.ts';
 
 export type Change = 'pause' | 'resume';
 type Status = 'paused' | 'running';
@@ -24,7 +23,8 @@ export interface Database {
   /** What was believed of the mailbox at the last commit. */
   believed: Status;
   intent: Change | null;
-  inherited: InheritedIntent[];
+  /** What its process did not finish, and what did not show when its heir looked. */
+  unseen: { change: Change; at: number }[];
   /** Intents to pause that were opened: one breach, one intent. */
   pauses: number;
   /** A person wants it to run. */
@@ -59,6 +59,8 @@ export interface Replica {
   holds: boolean;
   seen: Seen | null;
   task: Task | null;
+  /** The open intent is its predecessor's, and it has not looked yet. */
+  inherits: boolean;
   /** After a COMMIT whose reply was lost. */
   expected: number | null;
   /** It takes what it opened for not opened: a planted fault. */
@@ -83,7 +85,7 @@ export interface State {
 
 const replica = (id: string): Replica => ({
   ...{ id, life: 'up', away: 0, at: 'beat', sending: null, sent: null, holds: false, seen: null },
-  ...{ task: null, expected: null, forgets: false, waitMs: 0, late: false, harmed: false },
+  ...{ task: null, inherits: false, expected: null, forgets: false, waitMs: 0, late: false, harmed: false },
 });
 
 export const begin = (faults: number): State => ({
@@ -91,7 +93,7 @@ export const begin = (faults: number): State => ({
     up: true,
     ...{ owner: 'a', versions: { a: 0, b: 0 } },
     ...{ beats: { a: 0, b: 0 }, dead: [], ages: {} },
-    ...{ believed: 'running', intent: null, inherited: [], pauses: 0 },
+    ...{ believed: 'running', intent: null, unseen: [], pauses: 0 },
     ...{ command: 'none', takes: 0, foreign: false },
   },
   ...{ status: 'running', flights: [], replicas: [replica('a'), replica('b')], faults, violation: null },
@@ -115,7 +117,7 @@ export function copyOf({ db, flights, replicas: [a, b], ...rest }: State): State
       versions: { ...db.versions },
       ages: { ...db.ages },
       dead: [...db.dead],
-      inherited: [...db.inherited],
+      unseen: [...db.unseen],
     },
     flights: flights.map((flight) => ({ ...flight })),
     replicas: [{ ...a }, { ...b }],

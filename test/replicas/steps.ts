@@ -1,9 +1,11 @@
 // What a replica does, one step at a time: its beat, its look at the other, its work. Every step is atomic, and anything may
 // happen between two. The decisions are those of src/replicas.
+
+import { mayStillCome } from '../../src/model/guard-memory.ts';
 import { commitOutcome } from '../../src/replicas/commit-outcome.ts';
 import { isHeld, mayPost } from '../../src/replicas/deadline.ts';
 import { afterFailedRead, afterRead, isSilent } from '../../src/replicas/heir.ts';
-import { inheritedWaitMs, isLatePost } from '../../src/replicas/inheritance.ts';
+import { inheritedWaitMs } from '../../src/replicas/inheritance.ts';
 import type { Planted } from './planted.ts';
 import { changeTo, type Replica, type State, startOver, statusAfter, type Task } from './state.ts';
 
@@ -68,7 +70,7 @@ export const steps: Readonly<Record<Exclude<Replica['at'], 'idle' | 'commit' | '
     if (planted === 'runs commands again' && db.command === 'taken') db.command = 'asked';
     if (intent === null) return;
     if (planted !== 'does not wait for inherited intents') one.waitMs = inheritedWaitMs;
-    if (!isLatePost(intent, 0, db.inherited)) db.inherited.push({ change: intent, takenOverAt: 0 });
+    one.inherits = true;
   },
 
   work(state, one, planted) {
@@ -111,7 +113,7 @@ function taskOf({ db, status }: State, { waitMs }: Replica, planted: Planted): T
   }
   if (waitMs > 0 || db.foreign) return null;
   if (db.command === 'asked') return { do: 'take', change: 'resume' };
-  const isLeft = planted === 'leaves a late change as it is' && db.inherited.length > 0 && db.command === 'done';
+  const isLeft = planted === 'leaves a late change as it is' && db.unseen.length > 0 && db.command === 'done';
   const wanted = db.command === 'none' ? 'paused' : 'running';
   return status === wanted || isLeft ? null : { do: 'open', change: changeTo(wanted) };
 }
@@ -126,6 +128,11 @@ export function apply(state: State, one: Replica, planted: Planted): boolean {
   if (!isOurs) state.violation ??= 'a replica wrote without the lease';
   if (version !== undefined) db.versions[id] = version + 1;
   const { change } = task;
+  if (one.inherits && task.do !== 'note') {
+    // It has looked: what did not show may come later.
+    one.inherits = false;
+    if (task.do !== 'settle' && db.intent !== null) db.unseen.push({ change: db.intent, at: 0 });
+  }
   if (task.do === 'open') {
     // What is open already is tried again under its id.
     const isNew = db.intent !== change || one.forgets;
@@ -136,8 +143,10 @@ export function apply(state: State, one: Replica, planted: Planted): boolean {
     Object.assign(db, { intent: null, believed: status, command: change === 'resume' ? 'done' : db.command });
   } else if (task.do === 'note') {
     db.believed = statusAfter(change);
-    const isOwn = isLatePost(change, 0, db.inherited) && planted !== "takes a late change for a person's";
-    if (!isOwn) db.foreign = true;
+    const late = db.unseen.findIndex((post) => post.change === change && mayStillCome(post, 0));
+    // Each POST comes once.
+    if (late >= 0 && planted !== 'leaves a late change as it is') db.unseen.splice(late, 1);
+    if (late < 0 || planted === "takes a late change for a person's") db.foreign = true;
   } else {
     db.takes += 1;
     const isDone = status === 'running';

@@ -3,9 +3,10 @@ import { Fleet } from '../../src/fleet/fleet.ts';
 import type { Action, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, fingerprintOf } from '../../src/model/alert.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
+import type { GuardMemory } from '../../src/model/guard-memory.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';
 import { addDays, hourMs, minuteMs, utcDate } from '../../src/model/time.ts';
-import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 

@@ -2,9 +2,10 @@
 import type { Action, OpenAction, PlannedAction } from '../../src/model/action.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '../../src/model/alert.ts';
 import type { StatsRow } from '../../src/model/answers.ts';
+import type { GuardMemory } from '../../src/model/guard-memory.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { PackedStats } from '../../src/model/packed-stats.ts';
-import type { GuardMemory, Verdict } from '../../src/model/verdict.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
 import { newMailbox } from '../../src/record/observe.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 

@@ -52,7 +52,7 @@ export interface Asked {
 
 /**
  * What happens instead of the plain answer. `answer`: nothing is done, or with `applied` it is, and this is said. `lose`:
- * the change is made, and then the connection is cut. `pretend`: success is said, and nothing is done.
+ * the change is made, and then the connection is cut. `pretend`: success is said, and nothing is done. `hold`: it is on its way until then.
  */
 export type Fault =
   | {
@@ -64,7 +64,8 @@ export type Fault =
     }
   | { readonly kind: 'lose' }
   | { readonly kind: 'pretend' }
-  | { readonly kind: 'delay'; readonly ms: number };
+  | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'hold'; readonly until: Promise<void> };
 
 export interface OtherKey {
   readonly read: boolean;
@@ -180,6 +181,7 @@ export class OtherApi implements AsyncDisposable {
     this.log.push(asked);
     const fault = this.fault(asked);
     if (fault?.kind === 'delay') await sleep(fault.ms);
+    if (fault?.kind === 'hold') await fault.until;
     const secret = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const limits = this.#count(secret);
     const jsonBody = asked.method !== 'POST' || /^application\/json\b/.test(request.headers['content-type'] ?? '');

@@ -1,6 +1,7 @@
 // What earlier versions stored, as this one reads it: fields that they did not know are filled in where it is loaded.
 import type { Action } from '../../model/action.ts';
-import type { Claim, GuardMemory, Verdict } from '../../model/verdict.ts';
+import type { GuardMemory } from '../../model/guard-memory.ts';
+import type { Claim, Verdict } from '../../model/verdict.ts';
 import { everything, type WriteScope, type WritesOff } from '../../model/write-scope.ts';
 import type { RowKey } from '../failure.ts';
 import { parsed } from './parsed.ts';

@@ -1,0 +1,47 @@
+// What the guard remembers of a mailbox.
+import type { OpenAction } from './action.ts';
+import type { RecentLimits } from './day-limits.ts';
+import { dayMs, type EpochMs } from './time.ts';
+import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
+
+/** A POST that may still come: whoever sent it was killed, or stands still. */
+export interface UnseenPost {
+  /** As it was when it was sent. */
+  readonly action: OpenAction;
+  /** When somebody else looked, and did not see its change. */
+  readonly at: EpochMs;
+}
+
+/** Whether a change that matches the POST is the POST's, and not somebody's: for a day after that look. */
+export function mayStillCome({ at }: Pick<UnseenPost, 'at'>, now: EpochMs): boolean {
+  return now - at <= dayMs;
+}
+
+/** What the guard remembers of a mailbox; survives restarts. */
+export interface GuardMemory {
+  readonly firstSeenAt: EpochMs;
+  /** Fresh stats answers judged so far: a first breach waits for the second. */
+  readonly answersJudged: number;
+  /** Mode and run state that were believed last; a difference is an outside change unless we claimed it. */
+  readonly mode: string | null;
+  /** The modes before it, the newest first, as far back as statistics reach. Absent until the mode changes. */
+  readonly earlierModes?: readonly EarlierMode[];
+  readonly run: RunState;
+  readonly evidence: EvidenceStart | null;
+  readonly emergencyEvidence: EvidenceStart | null;
+  /** When it was found in recovery mode, its last days a breach; null, or absent, when it was not, or once its evidence restarted. */
+  readonly foundBreachAt?: EpochMs | null;
+  /** When our interventions were confirmed. */
+  readonly interventions: readonly EpochMs[];
+  readonly claim: Claim | null;
+  /** The status word that proved a pause: it means paused until the warm-up runs again, whether or not anybody listed it. */
+  readonly pauseWord: string | null;
+  /** When somebody took back what we had changed. */
+  readonly reversals: readonly EpochMs[];
+  /** Ids under which this address was guarded before it came back under another one (docs/faults.md S9), the newest first. */
+  readonly formerIds?: readonly string[];
+  /** What it was allowed to send on its last days. Absent in what an earlier version stored. */
+  readonly limits?: RecentLimits;
+  /** POSTs that a process which ended left behind, and whose change was not to be seen then. Absent: none. */
+  readonly unseenPosts?: readonly UnseenPost[];
+}
