@@ -1,6 +1,6 @@
 // `warmwarden __mailboxes`: the names of guarded mailboxes for the shell's completion, from the running daemon or its store.
 import { Command } from 'commander';
-import type { FleetAnswer } from '../serve/routes.ts';
+import type { FleetAnswer } from '../serve/fleet-answer.ts';
 import { askFor, type DaemonAddress } from './daemon-client.ts';
 import { ledgerBeside } from './ledger-beside.ts';
 import { configOption } from './options.ts';

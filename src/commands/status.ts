@@ -1,7 +1,7 @@
 // `warmwarden status`: the fleet in the terminal, worst first; of the running daemon, or as its store knew it last.
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import type { FleetAnswer } from '../serve/routes.ts';
+import type { FleetAnswer } from '../serve/fleet-answer.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress } from './daemon-client.ts';
 import { everyAlertOf } from './every-alert.ts';

@@ -4,9 +4,9 @@ import { formatPath } from '../config/problem.ts';
 import { originText, type Setting, valueText } from '../config/settings.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import { FleetTrend } from '../serve/fleet-trend.ts';
+import type { AnswerParts } from '../serve/json-routes.ts';
 import { Ranking } from '../serve/ranking.ts';
 import { callersOf } from '../serve/recipes/callers.ts';
-import type { AnswerParts } from '../serve/routes.ts';
 import { type RunningServer, startServer } from '../serve/server.ts';
 import type { Teardowns } from '../teardowns.ts';
 import { version } from '../version.ts';
@@ -39,18 +39,22 @@ export async function serve(
 ): Promise<Served> {
   const { world, live, store, fleet, metrics, nearLimitPpmOf, recipes } = opened;
   const ready = () => readinessOf(opened, startup);
-  const answers = {
+  const answers: AnswerParts = {
     fleet,
     world,
     ready,
     explain: explainVerdict,
-    nearLimitPpmOf,
     ranking: new Ranking(fleet, nearLimitPpmOf),
     history: store.audit,
     entries: store,
+    trend: new FleetTrend({ fleet, world, days: store.days }),
+    settings: () => live.settings.map(shownSetting),
+    tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
+    deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
   };
   const server = await startServer({
     ...answers,
+    nearLimitPpmOf,
     host,
     port,
     tls,
@@ -60,12 +64,8 @@ export async function serve(
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,
-    trend: new FleetTrend({ fleet, world, days: store.days }),
-    settings: () => live.settings.map(shownSetting),
-    tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
     decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
     transitions: (limit) => store.outbox.recentTransitions(limit),
-    deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
     reload: (request) => startup.reload(request),
     commands: () => startup.commands,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },

@@ -13,14 +13,15 @@ import { Regions, type View } from './regions.ts';
 import { duration } from './words.ts';
 
 /** What is read of a mailbox, as people name it, and the route that reads it. */
-const kinds = [
-  ['stats', 'Statistics', 'stats'],
-  ['warmup', 'Warm-up', 'warmup'],
-  ['detail', 'Connection', 'mailbox'],
-  ['dns', 'DNS', 'dns'],
-  ['blacklist', 'Blacklists', 'blacklist'],
+export const dataKinds = [
+  { kind: 'stats', word: 'Statistics', route: 'stats' },
+  { kind: 'warmup', word: 'Warm-up', route: 'warmup' },
+  { kind: 'detail', word: 'Connection', route: 'mailbox' },
+  { kind: 'dns', word: 'DNS', route: 'dns' },
+  { kind: 'blacklist', word: 'Blacklists', route: 'blacklist' },
 ] as const;
-type Kind = (typeof kinds)[number][0];
+export type DataKind = (typeof dataKinds)[number];
+type Kind = DataKind['kind'];
 
 interface Age {
   oldest: EpochMs | null;
@@ -30,7 +31,7 @@ interface Age {
 
 /** How old each kind of data of an account is: mailbox after mailbox, as a large account is not gone through at once. */
 export class DataAges {
-  readonly #ages = new Map<Kind, Age>(kinds.map(([kind]) => [kind, { oldest: null, newest: null, unread: 0 }]));
+  readonly #ages = new Map<Kind, Age>(dataKinds.map(({ kind }) => [kind, { oldest: null, newest: null, unread: 0 }]));
 
   add(mailbox: MailboxState): void {
     for (const [kind, age] of this.#ages) {
@@ -51,10 +52,17 @@ export class DataAges {
 /** An account takes 2.7 KB of markup. */
 const accountsAPage = 40;
 
-/** The accounts of one page, those whose budget is too small first; a page beyond the last is the last. */
+/** What accounts are ordered by: those whose budget is too small first, then by name. */
+export function inNeedFirst({ forecast, name }: AccountState): readonly [number, string] {
+  return [forecast?.fits === false ? 0 : 1, name];
+}
+
+/** The accounts of one page; a page beyond the last is the last. */
 export function budgetAccounts(fleet: Fleet, asked: number) {
-  const fits = ({ forecast }: AccountState) => (forecast?.fits === false ? 0 : 1);
-  const all = [...fleet.accounts()].sort((a, b) => fits(a) - fits(b) || (a.name < b.name ? -1 : 1));
+  const all = [...fleet.accounts()].sort((a, b) => {
+    const [[needA, nameA], [needB, nameB]] = [inNeedFirst(a), inNeedFirst(b)];
+    return needA - needB || (nameA < nameB ? -1 : 1);
+  });
   const pages = Math.max(1, Math.ceil(all.length / accountsAPage));
   const page = Math.min(asked, pages);
   return { accounts: all.slice((page - 1) * accountsAPage, page * accountsAPage), page, pages };
@@ -115,7 +123,7 @@ function fitBadge({ forecast }: AccountState): Markup {
 }
 
 function agesTable(ages: DataAges, { forecast }: AccountState, now: EpochMs): Markup {
-  const rows = kinds.map(([kind, word, route]) => {
+  const rows = dataKinds.map(({ kind, word, route }) => {
     const { oldest, newest, unread } = ages.of(kind);
     return html`<tr><th scope="row">${word}</th><td>${age(newest, now)}</td><td>${age(oldest, now)}</td><td class="number">${unread === 0 ? 'none' : numberText(unread)}</td><td class="number">${forecast === null ? '–' : spanText(forecast.oldestMs[route])}</td></tr>`;
   });

@@ -14,21 +14,32 @@ export interface ShownSetting {
   readonly from: string;
 }
 
+interface SettingSelection {
+  /** Words that the name or the value must contain. Empty: all. */
+  readonly text: string;
+  /** Only what is not the default. */
+  readonly changedOnly: boolean;
+}
+
 export interface ConfigurationPageParts {
   readonly settings: readonly ShownSetting[];
-  readonly selection: { readonly text: string; readonly changedOnly: boolean };
+  readonly selection: SettingSelection;
 }
 
 /** Of 10,000 overrides all are in force, but none of them is looked for by scrolling. */
 const settingsShown = 500;
 
-export function configurationPage({ settings, selection }: ConfigurationPageParts): View {
-  const words = selection.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const chosen = settings.filter(
+export function settingsThat(settings: readonly ShownSetting[], { text: wanted, changedOnly }: SettingSelection) {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  return settings.filter(
     ({ name, value, from }) =>
-      (!selection.changedOnly || from !== 'default') &&
+      (!changedOnly || from !== 'default') &&
       words.every((word) => name.toLowerCase().includes(word) || value.toLowerCase().includes(word)),
   );
+}
+
+export function configurationPage({ settings, selection }: ConfigurationPageParts): View {
+  const chosen = settingsThat(settings, selection);
   const regions = new Regions();
   const rows = chosen
     .slice(0, settingsShown)

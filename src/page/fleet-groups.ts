@@ -51,7 +51,8 @@ export class Grouped {
   }
 }
 
-function shareOf({ sent, bounced }: Group): number {
+/** Bounces of emails; -1 when none was sent. */
+export function shareOf({ sent, bounced }: Group): number {
   return sent === 0 ? -1 : bounced / sent;
 }
 

@@ -132,7 +132,7 @@ function accountJson(account: AccountState, sweep: SweepProgress | undefined, no
 }
 
 /** part: judging (warm-up and statistics are read) or details (then connection, DNS and blacklists). */
-function sweepJson(sweep: SweepProgress, now: EpochMs) {
+export function sweepJson(sweep: SweepProgress, now: EpochMs) {
   const { since, part, mailboxes, read, doneAt } = sweep;
   return { since: iso(since), part, mailboxes, read, done_at: iso(doneAt), text: sweepText(sweep, now) };
 }

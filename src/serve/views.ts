@@ -5,9 +5,8 @@ import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { activityPage } from '../page/activity-page.ts';
 import { alertsPage } from '../page/alerts-page.ts';
-import { budgetAccounts, budgetPage, DataAges } from '../page/budget-page.ts';
+import { budgetAccounts, budgetPage } from '../page/budget-page.ts';
 import { configurationPage } from '../page/configuration-page.ts';
-import { Grouped, groupings } from '../page/fleet-groups.ts';
 import { fleetPage } from '../page/fleet-page.ts';
 import { facetsOf, firingAlerts, rowOf } from '../page/fleet-view.ts';
 import { groupsPage } from '../page/groups-page.ts';
@@ -17,7 +16,10 @@ import type { View } from '../page/regions.ts';
 import { replicasBanner, replicasPage } from '../page/replicas-page.ts';
 import { runbooksPage } from '../page/runbooks-page.ts';
 import { silencesPage } from '../page/silences-page.ts';
-import { inTurns, turnAfter, type World } from '../world.ts';
+import { turnAfter, type World } from '../world.ts';
+import { agesOf } from './budget-answer.ts';
+import { settingParameters } from './configuration-answer.ts';
+import { groupParameters, readGroups, usualGrouping } from './groups-answer.ts';
 import { pictureOf } from './picture.ts';
 import { oneOf, type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
@@ -75,9 +77,7 @@ const runsShown = 30;
 const rowsShown = 100;
 const runParameters = { offset: whole(0) };
 const budgetParameters = { page: whole(1) };
-const groupParameters = { by: oneOf(...groupings) };
 const dayParameters = { day: isoDate, until: whole(0, maxEpochMs) };
-const settingParameters = { q: upTo(200), changed: oneOf('only') };
 
 const lenient = { ignoreUnknown: true };
 
@@ -99,15 +99,8 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
 async function groupsView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
   const asked = readQuery(groupParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
-  const by = asked.read.by ?? 'account';
-  const { ranked } = await parts.ranking.read();
-  const grouped = new Grouped(by, parts.tags);
-  await inTurns(ranked, (piece) => {
-    for (const one of piece) grouped.add(one);
-  });
-  const groups = grouped.groups();
-  await turnAfter(groups);
-  return groupsPage(by, groups);
+  const { by = usualGrouping } = asked.read;
+  return groupsPage(by, await readGroups(parts, by));
 }
 
 async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Refused> {
@@ -178,16 +171,7 @@ async function budgetView({ fleet, world }: ViewParts, { query }: Asked): Promis
   const asked = readQuery(budgetParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
   const shown = budgetAccounts(fleet, asked.read.page ?? 1);
-  const ages = new Map<string, DataAges>();
-  for (const { name } of shown.accounts) {
-    const known = new DataAges();
-    const mailboxes = [...fleet.mailboxesOf(name)];
-    await turnAfter(mailboxes);
-    await inTurns(mailboxes, (piece) => {
-      for (const mailbox of piece) known.add(mailbox);
-    });
-    ages.set(name, known);
-  }
+  const ages = await agesOf(fleet, shown.accounts);
   return budgetPage({ fleet, ...shown, ages, now: world.clock.now() });
 }
 

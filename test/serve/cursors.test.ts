@@ -32,9 +32,9 @@ const incident = (index: number): Incident => ({
 /** With `count` of everything that is at hand. */
 function filledFleet(): Fleet {
   const fleet = new Fleet();
-  fleet.putAccount(account('acme'));
   for (const index of numbers) {
-    fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme.example`));
+    fleet.putAccount(account(index === 0 ? 'acme' : `acme${index}`));
+    fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme${index}.example`));
     fleet.putAlert(alert({ rule: 'stale_data', object: `x${index}`, since: now - Math.floor(index / 3) }));
     fleet.putIncident(incident(index));
     const until = now + minuteMs + Math.floor(index / 3);
@@ -65,6 +65,9 @@ const lists = [
   { path: '/api/silences', rows: 'silences', id: 'id', total: count },
   { path: '/api/deliveries', rows: 'deliveries', id: 'id', total: 2 * count },
   { path: '/api/history', rows: 'entries', id: 'command', total: count },
+  { path: '/api/groups?by=domain', rows: 'groups', id: 'name', total: count },
+  { path: '/api/budget', rows: 'accounts', id: 'name', total: count },
+  { path: '/api/configuration', rows: 'settings', id: 'name', total: count },
 ] as const;
 
 async function open(folder: string) {
@@ -74,6 +77,7 @@ async function open(folder: string) {
   const server = await serve(fleet, {
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
     history: store.audit,
+    settings: () => numbers.map((index) => ({ name: `s${index}`, value: '1', from: 'default' })).toReversed(),
   });
   const close = async () => {
     await server[Symbol.asyncDispose]();
@@ -82,10 +86,13 @@ async function open(folder: string) {
   return { store, fleet, server, [Symbol.asyncDispose]: close };
 }
 
+const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
+
 test.each(lists)('$path gives each row once, in the order of the whole list', async ({ path, rows, id, total }) => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-cursors-'));
   await using stage = await open(folder.path);
-  const get = async (query: string) => JSON.parse((await ask(`${stage.server.url}${path}?${query}`)).body.toString());
+  const get = async (query: string) =>
+    JSON.parse((await ask(stage.server.url + withQuery(path, query))).body.toString());
   const namesOf = (answer: Record<string, readonly Record<string, string>[]>) => answer[rows]?.map((row) => row[id]);
   const whole = await get('limit=1000');
   expect([namesOf(whole)?.length, whole.next_cursor]).toEqual([total, null]);
@@ -99,6 +106,7 @@ test.each(lists)('$path gives each row once, in the order of the whole list', as
     stage.fleet.putSilence({ id: `new${pages}`, match: {}, by: 'x', reason: '', from: now - 1, until: now + 1 });
     stage.fleet.putAlert(alert({ rule: 'api_down', severity: 'critical', object: `new${pages}` }));
     stage.fleet.putMailbox(mailbox(`a${pages}`, `a${pages}@acme.example`));
+    stage.fleet.putAccount(account(`a${pages}`));
     stage.fleet.putIncident({ ...incident(0), id: `new${pages}`, beganAt: now + pages + 1 });
     const deliveries = [message(`new-${pages}`, 'ops')];
     await stage.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now: now + 1 });
@@ -111,7 +119,7 @@ test.each(lists)('$path refuses a cursor that it did not make', async ({ path })
   await using server = await serve(new Fleet());
   const kept = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (const cursor of ['', 'x', '%00', kept(null), kept({}), kept([]), kept(['a', 1]), kept([1, 2, 3, 4, 5, 6])]) {
-    const { status, body } = await ask(`${server.url}${path}?cursor=${cursor}`);
+    const { status, body } = await ask(server.url + withQuery(path, `cursor=${cursor}`));
     expect([cursor, status, JSON.parse(body.toString()).message]).toEqual([
       cursor,
       400,

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { commandName } from '../../command-name.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
-import type { FleetAnswer } from '../../serve/routes.ts';
+import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { version } from '../../version.ts';
 import { askFor } from '../daemon-client.ts';
 import { type Examined, reporter } from './examined.ts';

@@ -1,6 +1,6 @@
 // The pages of a fleet as one answer, with every alert that fires.
 import type { AlertsAnswer } from '../../serve/alerts-answer.ts';
-import type { FleetAnswer } from '../../serve/routes.ts';
+import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { NoDaemonError } from '../daemon-client.ts';
 
 export const firing = { status: 'firing' };

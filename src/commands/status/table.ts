@@ -1,7 +1,7 @@
 // The fleet as a table that a person reads in a glance. Pure.
 import type { styleText } from 'node:util';
 import type { GuardState } from '../../model/mailbox.ts';
-import type { FleetAnswer } from '../../serve/routes.ts';
+import type { FleetAnswer } from '../../serve/fleet-answer.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
 import { visibleText } from '../../wording/visible-text.ts';
 import { type Column, lineOf, shortened, tableCells } from '../table.ts';

@@ -1,8 +1,11 @@
 // GET /api/..., as it is described.
 import type { z } from 'zod';
 import { alertsParameters } from '../alerts-answer.ts';
+import { budgetParameters } from '../budget-answer.ts';
+import { configurationParameters } from '../configuration-answer.ts';
 import { deliveriesParameters } from '../deliveries-answer.ts';
 import { explainParameters } from '../explain-answer.ts';
+import { groupsParameters } from '../groups-answer.ts';
 import { historyParameters } from '../history-answer.ts';
 import { incidentsParameters } from '../incidents-answer.ts';
 import { fleetParameters } from '../selection.ts';
@@ -16,6 +19,7 @@ import {
   replicasAnswer,
   silencesAnswer,
 } from '../shapes/answers.ts';
+import { budgetAnswer, configurationAnswer, groupsAnswer, runbooksAnswer, trendAnswer } from '../shapes/fleet-views.ts';
 import { mailboxAnswer } from '../shapes/mailbox.ts';
 import { silencesParameters } from '../silences-answer.ts';
 import { answerExamples } from './answer-examples.ts';
@@ -47,6 +51,24 @@ const routes: readonly ApiRoute[] = [
       cursor: nextPage,
     }),
     shape: fleetAnswer,
+  },
+  {
+    path: '/api/groups',
+    id: 'listGroups',
+    summary: 'The fleet by account, domain, provider or tag, the groups that need attention first',
+    parameters: inQuery(groupsParameters, {
+      by: 'What the mailboxes of a group have in common; `account` when left out.',
+      limit: 'How many groups at most; 100 when left out.',
+      cursor: nextPage,
+    }),
+    shape: groupsAnswer,
+  },
+  {
+    path: '/api/trend',
+    id: 'getTrend',
+    summary: 'Emails sent and bounced, changes by Warmwarden and held mailboxes of the whole fleet per day',
+    description: 'Warmwarden sums it once a minute.',
+    shape: trendAnswer,
   },
   {
     path: '/api/mailboxes/{account}/{id}',
@@ -131,6 +153,34 @@ const routes: readonly ApiRoute[] = [
       cursor: nextPage,
     }),
     shape: deliveriesAnswer,
+  },
+  {
+    path: '/api/budget',
+    id: 'listBudgets',
+    summary: 'What the key of each account may do, what the cadence needs, and how old each kind of data is',
+    parameters: inQuery(budgetParameters, {
+      limit: 'How many accounts at most; 100 when left out.',
+      cursor: nextPage,
+    }),
+    shape: budgetAnswer,
+  },
+  {
+    path: '/api/configuration',
+    id: 'listSettings',
+    summary: 'The configuration in force: each setting, its value without secrets, and where it is set',
+    parameters: inQuery(configurationParameters, {
+      q: 'Words that the name or the value must contain.',
+      changed: '`true`: only what is not the default.',
+      limit: 'How many settings at most; 100 when left out.',
+      cursor: nextPage,
+    }),
+    shape: configurationAnswer,
+  },
+  {
+    path: '/api/runbooks',
+    id: 'listRunbooks',
+    summary: 'What each alert means, what Warmwarden did about it, and what you should do',
+    shape: runbooksAnswer,
   },
 ];
 

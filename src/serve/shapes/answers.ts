@@ -16,13 +16,12 @@ import {
   listOf,
   mailbox,
   moment,
+  nextCursor,
   silence,
   text,
   texts,
   writesOff,
 } from './facts.ts';
-
-const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
 
 const replicaInShort = z
   .strictObject({

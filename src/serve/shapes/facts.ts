@@ -9,6 +9,7 @@ export const text = z.string();
 export const count = z.int().min(0);
 export const number = z.number();
 export const texts = z.array(text).readonly();
+export const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
 
 /** A list of what `shape` describes. */
 export function listOf<Shape extends z.ZodType>(shape: Shape) {
@@ -146,6 +147,18 @@ export const mailboxFields = {
 
 export const mailbox = z.strictObject(mailboxFields).meta({ id: 'mailbox', description: 'A guarded mailbox.' });
 
+/** null: it is over. */
+export const firstSweep = z
+  .strictObject({
+    since: moment,
+    part: text.describe('judging or details.'),
+    mailboxes: count,
+    read: count,
+    done_at: moment.nullable().describe('When this part is expected to end.'),
+    text,
+  })
+  .nullable();
+
 export const account = z
   .strictObject({
     name: text,
@@ -160,16 +173,7 @@ export const account = z
     health: text,
     queue_length: count,
     oldest_due_at: moment.nullable(),
-    first_sweep: z
-      .strictObject({
-        since: moment,
-        part: text.describe('judging or details.'),
-        mailboxes: count,
-        read: count,
-        done_at: moment.nullable(),
-        text,
-      })
-      .nullable(),
+    first_sweep: firstSweep,
   })
   .meta({ id: 'account', description: 'An account, and how its API answers.' });
 

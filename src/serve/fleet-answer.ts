@@ -1,0 +1,41 @@
+// GET /api/fleet: the headline, accounts and channels, and mailboxes worst first, `limit` of those that fit, from `cursor` on.
+import type { Rank } from '../page/fleet-view.ts';
+import { cursorAfter } from './cursor.ts';
+import { fleetJson } from './json-answers.ts';
+import { type PictureParts, pictureOf } from './picture.ts';
+import { type Query, readQuery } from './query.ts';
+import { refusalJson } from './refusals.ts';
+import { rowsAfter } from './select-page.ts';
+import { fleetParameters } from './selection.ts';
+
+const usualLimit = 100;
+
+export type FleetAnswer = ReturnType<typeof fleetJson>;
+
+export async function fleetAnswer(parts: PictureParts, asked: URLSearchParams) {
+  const query = readQuery(fleetParameters, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+  const { q = '', state = null, limit = usualLimit, cursor } = query.read;
+  const picture = await pictureOf(parts);
+  const after = cursor === undefined ? null : rankIn(cursor);
+  const page = await rowsAfter(picture.known, { text: q.trim(), state }, { after, limit });
+  const next = page.last && cursorAfter(keyOf(page.last));
+  const { command } = parts.world;
+  const body = fleetJson({ fleet: parts.fleet, ...picture, page, next, explain: parts.explain, command });
+  return { status: 200, body } as const;
+}
+
+const keyOf = ({ urgency, closeness, mailbox: { email, id, account } }: Rank) => [
+  urgency,
+  closeness,
+  email,
+  id,
+  account,
+];
+const rankIn = ([urgency, closeness, email, id, account]: NonNullable<
+  Query<typeof fleetParameters>['cursor']
+>): Rank => ({
+  urgency,
+  closeness,
+  mailbox: { email, id, account },
+});

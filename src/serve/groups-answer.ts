@@ -1,0 +1,61 @@
+// GET /api/groups, and what the page of groups is read from: the fleet by account, domain, provider or tag.
+import { guardStates } from '../model/mailbox.ts';
+import { type Group, Grouped, type Grouping, groupings, shareOf } from '../page/fleet-groups.ts';
+import { inTurns, turnAfter } from '../world.ts';
+import { cursorOf, pageAfter } from './cursor.ts';
+import { iso } from './json-answers.ts';
+import { oneOf, readQuery, whole } from './query.ts';
+import { refusalJson } from './refusals.ts';
+import type { RouteParts } from './route-parts.ts';
+
+const usualLimit = 100;
+export const groupParameters = { by: oneOf(...groupings) };
+export const groupsParameters = {
+  ...groupParameters,
+  limit: whole(1, 1_000),
+  cursor: cursorOf('number', 'number', 'text'),
+};
+export const usualGrouping: Grouping = 'account';
+
+type GroupParts = Pick<RouteParts, 'ranking' | 'tags'>;
+
+/** The groups that need a person first. In slices: a large fleet is not gone through at once. */
+export async function readGroups({ ranking, tags }: GroupParts, by: Grouping): Promise<readonly Group[]> {
+  const { ranked } = await ranking.read();
+  const grouped = new Grouped(by, tags);
+  await inTurns(ranked, (piece) => {
+    for (const one of piece) grouped.add(one);
+  });
+  const groups = grouped.groups();
+  await turnAfter(groups);
+  return groups;
+}
+
+/** As the page orders them. No name comes before every name. */
+const keyOf = (group: Group) => [group.urgency, -shareOf(group), group.name === null ? '' : `=${group.name}`];
+
+/** `asked`: `by`, `limit` and `cursor`. */
+export async function groupsAnswer(parts: GroupParts & Pick<RouteParts, 'world'>, asked: URLSearchParams) {
+  const query = readQuery(groupsParameters, asked);
+  if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+  const { by = usualGrouping, limit = usualLimit, cursor: after } = query.read;
+  const groups = await readGroups(parts, by);
+  const { rows, next } = pageAfter(groups, keyOf, { after, limit });
+  const at = iso(parts.world.clock.now());
+  return {
+    status: 200,
+    body: { at, by, total: groups.length, groups: rows.map(groupJson), next_cursor: next },
+  } as const;
+}
+
+function groupJson({ name, mailboxes, states, alerts, sent, bounced }: Group) {
+  return {
+    name,
+    mailboxes,
+    states: Object.fromEntries(guardStates.map((state) => [state, states.get(state) ?? 0])),
+    alerts_firing: alerts,
+    sent,
+    bounced,
+    rate_percent: sent === 0 ? null : (bounced * 100) / sent,
+  };
+}

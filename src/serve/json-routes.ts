@@ -1,0 +1,83 @@
+// GET /api/...: what the pages show, as JSON. The daemon's own socket answers the same names.
+import type { Hono } from 'hono';
+import { rowOf } from '../page/fleet-view.ts';
+import { alertsAnswer } from './alerts-answer.ts';
+import { budgetAnswer } from './budget-answer.ts';
+import { configurationAnswer } from './configuration-answer.ts';
+import { deliveriesAnswer } from './deliveries-answer.ts';
+import { explainAnswer } from './explain-answer.ts';
+import { fleetAnswer } from './fleet-answer.ts';
+import { groupsAnswer } from './groups-answer.ts';
+import { historyAnswer } from './history-answer.ts';
+import { incidentsAnswer } from './incidents-answer.ts';
+import { replicasJson } from './json-answers.ts';
+import { mailboxJson } from './mailbox-json.ts';
+import type { PictureParts } from './picture.ts';
+import { readQuery } from './query.ts';
+import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
+import { noSuchMailbox, type RouteParts } from './route-parts.ts';
+import { runbooksAnswer } from './runbooks-answer.ts';
+import { silencesAnswer } from './silences-answer.ts';
+import { trendAnswer } from './trend-answer.ts';
+
+const decisionsShown = 50;
+
+/** What they answer from. */
+export type AnswerParts = PictureParts &
+  Pick<RouteParts, 'history' | 'entries' | 'deliveries' | 'settings' | 'tags' | 'trend'>;
+
+interface JsonAnswer {
+  readonly status: 200 | 400 | 404;
+  readonly body: object;
+}
+type Answer = (parts: AnswerParts, asked: URLSearchParams) => Promise<JsonAnswer> | JsonAnswer;
+
+/** By the name behind `/api/`. */
+const answers: Readonly<Record<string, Answer>> = {
+  fleet: fleetAnswer,
+  groups: groupsAnswer,
+  trend: trendAnswer,
+  alerts: ({ fleet, world }, asked) => {
+    const now = world.clock.now();
+    const known = { alerts: fleet.alerts(), incidents: fleet.incidents(), silences: fleet.silences(now), now };
+    return alertsAnswer(known, asked);
+  },
+  incidents: ({ fleet, world }, asked) => incidentsAnswer(fleet.incidents(), world.clock.now(), asked),
+  history: ({ history, fleet, world }, asked) =>
+    historyAnswer(history, { mailboxes: fleet.mailboxes(), now: world.clock.now() }, asked),
+  explain: ({ entries, fleet, world }, asked) =>
+    explainAnswer(entries, { mailboxes: fleet.mailboxes(), now: world.clock.now() }, asked),
+  silences: ({ fleet, world }, asked) => silencesAnswer(fleet.silences(world.clock.now()), asked),
+  deliveries: ({ deliveries }, asked) => deliveriesAnswer(deliveries, asked),
+  budget: budgetAnswer,
+  configuration: configurationAnswer,
+  runbooks: runbooksAnswer,
+  replicas: ({ fleet, world }, asked) => {
+    const query = readQuery({}, asked);
+    if ('wrong' in query) return refusalJson('bad_request', query.wrong);
+    return { status: 200, body: replicasJson(fleet.replicas(), world.clock.now()) };
+  },
+};
+
+/** What `GET /api/NAME` answers; null: there is no such route. */
+export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts): Promise<JsonAnswer | null> {
+  const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
+  return answer ? answer(parts, asked) : null;
+}
+
+export function addJson(app: Hono, parts: RouteParts): void {
+  const { fleet, explain, nearLimitPpmOf } = parts;
+  for (const [name, answer] of Object.entries(answers)) {
+    app.get(`/api/${name}`, async (c) => {
+      const { body, status } = await answer(parts, queryOf(c));
+      return c.json(body, status);
+    });
+  }
+  app.get('/api/mailboxes/:account/:id', noQuery, async (c) => {
+    const { account, id } = c.req.param();
+    const mailbox = fleet.mailbox(account, id);
+    if (!mailbox) return refuse(c, 'unknown_mailbox', noSuchMailbox);
+    const decisions = await parts.decisions(account, id, decisionsShown);
+    return c.json(mailboxJson(rowOf(fleet, mailbox, nearLimitPpmOf), decisions, explain));
+  });
+}

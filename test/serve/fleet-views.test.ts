@@ -1,0 +1,116 @@
+// What the pages Groups, Budget, Configuration, Runbooks and the trend show, as JSON: the same facts, and each held against the document.
+import { expect, test } from 'vitest';
+import { Fleet } from '../../src/fleet/fleet.ts';
+import { alertRules } from '../../src/model/alert.ts';
+import { minuteMs, secondMs } from '../../src/model/time.ts';
+import { FleetTrend } from '../../src/serve/fleet-trend.ts';
+import { account, bareMailbox, exampleFleet, mailbox, now, today } from './example-fleet.ts';
+import { ask, type Running, serve, stillWorld } from './running-server.ts';
+
+async function json({ url }: Running, path: string) {
+  const { body, status } = await ask(url + path);
+  return { status, ...JSON.parse(body.toString()) };
+}
+
+test('/api/groups counts the fleet as the page does, the groups that need attention first', async () => {
+  await using server = await serve(exampleFleet(), {
+    tags: { all: () => ['vip'], of: ({ id }) => (id === 'm1' ? ['vip', 'pilot'] : []) },
+  });
+  const byAccount = await json(server, '/api/groups');
+  expect(byAccount).toMatchObject({ by: 'account', total: 2, next_cursor: null });
+  expect(byAccount.groups.map((one: { name: string }) => one.name)).toEqual(['northwind', 'acme']);
+  const [northwind, acme] = byAccount.groups;
+  expect([northwind.mailboxes, northwind.states.not_judged, northwind.states.near_limit, northwind.states.ok]).toEqual([
+    2, 1, 1, 0,
+  ]);
+  expect([acme.mailboxes, acme.states.paused_by_guard, acme.states.recovering, acme.states.ok]).toEqual([10, 1, 1, 8]);
+  expect(acme.rate_percent).toBeCloseTo((acme.bounced * 100) / acme.sent);
+  const byTag = await json(server, '/api/groups?by=tag');
+  const counts = byTag.groups.map(({ name, mailboxes }: { name: string | null; mailboxes: number }) => [
+    name,
+    mailboxes,
+  ]);
+  expect(new Map(counts)).toEqual(
+    new Map<string | null, number>([
+      ['vip', 1],
+      ['pilot', 1],
+      [null, 11],
+    ]),
+  );
+  expect(await json(server, '/api/groups?by=colour')).toMatchObject({ status: 400, error: 'bad_request' });
+});
+
+test('/api/trend has thirty days, with what Warmwarden did and held', async () => {
+  const fleet = exampleFleet();
+  const world = stillWorld();
+  const held = async function* () {
+    yield [{ account: 'acme', id: 'm1', since: now - minuteMs, until: now }];
+  };
+  const day = Math.floor(now / 86_400_000);
+  const trend = new FleetTrend({ fleet, world, days: { acted: async () => [{ day, count: 2 }], held } });
+  await using server = await serve(fleet, { trend });
+  const { days } = await json(server, '/api/trend');
+  expect(days).toHaveLength(30);
+  expect(days.at(-1)).toMatchObject({ date: today, acted: 2, held: 1 });
+  expect(days.at(-1).sent).toBeGreaterThan(0);
+});
+
+test('/api/budget says what each key may do, whether that is enough, and how old each kind of data is', async () => {
+  const fleet = new Fleet();
+  const old = 46 * minuteMs;
+  const oldestMs = { stats: old, warmup: old, mailbox: old, dns: old, blacklist: old, health: old, mailboxes: old };
+  const forecast = {
+    ...{
+      mailboxes: 2,
+      allowedPerMinute: 1,
+      asksPerMinute: 3,
+      fits: false,
+      calmestMs: 46 * minuteMs,
+      firstSweepMs: minuteMs,
+    },
+    oldestMs,
+    mend: { requestsPerMinute: 4, statsMs: 5 * minuteMs, warmupMs: 6 * minuteMs },
+  };
+  fleet.putAccount(account('calm'));
+  fleet.putAccount(account('tight', { forecast, throttledLastHour: 7 }));
+  fleet.putMailbox({ ...mailbox('m1', 'a@acme.example'), account: 'tight' });
+  fleet.putMailbox(bareMailbox('m2', 'b@acme.example', 'tight'));
+  const part = 'judging' as const;
+  fleet.putSweep({ account: 'tight', since: now, keptFrom: now, part, mailboxes: 2, read: 1, doneAt: now + minuteMs });
+  await using server = await serve(fleet);
+  const { accounts } = await json(server, '/api/budget');
+  expect(accounts.map((one: { name: string }) => one.name)).toEqual(['tight', 'calm']);
+  const [tight, calm] = accounts;
+  expect(tight).toMatchObject({ throttled_last_hour: 7, first_sweep: { mailboxes: 2, read: 1 } });
+  expect(tight.forecast).toMatchObject({ fits: false, remedy: { requests_per_minute: 4, stats_seconds: 300 } });
+  expect(tight.forecast.text).toContain('the cadence needs 3 a minute');
+  expect(tight.data.stats).toEqual({
+    newest_at: new Date(now - 4 * minuteMs).toISOString(),
+    oldest_at: new Date(now - 4 * minuteMs).toISOString(),
+    never_read: 1,
+    max_age_seconds: (46 * minuteMs) / secondMs,
+  });
+  expect([calm.forecast, calm.data.dns.max_age_seconds]).toEqual([null, null]);
+});
+
+test('/api/configuration has the settings by name, and only those that match', async () => {
+  const settings = [
+    { name: 'guard.min_bounces', value: '3', from: 'line 12' },
+    { name: 'accounts[0].api_key', value: '(hidden)', from: 'line 3' },
+    { name: 'poll.stats', value: '15m', from: 'default' },
+  ];
+  await using server = await serve(new Fleet(), { settings: () => settings });
+  const names = async (query: string) => {
+    const found = await json(server, `/api/configuration?${query}`);
+    return [found.total, ...found.settings.map(({ name }: { name: string }) => name)];
+  };
+  expect(await names('')).toEqual([3, 'accounts[0].api_key', 'guard.min_bounces', 'poll.stats']);
+  expect(await names('changed=true')).toEqual([2, 'accounts[0].api_key', 'guard.min_bounces']);
+  expect(await names('q=POLL&changed=false')).toEqual([1, 'poll.stats']);
+});
+
+test('/api/runbooks has every rule', async () => {
+  await using server = await serve(new Fleet());
+  const { runbooks } = await json(server, '/api/runbooks');
+  expect(runbooks.map(({ rule }: { rule: string }) => rule)).toEqual(alertRules);
+});
