@@ -8,7 +8,7 @@ import { resendPath } from '../model/page-links.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
-import { counted, spanText } from '../wording/phrases.ts';
+import { counted, numberText, spanText } from '../wording/phrases.ts';
 import { sweepText } from '../wording/sweep.ts';
 import { doLink } from './command-links.ts';
 import { deliveryItem } from './delivery-item.ts';
@@ -17,12 +17,21 @@ import { duration } from './words.ts';
 
 /** Messages of the folded list. */
 const deliveriesListed = 20;
+/** Of many accounts, those in trouble come first; the others are counted. */
+const accountsListed = 8;
 
 export function accountsPanel(fleet: Fleet, now: EpochMs): Markup {
-  const accounts = [...fleet.accounts()];
-  return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts</h2>
+  const accounts = [...fleet.accounts()].sort((a, b) => Number(isWell(a)) - Number(isWell(b)));
+  const rest = accounts.slice(accountsListed);
+  const ill = rest.filter((account) => !isWell(account)).length;
+  return html`<section class="panel" aria-labelledby="accounts"><h2 id="accounts">Accounts${rest.length === 0 ? '' : html` <span class="count">${numberText(accounts.length)}</span>`}</h2>
 ${accounts.length === 0 ? html`<p class="muted">None yet.</p>` : ''}
-<ul class="plain">${accounts.map((account) => accountItem(account, fleet.sweep(account.name), now))}</ul></section>`;
+<ul class="plain">${accounts.slice(0, accountsListed).map((account) => accountItem(account, fleet.sweep(account.name), now))}</ul>
+${rest.length === 0 ? '' : html`<p class="${ill === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${ill === 0 ? 'all of them without a problem' : `${numberText(ill)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`}</section>`;
+}
+
+function isWell(account: AccountState): boolean {
+  return apiState(account).tone === 'confirmed' && account.unlisted.length === 0 && account.forecast?.fits !== false;
 }
 
 function accountItem(account: AccountState, sweep: SweepProgress | undefined, now: EpochMs): Markup {
@@ -89,7 +98,7 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
     channel.pending === 0
       ? 'No messages are waiting'
       : `${counted(channel.pending, 'message is', 'messages are')} waiting`;
-  return html`<li><p class="line"><strong>${text(channel.name)}</strong> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : channel.type}</span></p>
+  return html`<li><p class="line"><span><strong>${text(channel.name)}</strong>${channel.type === channel.name ? '' : html` <small>${channel.type}</small>`}</span> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : 'OK'}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;

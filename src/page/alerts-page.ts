@@ -78,7 +78,7 @@ function firingPanel({ firing, pending, deliveries, silences, selection, now }: 
     alertItem({
       alert,
       now,
-      sent: (about.get(alert.fingerprint) ?? []).slice(0, sentShown),
+      ...(deliveries && { sent: (about.get(alert.fingerprint) ?? []).slice(0, sentShown) }),
       silence: silences.find(({ match }) => matches(alert, match)) ?? null,
     }),
   );
@@ -131,5 +131,5 @@ function messagesPanel({ deliveries, now, command }: AlertsPageParts): Markup {
   return html`<section class="panel" aria-labelledby="messages"><h2 id="messages">Newest messages</h2>
 ${deliveries === null ? html`<p class="bad">Warmwarden cannot read the list of messages at the moment. The log says why.</p>` : ''}
 ${dead ? html`<p class="muted">Send undelivered messages again: <code>${command} channels resend CHANNEL</code></p>` : ''}
-${items.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
+${deliveries?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : html`<ul class="plain">${items}</ul>`}</section>`;
 }

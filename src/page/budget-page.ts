@@ -104,7 +104,7 @@ function accountPanel({ account, sweep, ages, now }: AccountPanelParts): Markup 
       : fact('The cadence needs', `${counted(Math.max(1, Math.round(forecast.asksPerMinute)), 'request')} a minute`);
   return html`<section class="panel" aria-labelledby="budget-${text(name)}"><h2 id="budget-${text(name)}">${text(name)} ${fitBadge(account)}</h2>
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p><progress max="${sweep.mailboxes}" value="${sweep.read}" aria-label="First sweep"></progress>` : ''}
-<div class="columns"><dl class="facts">
+<div class="columns even"><dl class="facts">
 ${fact('The key allows', `${counted(requestsPerMinute, 'request')} a minute`)}
 ${pace}
 ${fact('Waiting', `${counted(queueLength, 'poll')}${waiting}`)}
@@ -116,7 +116,7 @@ ${forecast === null ? '' : html`<p class="muted">${sumText(forecast)}.</p>${fore
 }
 
 function fitBadge({ forecast }: AccountState): Markup {
-  if (forecast === null) return html`<span class="badge none">not known yet</span>`;
+  if (forecast === null) return html`<span class="badge none">budget not known yet</span>`;
   return forecast.fits
     ? html`<span class="badge confirmed">the budget is enough</span>`
     : html`<span class="badge warning">too small for the cadence</span>`;

@@ -50,7 +50,7 @@ export function commandBar(address: string): Markup | '' {
   if (account !== undefined && id !== undefined) {
     return bar(mailboxLinks({ account: decodeURIComponent(account), id: decodeURIComponent(id) }));
   }
-  const undo = doLink(undoPath, 'Undo');
+  const undo = doLink(undoPath, 'Undo what Warmwarden did');
   const silence = doLink(silencePath({}, silenceLasts), 'Add a silence');
   if (path === '/') return bar([undo, silence, doLink(writesPath(true), 'Emergency stop')]);
   if (path === '/silences' || path === '/alerts') return bar([silence]);

@@ -62,10 +62,10 @@ ${plan === null ? '' : confirmForm(parts, plan)}
 }
 
 /** A GET: it only shows what would happen. */
-function choiceForm({ path, fields, given, effects }: CommandPageParts): Markup {
+function choiceForm({ path, fields, given }: CommandPageParts): Markup {
   return html`<form method="get" action="${path}">${hidden(given)}
 ${fields.map(fieldMarkup)}
-<p><button type="submit">${effects.length === 0 ? 'Show the effect' : 'Show the effect again'}</button></p></form>`;
+<p><button type="submit">Show the effect</button></p></form>`;
 }
 
 function fieldMarkup({ name, label, value, kind, options = [], hint }: CommandField): Markup {

@@ -61,7 +61,7 @@ ${groups}
 ${limitPpm === null ? '' : limitLabel(limitPpm, maxRate)}
 <text x="${chart.left}" y="${chart.bottom - 4}">${days[0]?.date}</text><text class="end" x="${chart.width}" y="${chart.bottom - 4}">${days.at(-1)?.date}</text>
 </svg>
-<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''} ${changes.length > 0 ? html`<span class="key changed">others changed it</span>` : ''} ${alerts.length > 0 ? html`<span class="key fired">an alert began</span>` : ''}</figcaption>
+<figcaption><span class="key sent">sent per day</span> <span class="key bounced">bounced per day</span> <span class="key rate">bounce rate over 7 days, red when over the limit</span> ${limitPpm === null ? '' : html`<span class="key limit">limit of the day</span>`} ${actions.length > 0 ? html`<span class="key act">Warmwarden acted</span>` : ''} ${changes.length > 0 ? html`<span class="key changed">others changed it</span>` : ''} ${alerts.length > 0 ? html`<span class="key fired">an alert began</span>` : ''}</figcaption>
 </figure>
 ${dayTable(days)}`;
 }

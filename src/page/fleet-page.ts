@@ -111,5 +111,5 @@ function moreAlerts(left: number): Markup {
 function actionsPanel({ fleet, explain, now }: FleetPageParts): Markup {
   const items = fleet.recentActions().map((action) => actionItem({ action, explain, now, link: true }));
   return html`<section class="panel" aria-labelledby="actions"><h2 id="actions">What was done</h2>
-${items.length === 0 ? html`<p class="muted">Nothing: no mailbox exceeded its limit.</p>` : folded(items, 'events')}</section>`;
+${items.length === 0 ? html`<p class="muted">Warmwarden has not changed a mailbox yet.</p>` : folded(items, 'events')}</section>`;
 }

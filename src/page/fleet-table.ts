@@ -29,7 +29,10 @@ export interface FleetTableParts {
 
 export function fleetTable(parts: FleetTableParts, regions: Regions): Markup {
   const { page, selection, counts, facets } = parts;
-  const none = html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>`;
+  const isEmpty = Object.values(counts).every((count) => count === 0);
+  const none = isEmpty
+    ? html`<p class="muted">No mailbox is known yet.</p>`
+    : html`<p class="muted">No mailbox matches. <a href="/">Show all</a></p>`;
   return html`<section class="panel fleet" aria-labelledby="fleet">
 <div class="bar">${regions.piece('total', html`<h2 id="fleet">Mailboxes <span class="count">${numberText(page.total)}</span></h2>`)}${filterForm(selection, facets)}</div>
 ${regions.piece('states', stateLinks(selection, counts))}

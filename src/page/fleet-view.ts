@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { mailboxLabels } from '../fleet/mailbox-labels.ts';
 import { healthScoreOf } from '../fleet/newest-value.ts';
 import { guardStateOf } from '../guard/state.ts';
-import type { Alert, Severity } from '../model/alert.ts';
+import { type Alert, type AlertRule, alertRules, type Severity } from '../model/alert.ts';
 import { dnsRecords } from '../model/answers.ts';
 import { domainOf, type GuardState, guardStates, type MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
@@ -40,7 +40,7 @@ interface DnsSummary {
 }
 
 /** Worst first: what waits for a person, what can't be judged, what was contained, what comes near, what is fine. */
-const stateOrder: readonly GuardState[] = [
+export const stateOrder: readonly GuardState[] = [
   'held',
   'not_judged',
   'paused_by_guard',
@@ -181,12 +181,18 @@ export function firingAlerts(fleet: Fleet): readonly Alert[] {
   return [...fleet.alerts()].filter((alert) => alert.status === 'firing');
 }
 
-/** The first `count` of alerts: the gravest, then the newest. */
+/** The first `count` of alerts: the gravest, of those the most urgent kind, then the newest. */
 export function gravestOf(alerts: readonly Alert[], count: number): readonly Alert[] {
   return firstOf(alerts, count, gravestFirst);
 }
 
-const gravestFirst = (a: Alert, b: Alert) => gravities[b.severity] - gravities[a.severity] || b.since - a.since;
+const urgencies: ReadonlyMap<AlertRule, number> = new Map(alertRules.map((rule, index) => [rule, index]));
+const urgencyOf = ({ rule }: Alert) => urgencies.get(rule) ?? alertRules.length;
+
+/** The circuit breaker that holds comes before the mailboxes that it holds. */
+function gravestFirst(a: Alert, b: Alert): number {
+  return gravities[b.severity] - gravities[a.severity] || urgencyOf(a) - urgencyOf(b) || b.since - a.since;
+}
 
 /** The first `count` in an order, without sorting all the others. */
 function firstOf<Item>(items: readonly Item[], count: number, order: (a: Item, b: Item) => number): readonly Item[] {

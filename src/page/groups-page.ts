@@ -1,10 +1,10 @@
 // The fleet by account, domain, provider or tag: a line a group, the ones that need a person first.
 import { html } from 'hono/html';
-import { guardStates } from '../model/mailbox.ts';
 import { counted, numberText } from '../wording/phrases.ts';
 import { breakable, type Markup, stateBadge } from './elements.ts';
 import { type Group, type Grouping, groupings } from './fleet-groups.ts';
 import { selectionPath } from './fleet-table.ts';
+import { stateOrder } from './fleet-view.ts';
 import { Regions, type View } from './regions.ts';
 import { share } from './words.ts';
 
@@ -47,7 +47,7 @@ function groupRow(by: Grouping, group: Group): Markup {
   const { name, mailboxes, states, alerts, sent, bounced } = group;
   const cell = (heading: string, content: Markup | string, className = '') =>
     html`<td role="cell" class="${className}" data-heading="${heading}">${content}</td>`;
-  const present = guardStates.filter((state) => states.has(state));
+  const present = stateOrder.filter((state) => states.has(state));
   const badges = present.map(
     (state) => html`<span class="line">${stateBadge(state)} ${numberText(states.get(state) ?? 0)}</span> `,
   );

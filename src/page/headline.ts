@@ -5,6 +5,7 @@ import type { Alert } from '../model/alert.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
 import { type AccountState, type GuardState, mailboxKey } from '../model/mailbox.ts';
+import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import { scopeText, type WritesOff, writesOnCommand } from '../model/write-scope.ts';
@@ -24,6 +25,8 @@ export interface HeadlineFacts {
   readonly recentActions: readonly Action[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
   readonly guarding: readonly Guarding[];
+  /** null while the store does what it is asked. */
+  readonly storeFailure: StoreFailure | null;
   /** What people switched off, still in force. */
   readonly writesOff: readonly WritesOff[];
   /** First sweeps that go on. */
@@ -46,6 +49,7 @@ export interface Headline {
 export function headlineOf(facts: HeadlineFacts): Headline {
   return (
     unguardedHeadline(facts) ??
+    storeHeadline(facts) ??
     startingHeadline(facts) ??
     unknownHeadline(facts) ??
     writesOffHeadline(facts) ??
@@ -68,6 +72,17 @@ function unguardedHeadline({ guarding, now }: HeadlineFacts): Headline | null {
     advice:
       'Warmwarden restarts the polling by itself. If this message is still here after five minutes, restart Warmwarden.',
   };
+}
+
+/** What is decided can't be recorded, so it is not done. */
+function storeHeadline({ storeFailure }: HeadlineFacts): Headline | null {
+  return (
+    storeFailure && {
+      tone: 'alarm',
+      sentence: 'The store is failing: Warmwarden takes no action that it cannot record.',
+      advice: `${sentenceOf(storeFailure.said)} ${storeFailure.remedy}`,
+    }
+  );
 }
 
 function startingHeadline({ accounts, ready }: HeadlineFacts): Headline | null {
@@ -206,10 +221,10 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   const { counts, accounts, firing, sweeps } = facts;
   const readOnly = accounts.filter((account) => !account.writable).map((account) => account.name);
   if (readOnly.length > 0)
-    return `The key of ${join(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
+    return `The key of ${namesOf(readOnly)} may not write: Warmwarden does NOT act on breaches there. Replace the key.`;
   const failing = accounts.filter((account) => account.failingSince !== null).map((account) => account.name);
   if (failing.length > 0)
-    return `No request of ${join(failing)} succeeds, so Warmwarden cannot guard the mailboxes there. See “Accounts” below.`;
+    return `No request of ${namesOf(failing)} succeeds, so Warmwarden cannot guard the mailboxes there. See “Accounts” below.`;
   const stuck = stuckActions(facts).length;
   if (stuck > 0) return `${counted(stuck, 'action has', 'actions have')} not taken effect. Look at “What was done”.`;
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
@@ -254,6 +269,14 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['paused_by_others', 'paused by others'],
   ['not_running', 'not running'],
 ];
+
+/** So many accounts are named. */
+const namesShown = 5;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length - namesShown;
+  return join(names.slice(0, namesShown)) + (more > 0 ? ` and ${more} more` : '');
+}
 
 function join(parts: readonly string[]): string {
   return parts.join(', ');

@@ -6,6 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../wording/incidents.ts';
 import { counted } from '../wording/phrases.ts';
 import { breakable, lasting, type Markup, prose, severityBadge, text } from './elements.ts';
+import { selectionPath } from './fleet-table.ts';
 
 /** Mailboxes that stand with an incident; /api/incidents has more. */
 const named = 5;
@@ -13,6 +14,19 @@ const named = 5;
 export function incidentsPanel(incidents: readonly Incident[], now: EpochMs): Markup {
   return html`<section class="panel" aria-labelledby="incidents"><h2 id="incidents">Incidents <span class="count">${incidents.length}</span></h2>
 <ol class="events">${incidents.map((incident) => itemOf(incident, now))}</ol></section>`;
+}
+
+/** The mailboxes that share it, where the table can be narrowed to them. */
+function whereAll({ attribute, value }: Incident['cause']): Markup | string {
+  switch (attribute) {
+    case 'account':
+    case 'domain':
+    case 'provider':
+      return html`: see <a href="${selectionPath({ [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
+    case 'ip':
+    case 'base_url':
+      return html`: <a href="/api/incidents">/api/incidents</a> lists them`;
+  }
 }
 
 function itemOf(incident: Incident, now: EpochMs): Markup {
@@ -27,6 +41,6 @@ ${[...doneTexts(members), incidentAdvice(cause)].map((sentence) => html`<p>${pro
       (one) =>
         html`<li><a href="${mailboxPath({ account: one.account, id: one.mailboxId })}">${text(memberLine(one, 'UTC'))}</a></li>`,
     )}</ul>
-${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it: see <a href="/api/incidents">/api/incidents</a>.</p>` : ''}
+${left > 0 ? html`<p class="muted">${counted(left, 'more mailbox is', 'more mailboxes are')} in it${whereAll(cause)}.</p>` : ''}
 </li>`;
 }

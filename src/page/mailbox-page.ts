@@ -16,7 +16,7 @@ import { actionItem } from './action-item.ts';
 import { alertItem } from './alert-item.ts';
 import { dayChart } from './day-chart.ts';
 import { age, ago, breakable, type Markup, prose, stateBadge, text } from './elements.ts';
-import { rateCell } from './fleet-table.ts';
+import { rateCell, selectionPath } from './fleet-table.ts';
 import type { MailboxRow } from './fleet-view.ts';
 import { mailboxAdvice, stateTone } from './mailbox-advice.ts';
 import { Regions, type View } from './regions.ts';
@@ -53,7 +53,7 @@ export function mailboxPage(parts: MailboxPageParts): View {
   const { mailbox } = row;
   const regions = new Regions();
   const body = html`
-<nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › ${text(mailbox.account)}</nav>
+<nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › <a href="${selectionPath({ account: mailbox.account })}">${text(mailbox.account)}</a></nav>
 ${regions.piece('summary', summary(parts))}
 ${regions.piece('alerts', alertList(parts))}
 <div class="columns">
@@ -119,7 +119,7 @@ function factsPanel(row: MailboxRow, now: EpochMs): Markup {
   const fact = (name: string, value: Markup, at: EpochMs | null | undefined) =>
     html`<div><dt>${name}</dt><dd>${value} <small>${at === undefined ? '' : age(at, now)}</small></dd></div>`;
   return html`<section class="panel" aria-labelledby="facts"><h2 id="facts">What is known <small>and how old it is</small></h2><dl class="facts">
-<div class="wide"><dt>Bounce rate in the guard’s window</dt><dd>${rateCell(row)}</dd></div>
+<div class="wide"><dt>Bounce rate in the guard’s window</dt><dd>${row.ratePpm === null ? html`<span class="muted">no emails in it yet</span>` : rateCell(row)}</dd></div>
 ${fact('Stats', known(rowsKnown(row)), mailbox.stats?.at ?? null)}
 ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}

@@ -44,6 +44,7 @@ background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)
 .advice{font-size:1.05rem}
 .address{font-size:1.45rem}
 .columns{display:grid;grid-template-columns:minmax(0,1.9fr) minmax(0,1fr);gap:1rem;align-items:start}
+.columns.even{grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:1rem 2rem}
 .count{color:var(--soft);font-weight:400}
 .line{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem .55rem}
 .badge{--tone:var(--grey);display:inline-flex;align-items:center;gap:.4em;padding:.08rem .55rem .1rem;border-radius:99px;font-size:.8rem;font-weight:600;white-space:nowrap;
@@ -138,14 +139,17 @@ tbody tr:hover{background:color-mix(in srgb,var(--link) 5%,transparent)}
 .chart .fired{fill:var(--red)}
 figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-size:.82rem;margin-top:.5rem}
 .key::before{content:"";display:inline-block;width:.75em;height:.75em;border-radius:2px;margin-right:.4em;background:var(--red)}
-.key.sent::before{background:color-mix(in srgb,var(--soft) 38%,var(--card))}.key.rate::before{background:color-mix(in srgb,var(--green) 60%,var(--card))}.key.act::before{background:var(--brand);width:2px}.key.changed::before{background:var(--violet);width:2px}.key.holds::before{background:var(--violet)}.key.fired::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%)}
-.days{max-width:28rem}
+.key.sent::before{background:color-mix(in srgb,var(--soft) 38%,var(--card))}.key.rate::before{background:color-mix(in srgb,var(--green) 60%,var(--card))}.key.act::before{background:var(--brand);width:2px}.key.changed::before{background:var(--violet);width:2px}.key.limit::before{background:var(--ink);height:2px;vertical-align:middle}.key.holds::before{background:var(--violet)}.key.fired::before{border-radius:0;clip-path:polygon(50% 0,100% 100%,0 100%)}
+.days{max-width:34rem}
+.days th,.days td{overflow-wrap:normal;white-space:nowrap}
+.days th:first-child{padding-left:0}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--track);border-radius:4px;padding:.05em .3em}
-@media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}}
+@media (min-width:75rem){.fleet tbody th{min-width:15rem}}
+@media (max-width:60rem){.columns,.columns.even{grid-template-columns:minmax(0,1fr);gap:0}}
 @media (max-width:52rem){
 .keys{display:none}
-.places{flex-wrap:nowrap;overflow-x:auto;white-space:nowrap}
 .wrap{padding:0 .8rem}
+.facts dt{white-space:normal}
 h1{font-size:1.35rem}
 .filter{width:100%}.filter input{flex:1;min-width:0}
 .fleet table,.fleet tbody{display:block}
@@ -157,7 +161,7 @@ h1{font-size:1.35rem}
 .fleet tbody th{grid-column:1/-1;grid-row:2}
 .fleet .rate{grid-column:1/-1;grid-row:3}
 .chart text{font-size:22px}
-.days th,.days td{padding:.45rem .4rem}.days thead th{white-space:normal}.days tbody th{white-space:nowrap}
+.days{font-size:.82rem}.days th,.days td{padding:.45rem .25rem}.days thead th{white-space:normal}
 .fleet td.rate::before{display:none!important}
 .fleet td:not(.state)::before{content:attr(data-heading);color:var(--soft);font-size:.8rem;display:block}
 }

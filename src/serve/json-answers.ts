@@ -72,6 +72,7 @@ export function fleetJson(parts: {
       this_one: replica.isSelf,
     })),
     replica_troubles: replicaTroubles(fleet.replicas()),
+    store_failure: fleet.storeFailure && { said: fleet.storeFailure.said, remedy: fleet.storeFailure.remedy },
     writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),
     total: page.total,

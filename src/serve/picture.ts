@@ -14,6 +14,7 @@ export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) 
   const recentActions = fleet.recentActions();
   const writesOff = fleet.writesOff(now);
   const guarding = fleet.guarding();
+  const { storeFailure } = fleet;
   const sweeps = [...fleet.sweeps()];
   const { command } = world;
   const incidents = fleet.incidents().filter(({ endedAt }) => endedAt === null);
@@ -25,6 +26,7 @@ export async function pictureOf({ fleet, world, ready, ranking }: PictureParts) 
     recentActions,
     ready: ready(),
     guarding,
+    storeFailure,
     writesOff,
     sweeps,
     now,

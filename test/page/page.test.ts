@@ -64,6 +64,22 @@ describe('the headline', () => {
     expect(body).toContain('connection refused');
   });
 
+  test('says that the store is failing before anything about the fleet, with the cause and what to do', async () => {
+    const fleet = calmFleet();
+    fleet.putStoreFailure({ said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false });
+    const body = await read(fleet);
+    expect(headline(body)).toBe('The store is failing: Warmwarden takes no action that it cannot record.');
+    expect(body).toContain('class="headline alarm"');
+    expect(body).toContain('The disk is full. Make room on the disk.');
+    const json = JSON.parse(await read(fleet, '/api/fleet'));
+    expect([json.tone, json.store_failure]).toEqual([
+      'alarm',
+      { said: 'the disk is full', remedy: 'Make room on the disk.' },
+    ]);
+    fleet.putStoreFailure(null);
+    expect(JSON.parse(await read(fleet, '/api/fleet')).store_failure).toBeNull();
+  });
+
   test('does not say fine before the first list was read', async () => {
     const fleet = new Fleet();
     fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }));
@@ -485,4 +501,24 @@ describe('days', () => {
     ];
     expect(inboxRatio(dailyRows({ rows: days }, now))).toBeCloseTo(0.9, 12);
   });
+});
+
+test('of 200 accounts it lists those in trouble, counts the others, and stays small', async () => {
+  const fleet = new Fleet();
+  for (let index = 0; index < 200; index += 1) {
+    const name = `client-${index}`;
+    fleet.putAccount(account(name, index === 150 ? { writable: false } : {}));
+    for (let box = 0; box < 5; box += 1)
+      fleet.putMailbox({ ...mailbox(`m${index}-${box}`, `box${box}@domain${index}.example`), account: name });
+  }
+  const body = await read(fleet);
+  expect(body).toContain('192 more accounts, all of them without a problem');
+  expect(body.indexOf('<strong>client-150</strong>')).toBeLessThan(body.indexOf('<strong>client-0</strong>'));
+  expect(Buffer.byteLength(body)).toBeLessThan(150 * 1024);
+  fleet.putAccount(account('client-150'));
+  for (let index = 0; index < 30; index += 1)
+    fleet.putAccount(account(`client-${index}`, { failingSince: now - minuteMs }));
+  const ill = await read(fleet);
+  expect(ill).toContain('192 more accounts, 22 of them with problems');
+  expect(ill).toContain('client-4 and 25 more');
 });

@@ -164,3 +164,25 @@ test('the configuration has every setting with its origin, and is narrowed to th
   expect(written).not.toContain('guard.enforce');
   expect(await read('/configuration?q=ENFORCE', exampleFleet(), { settings })).not.toContain('&lt;acme&gt;');
 });
+
+test('what the store does not tell is said to be unknown, and not to be nothing', async () => {
+  const silent = async () => {
+    throw new Error('the store does not answer');
+  };
+  const fleet = exampleFleet();
+  fleet.putAlert(disconnected);
+  const body = textOf(await read('/alerts', fleet, { deliveries: silent, transitions: silent }));
+  expect(body).toContain('Warmwarden cannot read the list of messages at the moment.');
+  expect(body).toContain('Warmwarden cannot read past alerts at the moment.');
+  expect(body).not.toMatch(/no record of a message|no messages yet/);
+});
+
+test('of equally severe alerts the most urgent kind comes first: the circuit breaker before what it holds', async () => {
+  const fleet = exampleFleet();
+  const severity = 'critical';
+  fleet.putAlert(alert({ rule: 'guard_held', severity, account: '', since: now - hourMs }));
+  fleet.putAlert(alert({ rule: 'bounce_over_limit', severity, mailboxId: 'm5', since: now }));
+  const body = await read('/', fleet);
+  const places = ['guard_held', 'bounce_over_limit', 'dns_failing'].map((rule) => body.indexOf(`id="alert-${rule}`));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});

@@ -190,6 +190,7 @@ const fleet = {
   ],
   replicas: [{ name: 'warden-0:1', silent: false, accounts: 1, notifies: true, this_one: true }],
   replica_troubles: [],
+  store_failure: null,
   writes_off: [],
   actions: [action],
   total: 11,

@@ -48,6 +48,10 @@ export const fleetAnswer = z.strictObject({
   channels: listOf(channel),
   replicas: listOf(replicaInShort).describe('None where a process has the store for itself.'),
   replica_troubles: listOf(text).describe('What is wrong with the replicas that share the store, in sentences.'),
+  store_failure: z
+    .strictObject({ said: text, remedy: text.describe('What to do, in sentences.') })
+    .nullable()
+    .describe('What is wrong with the store; null while it does what it is asked.'),
   writes_off: listOf(writesOff).describe('Emergency stops in force.'),
   actions: listOf(action).describe('The newest actions.'),
   total: count.describe('Mailboxes in all.'),
