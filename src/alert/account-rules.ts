@@ -122,7 +122,7 @@ function keyShared(
       title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
       sentences: shared
         ? [
-            `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its limit.`,
+            `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
             `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
             'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
           ]

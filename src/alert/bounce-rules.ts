@@ -235,7 +235,7 @@ function burstSentences(
   const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} since ${datesText(from, from)}`;
   const allowed = allowedText((verdict.limitPpm ?? 0) * sent);
   return [
-    `${counts}; the limit allows ${allowed}.`,
+    `${counts}; the bounce limit allows ${allowed}.`,
     `The whole window is not a breach: ${explainVerdict(verdict)}`,
     ...read,
     'Check what the mailbox has sent since then. To have Warmwarden act on bursts, set `guard: {burst: act}`.',

@@ -72,7 +72,8 @@ function breachText({ entries }: BreakerState): string {
   const domains = new Set(entries.map(({ domain }) => domain)).size;
   const held = entries.filter((entry) => entry.held).length;
   const acted = entries.length - held;
-  const breached = entries.length === 1 ? 'has breached its limits' : 'have breached their limits at the same time';
+  const breached =
+    entries.length === 1 ? 'has exceeded its bounce limit' : 'have exceeded their bounce limits at the same time';
   const actedOn = `${acted === 0 ? 'none' : acted} ${acted > 1 ? 'were' : 'was'} acted on`;
   return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
 }

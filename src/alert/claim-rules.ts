@@ -72,7 +72,7 @@ function withoutEffect(mailbox: MailboxState, context: MailboxContext): Conditio
       active === true && claim
         ? [
             `It has been in recovery mode since ${momentText(claim.since, context.rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${maxPerDay.recovery} that recovery mode should allow.`,
-            `Lower the limit: \`${context.command} limit ${typedName(mailbox)} ${maxPerDay.recovery}\`. If that has no effect either, pause the warm-up: \`${context.command} pause ${typedName(mailbox)}\`.`,
+            `Lower the daily limit: \`${context.command} limit ${typedName(mailbox)} ${maxPerDay.recovery}\`. If that has no effect either, pause the warm-up: \`${context.command} pause ${typedName(mailbox)}\`.`,
           ]
         : [],
   });

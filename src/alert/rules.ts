@@ -125,7 +125,7 @@ const actionWords = {
   restore: { done: 'restored from recovery', wanted: 'the switch back from recovery' },
   resume: { done: 'warm-up resumed', wanted: 'the resume of the warm-up' },
   mode: { done: 'mode set', wanted: 'the change of the mode' },
-  limit: { done: 'limit set', wanted: 'the change of the limit' },
+  limit: { done: 'daily limit set', wanted: 'the change of the daily limit' },
 } as const;
 
 function actionTitle(action: Action): string {

@@ -75,7 +75,7 @@ function sentencesOf(
     isOver(sent, most) ? `the maximum of its mode, which is ${most} a day` : '',
   ].filter((text) => text !== '');
   const name = typedName(mailbox);
-  const lower = isWarmupMode(mode) ? ` Or lower the limit: \`${command} limit ${name} ${maxPerDay[mode]}\`.` : '';
+  const lower = isWarmupMode(mode) ? ` Or lower the daily limit: \`${command} limit ${name} ${maxPerDay[mode]}\`.` : '';
   return [
     `It sent ${counted(sent, 'email')} ${onDatesText(date, date)}. That is more than ${over.join(', and more than ')}.`,
     'Warmwarden changed nothing because of this.',

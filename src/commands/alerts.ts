@@ -28,7 +28,7 @@ export function alertsCommand(): Command {
     .option('--all', 'also list pending alerts, which fire if their cause lasts')
     .addOption(new Option('--severity <word...>', 'only these severities').choices([...severities]))
     .action(listAlerts);
-  return new Command('alerts').description('list the alerts that fire').addCommand(list);
+  return new Command('alerts').description('list the alerts that are firing').addCommand(list);
 }
 
 async function listAlerts(options: ListOptions): Promise<void> {

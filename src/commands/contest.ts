@@ -11,6 +11,6 @@ export function contestCommand(): Command {
       change(options, (daemon, carried) => askDaemon(daemon, 'contest-release', { ...carried, mailbox })),
     );
   return new Command('contest')
-    .description('release mailboxes where others reversed what Warmwarden changed')
+    .description('let Warmwarden act again on mailboxes where others reversed its changes')
     .addCommand(release);
 }

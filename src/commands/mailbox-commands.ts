@@ -41,7 +41,7 @@ export function limitCommand(): Command {
 export function undoCommand(): Command {
   return withChangeOptions(new Command('undo'))
     .description(
-      'undo what Warmwarden did by itself, and limits set with `limit`, except where others changed it since',
+      'undo what Warmwarden did by itself, and daily limits set with `limit`, except where others have changed them since',
     )
     .requiredOption('--since <duration>', 'how far back, for example 1h', duration)
     .action((options: ChangeOptions & { readonly since: number }) =>

@@ -102,7 +102,7 @@ async function inStore(address: DaemonAddress): Promise<SilencesAnswer> {
 
 function expireCommand(): Command {
   return withChangeOptions(new Command('expire'))
-    .description('end a silence now; alerts that still fire are sent')
+    .description('end a silence now; alerts that are still firing are sent')
     .argument('<id>', 'as `silence list` shows it')
     .action((id: string, options: ChangeOptions) =>
       change(options, (daemon, carried) => askDaemon(daemon, 'silence-expire', { ...carried, id })),

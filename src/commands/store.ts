@@ -24,7 +24,7 @@ export function storeCommand(): Command {
   const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
   return new Command('store')
     .description(
-      'the size and soundness of the store, a backup of it, its unused space, and its move to PostgreSQL: on the machine that has it',
+      'show the size of the store, check it, back it up, free its unused space, or copy it to PostgreSQL; on the machine that has it',
     )
     .addCommand(
       part('stats')
@@ -32,7 +32,9 @@ export function storeCommand(): Command {
         .action(stats),
     )
     .addCommand(
-      part('check').description('read the whole store and report what is damaged; exits with 1 then').action(check),
+      part('check')
+        .description('read the whole store and report what is damaged; exits with 1 if anything is')
+        .action(check),
     )
     .addCommand(
       part('backup')

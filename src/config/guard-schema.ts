@@ -25,7 +25,7 @@ const guardKeys = section({
   window_max_days: optional(
     whole(1, maxStatsDays),
     policy.windowMaxDays,
-    'Days up to which the window is extended until it holds 1/limit emails.',
+    'The most days over which bounces are counted: the window is extended until it holds 1/limit emails.',
   ),
   min_bounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
   on_breach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What Warmwarden does on a breach.'),
@@ -37,7 +37,7 @@ const guardKeys = section({
   burst: optional(
     oneOf(['alert', 'act']),
     policy.burst,
-    'At least 3 bounces more than the limit allows within 1 to 3 days: only an alert, or an action as on a breach.',
+    'At least 3 bounces more than the bounce limit allows within 1 to 3 days: only an alert, or an action as on a breach.',
   ),
   emergency: optional(
     section({
@@ -46,7 +46,7 @@ const guardKeys = section({
       days: optional(whole(1, 7), policy.emergency.days, 'Days that are counted together, today included.'),
     }),
     undefined,
-    'So many bounces within a few days pause the warm-up at once, in any mode.',
+    'This many bounces within a few days pause the warm-up at once, in any mode.',
   ),
   max_interventions: optional(
     section({
@@ -102,7 +102,7 @@ const guardKeys = section({
   near_limit: optional(
     share(1, all),
     percent(policy.nearLimitPpm),
-    'The share of the limit from which a mailbox is near it.',
+    'The share of the bounce limit from which a mailbox is near it.',
   ),
 });
 

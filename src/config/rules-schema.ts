@@ -8,7 +8,7 @@ import { keyed, oneOf, section } from './section.ts';
 const defaults = defaultRuleSettings;
 const minuteMs = 60_000;
 
-const enabled = () => keyed(truth(), true, 'false: the rule sends no alerts, and those that fire end.');
+const enabled = () => keyed(truth(), true, 'false: the rule sends no alerts, and its firing alerts end.');
 const severity = (rule: AlertRule) =>
   keyed(oneOf(severities), defaults.of[rule].severity, 'Its severity; routes can match it.');
 const wait = (rule: AlertRule) =>

@@ -119,7 +119,7 @@ const alerts = section({
   routes: keyed(
     z.array(route),
     [],
-    'Which alerts go to which channels. Without routes, every channel but those of type recipe gets warning and critical.',
+    'Which alerts go to which channels. Without routes, every channel except recipes gets warning and critical.',
   ),
   group_wait: keyed(duration(), '30s', 'How long a first message waits for others of its group.'),
   group_interval: keyed(duration(1_000), '5m', 'How long until the next message about a group that changed.'),
@@ -130,7 +130,7 @@ const alerts = section({
       info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
     }),
     {},
-    'How often an alert that still fires is repeated: a duration, or never.',
+    'How often an alert that is still firing is repeated: a duration, or never.',
   ),
   time_zone: keyed(timeZone(), 'UTC', 'The zone in which messages give times: an IANA name, such as Europe/Berlin.'),
   digest: optional(digest, undefined, 'A daily summary: actions, risks, what is unknown, and undelivered messages.'),

@@ -30,7 +30,7 @@ export const storeSchema = section({
   tls: optional(
     oneOf(['verify-full', 'off']),
     undefined,
-    "Encryption to PostgreSQL. verify-full, the default, checks the server's certificate and name; off is for this machine, or a network that you trust.",
+    "Encryption to PostgreSQL. verify-full, the default, checks the server's certificate and name; off is for a server on this machine, or on a network that you trust.",
   ),
   ca: optional(
     z.string().includes('-----BEGIN CERTIFICATE-----', 'must be certificates in PEM'),

@@ -41,7 +41,7 @@ const helps = {
   window_spam_landed: `Emails that landed in spam in the days of the guard's evidence window. ${cached}`,
   bounce_ratio: `Bounced by sent in the guard's evidence window, a ratio from 0 to 1. ${cached}`,
   bounce_limit_ratio: `The bounce limit of the warm-up mode, a ratio from 0 to 1. ${cached}`,
-  bounces_until_breach: `Further bounces that would breach the limit; 0 when it is breached. ${cached}`,
+  bounces_until_breach: `How many more bounces would be a breach; 0 when there is one. ${cached}`,
   inbox_ratio: `Inbox rate over the last 7 days weighted by delivered emails, a ratio from 0 to 1. ${cached}`,
   reply_ratio: `Replies by delivered emails over the last 7 days, a ratio from 0 to 1. ${cached}`,
   spam_ratio: `Landed in spam by delivered emails over the last 7 days, a ratio from 0 to 1. ${cached}`,

@@ -58,7 +58,7 @@ export interface Verdict {
     readonly from: IsoDate;
     readonly days: number;
   } | null;
-  /** Further bounces that would breach the limit; 0 when it is breached. null when that can't be said. */
+  /** How many more bounces would be a breach; 0 when there is one. null when that can't be said. */
   readonly bouncesUntilBreach: number | null;
   /**
    * The mailbox was found in recovery mode with these counts of its last days, which are from before its evidence began:

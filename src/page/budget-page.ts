@@ -82,7 +82,7 @@ export function budgetPage({ fleet, accounts, page, pages, ages, now }: BudgetPa
   );
   const none = html`<p class="muted">No account is configured.</p>`;
   const body = html`<h1>Request budget</h1>
-<p class="muted">Every request to the mailbox API counts against the limit of a key. Warmwarden reads the mailboxes at risk first, and the rest as often as the limit allows.</p>
+<p class="muted">Every request to the mailbox API counts against the rate limit of its key. Warmwarden reads the mailboxes at risk first, and the rest as often as the rate limit allows.</p>
 ${regions.piece('budget', panels.length === 0 ? none : html`${panels}${pageLinks({ page, pages }, (target) => `/budget?page=${target}`)}`)}`;
   return { title: 'Budget · Warmwarden', body, regions };
 }

@@ -63,7 +63,7 @@ function mailboxLinks(mailbox: { readonly account: string; readonly id: string }
     doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause'),
     doLink(mailboxCommandPath(mailbox, 'resume'), 'Resume'),
     doLink(mailboxCommandPath(mailbox, 'mode'), 'Set the mode'),
-    doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the limit'),
+    doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
     doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Stop changes'),
   ];
@@ -79,5 +79,5 @@ export function selectionBar(address: string): Markup | '' {
   const button = (command: string, label: string) =>
     html`<button type="submit" name="do" value="${command}">${label}</button>`;
   return html`<form class="selection" id="selection" method="get" action="/mailboxes" aria-label="Commands for the selected mailboxes"><span>Selected mailboxes:</span>
-${button('pause', 'Pause')} ${button('resume', 'Resume')} ${button('mode', 'Set the mode')} ${button('limit', 'Set the limit')}</form>`;
+${button('pause', 'Pause')} ${button('resume', 'Resume')} ${button('mode', 'Set the mode')} ${button('limit', 'Set the daily limit')}</form>`;
 }

@@ -25,10 +25,10 @@ export const stateWords: Readonly<Record<GuardState, string>> = {
 
 /** What each state means, for those who ask. */
 const stateMeanings: Readonly<Record<GuardState, string>> = {
-  ok: 'below its limit',
-  near_limit: 'close to its limit; Warmwarden has not acted',
-  over_limit: 'over its limit; Warmwarden does not act: too few bounces, or the configuration says so',
-  held: 'over its limit; Warmwarden has not acted yet',
+  ok: 'below its bounce limit',
+  near_limit: 'close to its bounce limit; Warmwarden has not acted',
+  over_limit: 'over its bounce limit; Warmwarden does not act: too few bounces, or the configuration says so',
+  held: 'over its bounce limit; Warmwarden has not acted yet',
   recovering: 'Warmwarden switched it to recovery mode',
   paused_by_guard: 'Warmwarden paused its warm-up',
   paused_by_others: 'somebody else paused its warm-up',

@@ -188,7 +188,9 @@ function incidentSentence({ incidents }: HeadlineFacts): readonly string[] {
 /** OK is what no critical alert is about: beside one, only the bounces are said to be fine. */
 function allFine(total: number, critical: number): string {
   if (critical > 0)
-    return total === 1 ? 'The one mailbox is below its limit.' : `All ${mailboxes(total)} are below their limits.`;
+    return total === 1
+      ? 'The one mailbox is below its bounce limit.'
+      : `All ${mailboxes(total)} are below their bounce limits.`;
   return total === 1 ? 'The one mailbox is OK.' : `All ${mailboxes(total)} are OK.`;
 }
 
@@ -231,7 +233,7 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
   if (counts.paused_by_guard > 0)
-    return 'No mailbox is over its limit any more. Clean the recipient list of each paused mailbox, then resume its warm-up: Warmwarden never does that by itself.';
+    return 'No mailbox is over its bounce limit any more. Clean the recipient list of each paused mailbox, then resume its warm-up: Warmwarden never does that by itself.';
   if (counts.recovering > 0) return 'Nothing to do now: Warmwarden has acted and keeps watching.';
   if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
     return 'Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.';

@@ -36,7 +36,7 @@ export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
     case 'paused_by_guard':
       return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
     case 'recovering':
-      return 'Nothing to do: the mailbox sends less, and the limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.';
+      return 'Nothing to do: the mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.';
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':

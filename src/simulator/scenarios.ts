@@ -12,7 +12,7 @@ const at = (hour: number) => (hour - 8.5) * hourMs;
 
 const calm: Scenario = {
   name: 'calm',
-  summary: 'Nothing goes wrong: no mailbox ever exceeds its limit.',
+  summary: 'Nothing goes wrong: no mailbox ever exceeds its bounce limit.',
   fleet: agencyFleet,
   incidents: [],
 };
@@ -26,7 +26,7 @@ const calm: Scenario = {
 const bounceStorm: Scenario = {
   name: 'bounce-storm',
   summary:
-    'One mailbox drifts over its limit at 9, another bounces heavily at 12, then come DNS failures, a listing and a lost login.',
+    'One mailbox drifts over its bounce limit at 9, another bounces heavily at 12, then come DNS failures, a listing and a lost login.',
   fleet: agencyFleet,
   incidents: [
     { kind: 'bounce', mailbox: 'amelia.ward@northbeam.example', rate: 1 / 6, from: at(9), until: at(10.5) },

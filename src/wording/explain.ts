@@ -48,7 +48,7 @@ function reasonText(verdict: Verdict): string {
     case 'first_sight':
       return `${rateText(verdict)} Warmwarden had not seen this mailbox before, so it acts only when the next fresh answer shows the breach again.`;
     case 'circuit_breaker':
-      return `${rateText(verdict)} Too many mailboxes breached their limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.`;
+      return `${rateText(verdict)} Too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action. Look at the whole fleet before you change anything.`;
     case 'contested':
       return `${rateText(verdict)} Somebody reversed Warmwarden's changes twice within a day, so Warmwarden does not act on this mailbox for now.`;
     case 'clean_volume':
@@ -111,7 +111,7 @@ function insufficientText(verdict: Verdict): string {
   if (verdict.foundUntil) {
     const date = utcDate(verdict.foundUntil);
     const found =
-      'When Warmwarden found the mailbox, it was already in recovery mode and over the limit, so earlier bounces do not count as evidence.';
+      'When Warmwarden found the mailbox, it was already in recovery mode and over its bounce limit, so earlier bounces do not count as evidence.';
     return `${rateText(verdict)} ${found} Until ${datesText(date, date)}, ${counted(left, 'more bounce')} would be a breach.`;
   }
   const few = `${counted(left, 'more bounce')} would be a breach. With \`profile: literal\`, one bounce is enough.`;

@@ -35,7 +35,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   guard_acted: {
     means:
-      'The bounce rate of a mailbox exceeded the limit of its warm-up mode, or so many of its newest emails bounced that it is an emergency in any mode.',
+      'The bounce rate of a mailbox exceeded the bounce limit of its warm-up mode, or so many of its newest emails bounced that it is an emergency in any mode.',
     done: 'Warmwarden switched it to recovery mode, or paused its warm-up, and read the change back. The message says which, with the counts. `warmwarden explain MAILBOX` has the whole history. The alert is critical after a pause, and when all recent bounces were hard or blocks. An alert about a delayed request means that a process stopped in the middle of a request, and the mailbox API carried it out after another process had taken over.',
     todo: 'After a switch to recovery, look for the cause (list, content, DNS). Warmwarden restores the earlier mode when the mailbox is clean. After a pause, clean the list, then run `warmwarden resume MAILBOX`. Warmwarden never touches campaign sending: stop that yourself if it should stop too.',
   },
@@ -91,25 +91,25 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   bounce_over_limit: {
     means:
-      'A mailbox is over its limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. When the bounces were too few, chat and email get no message about the end.',
+      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert is critical if Warmwarden may not act, because guard.enforce is false, writes are off, the key is read-only, or on_breach is alert. It is info, or a warning in recovery mode, if there are fewer bounces than guard.min_bounces. The alert ends when the rate is at the limit or below, or when Warmwarden acts. When the bounces were too few, chat and email get no message about the end.',
     done: 'Nothing. The message says NOT ACTED when Warmwarden may not act, and how many more bounces would be a breach when there are too few.',
     todo: 'If Warmwarden may not act: switch the mailbox to recovery mode or pause it in the mailbox app, or allow Warmwarden to act: `warmwarden writes on`, guard.enforce: true, or a key that may write. If the bounces are too few: check the list that the mailbox writes to. To act on one bounce, set `guard: {profile: literal}`.',
   },
   bounce_near_limit: {
     means:
-      'The bounce rate is at 80 % of the limit or more (guard.near_limit), with at least min_bounces bounces. The alert ends below 70 %.',
+      'The bounce rate is at 80 % of the bounce limit or more (guard.near_limit), with at least min_bounces bounces. The alert ends below 70 %.',
     done: 'Nothing yet.',
-    todo: 'Check the recipient list of the mailbox before the bounce rate reaches the limit.',
+    todo: 'Check the recipient list of the mailbox before the bounce rate reaches the bounce limit.',
   },
   bounce_burst: {
     means:
-      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, although its whole window is not a breach. The alert ends when none of these days shows the burst any more.',
+      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its bounce limit allows, although its whole window is not a breach. The alert ends when none of these days shows the burst any more.',
     done: 'Nothing, unless guard.burst is act: then Warmwarden acts as on a breach.',
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   },
   domain_over_limit: {
     means:
-      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the limit of its mode, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the limits.',
+      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their bounce limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the limit of its mode, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the limits.',
     done: 'Nothing. Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
     todo: 'Look for a cause that the mailboxes share: the DNS of the domain, its blacklists, and the recipient lists.',
   },
@@ -185,7 +185,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   key_shared: {
     means:
-      'The API answered 429 (too many requests) three times within an hour, although Warmwarden stayed within its limit. The alert ends after an hour without a 429.',
+      'The API answered 429 (too many requests) three times within an hour, although Warmwarden stayed within its rate limit. The alert ends after an hour without a 429.',
     done: 'Warmwarden makes fewer requests for a while, so data gets older.',
     todo: 'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
   },

@@ -56,10 +56,12 @@ describe('an open breaker', () => {
     const said = (entries: readonly BreakerEntry[]) => guardHeld(open(0, { entries }), about).facts.sentences[0];
     const acted = [1, 2, 4].map((number) => entry(number, { held: false }));
     expect(said([...acted, entry(3)])).toContain(
-      '4 mailboxes on 3 domains have breached their limits at the same time: 3 were acted on, 1 is held.',
+      '4 mailboxes on 3 domains have exceeded their bounce limits at the same time: 3 were acted on, 1 is held.',
     );
     expect(said([entry(1, { held: false }), entry(2), entry(3)])).toContain(': 1 was acted on, 2 are held.');
-    expect(said([entry(1)])).toContain('1 mailbox on 1 domain has breached its limits: none was acted on, 1 is held.');
+    expect(said([entry(1)])).toContain(
+      '1 mailbox on 1 domain has exceeded its bounce limit: none was acted on, 1 is held.',
+    );
   });
 
   test('says what comes next: a second step, or nothing without a release', () => {

@@ -36,7 +36,7 @@ describe('fires', () => {
     expect(facts.sentences).toEqual([
       'It sent 31 emails on 20 March. That is more than its daily limit of 30.',
       'Warmwarden changed nothing because of this.',
-      'Find out what sends from the mailbox. Or lower the limit: `warmwarden limit acme/bob@acme.example 40`. To stop the warm-up, pause it: `warmwarden pause acme/bob@acme.example`.',
+      'Find out what sends from the mailbox. Or lower the daily limit: `warmwarden limit acme/bob@acme.example 40`. To stop the warm-up, pause it: `warmwarden pause acme/bob@acme.example`.',
     ]);
     expect(facts.numbers).toMatchObject({ date: today, sent: 31, daily_limit: 30, mode_max_per_day: 40 });
   });

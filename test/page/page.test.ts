@@ -106,7 +106,7 @@ describe('the headline', () => {
   test('does not call mailboxes OK beside a critical alert about something else of theirs', async () => {
     const fleet = calmFleet();
     fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null }));
-    expect(headline(await read(fleet))).toBe('1 critical alert. All 3 mailboxes are below their limits.');
+    expect(headline(await read(fleet))).toBe('1 critical alert. All 3 mailboxes are below their bounce limits.');
   });
 
   describe('while a first sweep goes on', () => {

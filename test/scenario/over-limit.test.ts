@@ -72,7 +72,7 @@ it('a mailbox found in recovery mode with a breach is announced at once as a war
   await stage.until('the finding to be told', () => notified().length > 0, hourMs);
   expect(notified()).toMatchObject([{ status: 'firing', severity: 'warning', mailbox: found.email }]);
   expect(notified()[0]?.sentences[0]).toMatch(
-    /over the recovery limit of 0\.3 %.*already in recovery mode and over the limit, so earlier bounces/,
+    /over the recovery limit of 0\.3 %.*already in recovery mode and over its bounce limit, so earlier bounces/,
   );
   const states = await shownStates(stage.url() ?? '', found.email);
   expect(states).toMatchObject({ json: 'over_limit', metrics: ['over_limit'] });

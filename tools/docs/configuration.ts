@@ -33,7 +33,7 @@ mailboxes needs \`--force\`, which shows the effect and asks first (\`--yes\` wi
 | changed | what happens |
 | --- | --- |
 | \`guard\`, \`overrides\`, \`mailboxes\` of an account | its loop continues; mailboxes whose settings differ are judged again on the data that is known |
-| address, key, limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
+| address, key, rate limit or headroom of an account; \`poll\`, \`api\` | its loop starts again after it has read back what it sent; spent requests still count |
 | an account that is new or gone | its loop begins, or ends in the same way; the alerts of a removed account end |
 | a channel | only that channel is replaced; what waits in the outbox under its name is sent by the new one |
 | \`store\`, \`server.listen\`, \`log.format\` and whatever is not named here | the answer says that it needs a restart |

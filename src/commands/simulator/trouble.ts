@@ -30,7 +30,7 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'breach',
     target: 'mailbox',
-    description: "make enough of a mailbox's emails bounce to exceed the limit of its mode",
+    description: "make enough of a mailbox's emails bounce to exceed the bounce limit of its mode",
     seen: [nextStats, onceADay],
   },
   {
@@ -69,7 +69,7 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'raise-mode',
     target: 'mailbox',
-    description: 'set a mailbox to the next brisker mode, as a person does in the mailbox app',
+    description: 'set a mailbox to the next faster mode, as a person does in the mailbox app',
     seen: [nextWarmup],
   },
   {
@@ -87,7 +87,7 @@ const troubleCommands: readonly TroubleCommand[] = [
   {
     kind: 'clock-off',
     target: null,
-    description: 'put the clock of the API, as its health check tells it, 5 minutes ahead',
+    description: 'put the clock of the API, as its health check reports it, 5 minutes ahead',
     seen: [fiveMinutes],
   },
   {

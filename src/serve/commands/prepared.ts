@@ -82,7 +82,7 @@ const mailboxCommands: Readonly<Record<string, MailboxCommand>> = {
   limit: {
     operation: 'limit',
     title: (what) => `Set the target daily limit of ${what}`,
-    button: 'Set the limit',
+    button: 'Set the daily limit',
     field: { name: 'limit', label: 'Emails a day', value: '', kind: 'number' },
     taken: (limit) => ({ limit: Number(limit) }),
   },
