@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { commandName } from './command-name.ts';
+import { ownTurn } from './event-loop.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
 
@@ -166,7 +167,7 @@ export function movedClock(start: number): MovedClock {
 export interface Pacer {
   /** Whether the slice is used up: then `await turn()`. */
   due(): boolean;
-  /** Resolves in the event loop's next turn, with a new slice. */
+  /** Resolves in a turn of the event loop of its own, with a new slice. */
   turn(): Promise<void>;
 }
 
@@ -176,7 +177,7 @@ export function createPacer(sliceMs: number): Pacer {
   return {
     due: () => performance.now() >= until,
     async turn() {
-      await turn();
+      await ownTurn();
       until = performance.now() + sliceMs;
     },
   };
@@ -190,9 +191,9 @@ export function nextTurn(): Promise<void> {
 /** Rows that are worked through in one turn of the event loop. */
 const rowsATurn = 250;
 
-/** Resolves in the event loop's next turn when the work before it was on a long list; at once for a short one. */
+/** Resolves in a turn of its own when the work before it was on a long list; at once for a short one. */
 export async function turnAfter(rows: readonly unknown[]): Promise<void> {
-  if (rows.length > rowsATurn) await turn();
+  if (rows.length > rowsATurn) await ownTurn();
 }
 
 /** Works through a list in pieces, with a turn of the event loop between two. Ends early when `signal` aborts. */
@@ -202,7 +203,7 @@ export async function inTurns<Row>(
   signal: AbortSignal | null = null,
 ): Promise<void> {
   for (let from = 0; from < rows.length && !signal?.aborted; from += rowsATurn) {
-    if (from > 0) await turn();
+    if (from > 0) await ownTurn();
     work(rows.slice(from, from + rowsATurn));
   }
 }

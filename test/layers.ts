@@ -23,7 +23,11 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'command-name': only([], ['node:fs', 'node:path', 'node:url']),
   output: only([], ['node:fs']),
   repeats: only([]),
-  world: only(['output', 'repeats', 'command-name'], ['node:module', 'node:timers/promises', 'pino', 'pino-pretty']),
+  'event-loop': only([], ['node:timers/promises']),
+  world: only(
+    ['output', 'repeats', 'event-loop', 'command-name'],
+    ['node:module', 'node:timers/promises', 'pino', 'pino-pretty'],
+  ),
   schedule: only([], ['node-cron']),
   model: only([]),
   guard: only(['model']),
@@ -34,11 +38,11 @@ export const permissions: Readonly<Record<string, Permission>> = {
     ['model', 'world', 'schedule', 'command-name'],
     ['yaml', 'zod', 'node:crypto', 'node:fs', 'node:net', 'node:path', 'node:tls', 'node:util'],
   ),
-  http: only(['model'], ['undici', 'node:timers/promises', 'node:util', 'node:worker_threads', 'node:zlib']),
+  http: only(['model', 'event-loop'], ['undici', 'node:util', 'node:worker_threads', 'node:zlib']),
   'mailbox-api': only(['model', 'world', 'http'], ['undici', 'zod', 'node:crypto']),
   'recipe-api': only(['model', 'world', 'http'], ['undici']),
   store: only(
-    ['model', 'replicas'],
+    ['model', 'replicas', 'event-loop'],
     ['kysely', 'pg', 'node:sqlite', 'node:crypto', 'node:fs', 'node:path', 'node:os', 'node:timers/promises'],
   ),
   upkeep: only(['model', 'world', 'store']),
@@ -59,7 +63,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'schedule', 'channels'], ['node:crypto']),
   metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),
   recipes: only(
-    ['model', 'guard', 'wording', 'fleet', 'world', 'schedule', 'store', 'config'],
+    ['model', 'guard', 'wording', 'fleet', 'world', 'event-loop', 'schedule', 'store', 'config'],
     [
       'zod',
       'node:child_process',

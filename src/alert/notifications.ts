@@ -7,6 +7,9 @@ import { isDisarming } from './disarmed-rule.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 
+/** So many alerts are looked at in one go. */
+const alertsAPiece = 250;
+
 export interface NotificationFacts {
   /** In the order of their ids. */
   readonly unnotified: readonly StoredTransition[];
@@ -21,6 +24,8 @@ export interface NotificationFacts {
   /** null: no reminders. */
   readonly repeatIntervalMs: Readonly<Record<Severity, number | null>>;
   readonly timing: GroupTiming;
+  /** Called between pieces of long lists: lets others have a turn. */
+  readonly pause: () => Promise<void>;
 }
 
 /** One group's part of a look. */
@@ -35,24 +40,27 @@ export interface Notification {
 }
 
 /** What to tell now, group by group, and when to look again (null: when something happens). */
-export function notificationsOf(facts: NotificationFacts): {
+export async function notificationsOf(facts: NotificationFacts): Promise<{
   notifications: readonly Notification[];
   nextDueAt: EpochMs | null;
-} {
+}> {
   const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
+  await facts.pause();
   const notifications = new Map<string, Notification>();
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
   for (const { group, unnotified } of due) {
     const news = newsOf(unnotified, facts).map((transition) => withNewestFacts(transition, current));
     notifications.set(group, { group, ids: unnotified.map(({ id }) => id), news, late: [] });
+    await facts.pause();
   }
   const of = (group: string) => notifications.get(group) ?? { group, ids: [], news: [], late: [] };
-  for (const [group, again] of sayAgain(facts)) {
+  for (const [group, again] of await sayAgain(facts)) {
     notifications.set(group, { ...of(group), news: [...of(group).news, ...again] });
   }
   const withNews = new Set(
     [...notifications.values()].flatMap(({ news }) => news.map(({ alert }) => alert.fingerprint)),
   );
+  await facts.pause();
   for (const late of lateFor(facts)) {
     const group = groupOf(late.alert);
     if (!withNews.has(late.alert.fingerprint))
@@ -99,11 +107,12 @@ function withNewestFacts(transition: Transition, current: ReadonlyMap<string, Al
  * that a group is repeated once and not alert by alert. With them goes what was muted when it fired and no longer is, and
  * what people only know the lesser half of.
  */
-function sayAgain(facts: NotificationFacts): ReadonlyMap<string, readonly Transition[]> {
+async function sayAgain(facts: NotificationFacts): Promise<ReadonlyMap<string, readonly Transition[]>> {
   const { announced, muted, timing, unnotified } = facts;
   const waiting = new Set(unnotified.map(({ transition }) => transition.alert.fingerprint));
   const groups = new Map<string, { known: Alert[]; late: Alert[]; worse: Alert[]; due: boolean }>();
-  for (const alert of facts.firing) {
+  for (const [index, alert] of facts.firing.entries()) {
+    if (index % alertsAPiece === 0) await facts.pause();
     const group = groupOf(alert);
     if (isOfIncident(alert, facts)) continue;
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) continue;

@@ -1,10 +1,11 @@
 // One HTTP request under deadlines and caps, told as a value: what was read from a success, or a failure of a closed kind.
 import { Agent } from 'undici';
+import { ownTurn } from '../event-loop.ts';
 import { readRetryAfter, retryAfterInBody } from '../model/retry-after.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
 import { classify, errorWordOf, type Failure, failed, malformed, quote, type Result } from './failure.ts';
 import { HeldAnswers } from './held.ts';
-import { ownTurn } from './own-turn.ts';
+
 import { type AnswerHeaders, type Caps, type Deadlines, HeldBack, type Received, receive } from './receive.ts';
 import type { Redactor } from './redactor.ts';
 

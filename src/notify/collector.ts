@@ -19,6 +19,7 @@ import type { Alert, Announcement, Severity, Transition } from '../model/alert.t
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';
+import { createPacer } from '../world.ts';
 import {
   type IncidentNews,
   type IncidentReaders,
@@ -52,8 +53,11 @@ interface Outcome {
   readonly notifications: readonly Notification[];
   readonly incidents: IncidentsOfLook;
   readonly firing: readonly Alert[];
+  readonly pause: () => Promise<void>;
 }
 
+/** In a storm a look is long; after so long the event loop gets a turn. */
+const sliceMs = 4;
 /** Transitions that one look takes. */
 const lookLimit = 10_000;
 /** A look without any reason, in case that a wake was missed. Reminders come by it. */
@@ -136,10 +140,15 @@ export class Collector {
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
+    const pacer = createPacer(sliceMs);
+    const pause = async () => {
+      if (pacer.due()) await pacer.turn();
+    };
     const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
+    await pause();
     const muted = this.#mutes(firing, now);
-    const { notifications, nextDueAt } = notificationsOf({
+    const { notifications, nextDueAt } = await notificationsOf({
       unnotified,
       announced,
       firing,
@@ -147,9 +156,12 @@ export class Collector {
       joined: (alert) => this.#joined(alert, announced).length > 0,
       repeatIntervalMs,
       timing,
+      pause,
     });
+    await pause();
     const all = [...notifications, ...this.#pauseEnds(announced, now)];
-    await this.#record({ notifications: all, incidents, firing }, announced, now);
+    await pause();
+    await this.#record({ notifications: all, incidents, firing, pause }, announced, now);
     return full ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
 
@@ -209,11 +221,16 @@ export class Collector {
     return channels.length > 0 && isPause(transition) ? pauseAnnouncement(transition, { channels, at }) : null;
   }
 
-  async #record({ notifications, incidents, firing }: Outcome, announced: Map<string, Announcement>, now: EpochMs) {
+  async #record(
+    { notifications, incidents, firing, pause }: Outcome,
+    announced: Map<string, Announcement>,
+    now: EpochMs,
+  ) {
     const routed = notifications.map(({ group, news }) => ({
       group,
       news: news.map((one) => this.#route(one, announced)),
     }));
+    await pause();
     const late = notifications
       .flatMap((one) => one.late)
       .map((one) => ({ ...this.#route(one, announced), to: this.#joined(one.alert, announced) }));
@@ -222,6 +239,7 @@ export class Collector {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
       return newsOfIncident(incident, news, readers) ?? [];
     });
+    await pause();
     const isOfIncident = new Set(incidents.all.map(({ id }) => id));
     const plain = routed.filter(({ group }) => !isOfIncident.has(group));
     const deliveries = [
@@ -232,6 +250,7 @@ export class Collector {
         now,
       ),
     ];
+    await pause();
     const announcedIncidents = new Map(ofIncidents.map(({ incident }) => [incident.id, incident]));
     const changed = incidents.all
       .filter((one) => announcedIncidents.has(one.id) || incidents.changed.includes(one))
@@ -242,6 +261,7 @@ export class Collector {
       const telling = { announced, at: now, inIncident: isOfIncident.has(group) };
       return news.flatMap((one) => announcementOf(one, telling) ?? []);
     });
+    await pause();
     const notificationLog = {
       announced: [
         ...told,

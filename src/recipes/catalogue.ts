@@ -4,16 +4,14 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failureOf, readSmallFile } from '../config/small-file.ts';
+import { ownTurn } from '../event-loop.ts';
 import type { BrokenRecipe } from '../model/recipe.ts';
-import { createPacer } from '../world.ts';
 import { type Definition, readDefinition } from './definition.ts';
 
 /** Stands in the sources also when the program runs from dist. */
 const builtInFolder = fileURLToPath(new URL('../../src/recipes/built-in/', import.meta.url));
 const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
-/** Each is compiled and checked; after so long the event loop gets a turn. */
-const sliceMs = 4;
 
 export interface CatalogueContents {
   /** By id. */
@@ -87,9 +85,9 @@ export class RecipeCatalogue {
 async function readBuiltIn(): Promise<CatalogueContents> {
   const definitions = new Map<string, Definition>();
   const broken: BrokenRecipe[] = [];
-  const pacer = createPacer(sliceMs);
   for (const path of await yamlFiles(builtInFolder)) {
-    if (pacer.due()) await pacer.turn();
+    // Each is compiled and checked, the first ones by code that was never run before.
+    await ownTurn();
     const { read } = readRecipe(path, true);
     if ('problems' in read) broken.push({ file: path, problems: read.problems });
     else definitions.set(read.definition.recipe.id, read.definition);

@@ -1,6 +1,6 @@
 // What the fleet's days are counted from: how often the guard acted, and which mailboxes it held.
-import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { ownTurn } from '../event-loop.ts';
 import type { HeldSpan } from '../model/decision.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
 import type { Gate } from './gate.ts';
@@ -56,7 +56,7 @@ export class FleetDays {
       const last = rows.at(-1);
       if (rows.length < spansARead || !last) return;
       [until, id] = [last.until, last.id];
-      await turn();
+      await ownTurn();
     }
   }
 }

@@ -1,6 +1,6 @@
 // The outbox: transitions that no message was made of yet, and messages on their way to a channel.
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Kysely, Selectable } from 'kysely';
+import { ownTurn } from '../event-loop.ts';
 import type { Transition } from '../model/alert.ts';
 import {
   type Delivery,
@@ -203,7 +203,7 @@ async function unnotifiedTransitions(db: Db, limit: number): Promise<readonly St
       .execute();
     unnotified.push(...rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) })));
     if (rows.length < rowsAPiece) break;
-    await turn();
+    await ownTurn();
   }
   return unnotified;
 }
