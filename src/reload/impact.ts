@@ -6,6 +6,7 @@ import type { Setting } from '../config/settings.ts';
 import { changesBetween, type SettingChange } from '../config/settings.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
+import type { Pacer } from '../world.ts';
 
 export interface Impact {
   /** Names of accounts. */
@@ -77,12 +78,19 @@ export function statsDaysOf(account: AccountConfig): number {
 }
 
 /** Known mailboxes that another configuration guards no more. */
-export function droppedBy(after: Config, known: Iterable<MailboxState>): readonly MailboxState[] {
+export async function droppedBy(
+  after: Config,
+  known: Iterable<MailboxState>,
+  pacer: Pacer,
+): Promise<readonly MailboxState[]> {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
-  return [...known].filter((mailbox) => {
+  const dropped: MailboxState[] = [];
+  for (const mailbox of [...known]) {
+    if (pacer.due()) await pacer.turn();
     const account = accounts.get(mailbox.account);
-    return !account || !selects(account, mailbox);
-  });
+    if (!account || !selects(account, mailbox)) dropped.push(mailbox);
+  }
+  return dropped;
 }
 
 /** Whether so many are dropped that it looks like a mistake. */

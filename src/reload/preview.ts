@@ -28,14 +28,16 @@ export interface Preview {
 
 /** What changes for the mailboxes that are known. The event loop gets its turns between the mailboxes. */
 export async function previewOf({ before, after }: Change, fleet: Fleet, now: EpochMs, pacer: Pacer): Promise<Preview> {
-  const dropped = droppedBy(after, fleet.mailboxes());
+  const dropped = await droppedBy(after, fleet.mailboxes(), pacer);
   const gone = new Set(dropped.map(({ account, id }) => `${account}/${id}`));
   const accounts = new Set(after.accounts.map(({ name }) => name));
   const leaves = ({ account, mailboxId }: Alert) =>
     account !== noAccount && (!accounts.has(account) || (mailboxId !== null && gone.has(`${account}/${mailboxId}`)));
-  const ending = [...fleet.alerts()].filter(
-    (alert) => alert.status === 'firing' && (leaves(alert) || holdsNobody(alert, after)),
-  );
+  const ending: Alert[] = [];
+  for (const alert of [...fleet.alerts()]) {
+    if (pacer.due()) await pacer.turn();
+    if (alert.status === 'firing' && (leaves(alert) || holdsNobody(alert, after))) ending.push(alert);
+  }
   const turned: string[] = [];
   for (const account of after.accounts) {
     const was = before.accounts.find(({ name }) => name === account.name);

@@ -8,7 +8,7 @@ import type { CommandOutcome, ReloadRequest } from '../model/operator-command.ts
 import { failed, invalid, noChange, stopsAt } from '../operator/plan.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';
 import { counted } from '../wording/phrases.ts';
-import { createPacer } from '../world.ts';
+import { createPacer, type Pacer } from '../world.ts';
 import { recordDisarming } from './disarming.ts';
 import { type Duties, showAccounts } from './duties.ts';
 import { droppedBy, type Impact, impactOf, isReruled, looksLikeAMistake, needingRestart } from './impact.ts';
@@ -109,7 +109,7 @@ export class Reloader {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
       return this.#refuse(problems, request);
     }
-    const dropped = droppedBy(loaded.config, fleet.mailboxes()).length;
+    const dropped = (await droppedBy(loaded.config, fleet.mailboxes(), pacer)).length;
     if (!force && looksLikeAMistake(dropped, fleet.mailboxCount())) {
       const problem = `${source.file} drops ${dropped} of ${counted(fleet.mailboxCount(), 'guarded mailbox', 'guarded mailboxes')}. If you intend that: \`${world.command} reload --force\`.`;
       return this.#refuse([problem], request);
@@ -199,20 +199,20 @@ export class Reloader {
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     const disarming = { before, after: config, removed, by, at: world.clock.now() };
     await this.#recording.record(() => recordDisarming(this.#parts.rooms, disarming));
+    const pacer = createPacer(sliceMs);
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
-        this.#rerule(account, before),
+        this.#rerule(account, before, pacer),
       );
     return troubles;
   }
 
   /** A loop that goes on under other rules judges anew those for whom they differ. Its next list shows who is selected now. */
-  async #rerule(account: AccountConfig, before: Config): Promise<void> {
+  async #rerule(account: AccountConfig, before: Config, pacer: Pacer): Promise<void> {
     const was = before.accounts.find(({ name }) => name === account.name);
     if (!was) return;
     const known = [...this.#parts.rooms.fleet.mailboxesOf(account.name)];
     const watch = this.#parts.duties.watchOf(account.name);
-    const pacer = createPacer(sliceMs);
     for (const mailbox of known) {
       if (pacer.due()) await pacer.turn();
       if (isReruled(was, account, mailbox)) await watch?.judgeAgain(mailbox.id);
