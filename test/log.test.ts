@@ -35,13 +35,13 @@ test('another cause, another message and another level are lines of their own', 
   const { lines, log, fails } = logged();
   await fails(3);
   await fails(3, locked);
-  log.error({ err: full() }, 'the passing of time could not be recorded');
+  log.error({ err: full() }, 'what is due by time could not be recorded');
   for (let count = 0; count < 3; count += 1) log.warn({ err: full() }, 'a message');
   for (let count = 0; count < 3; count += 1) log.error({ account: 'a' }, 'the API refuses the key');
   expect(lines.map(({ msg }) => msg)).toEqual([
     'an answer could not be recorded',
     'an answer could not be recorded',
-    'the passing of time could not be recorded',
+    'what is due by time could not be recorded',
     ...Array(3).fill('a message'),
     ...Array(3).fill('the API refuses the key'),
   ]);

@@ -46,11 +46,11 @@ export function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): C
       sentences: off
         ? [
             `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the mailbox API of account ${name}.`,
-            'Near midnight UTC, Warmwarden may take the wrong day of the statistics for today. Times in its messages may be wrong.',
-            'Synchronize the clock of this machine (`timedatectl` shows whether it is). If it is right, the clock of the API is wrong.',
+            'Near midnight UTC, Warmwarden may treat the wrong day of the statistics as today. Times in its messages may be wrong.',
+            'Synchronize the clock of this machine (`timedatectl` shows whether it is synchronized). If it is, the clock of the API is wrong.',
           ]
         : [
-            `The clock of this machine agrees with the clock of the mailbox API of account ${name}, or the API no longer tells the time.`,
+            `The clock of this machine agrees with the clock of the mailbox API of account ${name}, or the API no longer reports the time.`,
           ],
       numbers: { clock_ahead_seconds: typeof clockAheadMs === 'number' ? Math.round(clockAheadMs / secondMs) : null },
     },

@@ -151,7 +151,7 @@ function silenced({ id, by, reason, from, until }: Silence, { command, zone }: W
       title: `a silence mutes all messages until ${momentText(until, zone)}`,
       sentences: [
         sentence(`Added by ${by} on ${momentText(from, zone)}: ${reason}`),
-        'Warmwarden keeps guarding, but notifies you of nothing but this.',
+        'Warmwarden keeps guarding, but sends no other message.',
         `To end it now: \`${command} silence expire ${id}\`.`,
       ],
       numbers: { silence: id, until: new Date(until).toISOString() },

@@ -67,7 +67,7 @@ export function domainOverLimit(finding: DomainFinding, look: Look): Condition {
       : {
           title: `${domain}: bounces are within the limits again`,
           sentences: week
-            ? [`${windowText(week, onDatesText(week.from, week.to))}; their limits allow ${allowed(week)}.`]
+            ? [`${windowText(week, onDatesText(week.from, week.to))}; their bounce limits allow ${allowed(week)}.`]
             : [],
           numbers: numbersOf(week),
         },
@@ -89,7 +89,7 @@ function excessFacts(finding: DomainFinding, excess: DomainExcess, look: Look): 
   return {
     title: `${domain}: bounces over the limits of its mailboxes`,
     sentences: [
-      `${windowText(excess, since)}; their limits allow ${allowed(excess)}.`,
+      `${windowText(excess, since)}; their bounce limits allow ${allowed(excess)}.`,
       `Most bounces: ${listText(shares)}.`,
       ...unknownText(finding),
       ...ageText(finding, look.now),

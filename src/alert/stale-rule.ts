@@ -54,7 +54,7 @@ function staleSentences(
       ? `Warmwarden has not read any statistics since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
       : `Warmwarden last read the statistics on ${momentText(mailbox.stats.at, zone)}. Three polls since then have failed.`;
   const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
-  const third = `The counts do not change: the warm-up runs, but the API has counted no mail since ${still}, for two whole days on which the mailbox sends.`;
+  const third = `The counts do not change: the warm-up runs, but the API has counted no email since ${still}, for two whole days on which the mailbox sends.`;
   return [
     ...(tooOld ? [first] : []),
     ...second,

@@ -121,7 +121,7 @@ function summaryOf(answer: Answers['store stats']): readonly string[] {
   const isWorthVacuuming = shrinks === false && unused > muchUnused * bytes;
   return [
     `${file}: ${space}.`,
-    `In the last week it got ${bytesText(answer.bytes_a_day)} of new rows a day.`,
+    `In the last week, it grew by ${bytesText(answer.bytes_a_day)} of new rows a day.`,
     old === 0
       ? 'Nothing in it is past its retention.'
       : `About ${bytesText(old)} are past their retention: the running daemon deletes them within six hours.`,

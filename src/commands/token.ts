@@ -57,7 +57,7 @@ function newToken(name: string, { role, recipeKey = false, plan, config, json = 
   const { where, lines: added } = placingIn(config, { ...made, sha256 });
   const lines = [
     `The ${recipeKey ? 'key' : 'token'}, which is not stored anywhere: ${token}`,
-    `To let it in, add this to ${existsSync(config) ? config : 'the configuration'}, ${where}; then run \`${commandName} reload\`:`,
+    `To accept it, add this to ${existsSync(config) ? config : 'the configuration'}, ${where}; then run \`${commandName} reload\`:`,
     '',
     ...added,
   ];

@@ -26,6 +26,6 @@ export function watchingLoops({ world, store, fleet, loops }: Opened, notifying:
   // A write may wait for long: the looks do not wait for it.
   return [
     loops.every(lookEveryMs, 'watching the store for the other replicas', look),
-    loops.every(proveEveryMs, 'proving that the store can be written', prove),
+    loops.every(proveEveryMs, 'testing whether the store can be written', prove),
   ];
 }

@@ -38,7 +38,7 @@ const [quotationMark, comma, colon, bracket, brace] = [0x22, 0x2c, 0x3a, 0x5b, 0
 /** The JSON of a large body, as `jsonOf`. One of so many values that they would fill the memory is not parsed. */
 export function largeJsonOf(status: number, body: Uint8Array, redactor: Redactor): Result<unknown> {
   if (parsedBytes(body) > maxParsedBytes) {
-    return malformed(status, `it holds so many values that they would take over ${maxParsedBytes / 1024 / 1024} MiB`);
+    return malformed(status, `its values would take more than ${maxParsedBytes / 1024 / 1024} MiB`);
   }
   return jsonOf({ status, text: textOf(body) }, redactor);
 }

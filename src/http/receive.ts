@@ -59,7 +59,7 @@ interface Raw {
 }
 
 const tooLarge = 'the answer is larger than Warmwarden accepts';
-const noRoom = 'so many answers are in progress that there is no room for one so large';
+const noRoom = 'too many answers are in progress to accept one this large';
 const nothing = Buffer.alloc(0);
 /** Most answers are smaller, and are decoded in one go. */
 const smallBytes = 1024 * 1024;

@@ -26,7 +26,7 @@ const cached = 'A cached value: warmwarden_observation_timestamp_seconds says wh
 const helps = {
   mailbox_info: `Always 1; labels describe the mailbox. ${cached}`,
   mailbox_status: `1 for the status of the mailbox, 0 for the others. ${cached}`,
-  warmup_mode: `1 for the warm-up mode, 0 for the others; unknown: the guard has no limit for the word. ${cached}`,
+  warmup_mode: `1 for the warm-up mode, 0 for the others; unknown: the guard has no bounce limit for the word. ${cached}`,
   guard_state: 'The state of the guard for the mailbox: 1 for its state, 0 for the others. Based on cached values.',
   mailbox_health_score: `Health score, 0 to 100 points, as the API gives it. ${cached}`,
   mailbox_daily_limit: `Daily sending limit, emails a day. ${cached}`,

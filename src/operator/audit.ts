@@ -47,7 +47,7 @@ export async function endInterrupted(rooms: CommandRooms, left: LeftBy | null): 
     for (const entry of await rooms.store.audit.unendedCommands(left))
       await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
   } catch (error) {
-    rooms.world.log.error({ err: error }, 'the operator commands of the process before could not be read');
+    rooms.world.log.error({ err: error }, 'the operator commands of the previous process could not be read');
   }
 }
 

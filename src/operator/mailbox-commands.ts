@@ -50,7 +50,8 @@ export function mailboxCommands(
     if ('wrong' in found) return invalid(found.wrong);
     const { mailbox } = found;
     const tooMuch = aboveMaximum(wanted, mailbox);
-    if (tooMuch !== null) return invalid(`${mailbox.email}: ${tooMuch}. Set a lower limit, or another mode first.`);
+    if (tooMuch !== null)
+      return invalid(`${mailbox.email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
     const stopped = stopsAt(planOf(mailbox, wanted), request);
     if (stopped) return stopped;
     return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));

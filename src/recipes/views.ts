@@ -47,12 +47,12 @@ const verdictColumns = (of: string): readonly Column[] => [
   column('sent', "emails sent in the guard's window", `${of} ->> '$.sent'`),
   column('bounced', 'bounces among them', `${of} ->> '$.bounced'`),
   column('rate_percent', 'bounced / sent', ratePercent(`${of} ->> '$.sent'`, `${of} ->> '$.bounced'`)),
-  column('limit_percent', "the mode's limit; NULL in an unknown mode", percentOfPpm(`${of} ->> '$.limitPpm'`)),
+  column('limit_percent', "the mode's bounce limit; NULL in an unknown mode", percentOfPpm(`${of} ->> '$.limitPpm'`)),
   column('window_from', 'the first day of the window', `${of} ->> '$.windowFrom'`),
   column('window_to', 'the last day of the window', `${of} ->> '$.windowTo'`),
   column(
     'bounces_until_breach',
-    'further bounces that would breach the limit; 0 when it is breached',
+    'how many more bounces would be a breach; 0 when there is one',
     `${of} ->> '$.bouncesUntilBreach'`,
   ),
 ];
@@ -230,7 +230,7 @@ const actions: View = {
 
 const alerts: View = {
   name: 'alerts',
-  about: 'The alerts that fire now, and those that are pending.',
+  about: 'The alerts that are firing or pending.',
   columns: [
     column('fingerprint', 'the identity of the alert', 'a.fingerprint'),
     column('rule', 'the alert rule', "a.alert ->> '$.rule'"),
@@ -246,7 +246,7 @@ const alerts: View = {
     column('email', 'its address', "a.alert ->> '$.email'"),
     column('object', 'what else it is about: a domain, an IP address', "a.alert ->> '$.object'"),
     time('since', 'since when the condition is true', "a.alert ->> '$.since'"),
-    time('firing_at', 'since when it fires', "a.alert ->> '$.firingAt'"),
+    time('firing_at', 'when it began to fire', "a.alert ->> '$.firingAt'"),
     column('title', 'one line: who and what', "a.alert ->> '$.facts.title'"),
   ],
   from: 'FROM @alerts a',

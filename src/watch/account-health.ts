@@ -109,7 +109,7 @@ export class AccountHealth {
     const versions = { version: answer.version, ...(before?.version && { before: before.version }) };
     this.#parts.world.log.info(
       { account: this.#state.name, ...versions },
-      before?.version ? 'the mailbox API has another version' : 'version of the mailbox API',
+      before?.version ? 'the mailbox API has a different version' : 'version of the mailbox API',
     );
   }
 

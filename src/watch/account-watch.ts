@@ -262,7 +262,7 @@ export class AccountWatch {
       try {
         await this.#recorder.timePassed();
       } catch (error) {
-        log.error({ account: this.#options.account, err: error }, 'the passing of time could not be recorded');
+        log.error({ account: this.#options.account, err: error }, 'what is due by time could not be recorded');
       }
     }
   }

@@ -104,5 +104,5 @@ export function bounceKinds({ warmup }: Pick<MailboxState, 'warmup'>): readonly 
 }
 
 function othersSentence({ called, running, over }: Others): string {
-  return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} also over the limit.`;
+  return `${over} of ${running} ${called} ${over === 1 ? 'is' : 'are'} also over the bounce limit.`;
 }

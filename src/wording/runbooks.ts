@@ -57,9 +57,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   disarmed: {
     means:
-      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override) or removed an account, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account is back in the configuration, or the silence is over. For a removed account it ends after three days, too.',
-    done: 'Where enforcement is off, Warmwarden changes no mailbox by itself, keeps polling, and notifies you of what it would have done. It does not poll a removed account. Under a silence it keeps guarding.',
-    todo: 'If this was not intended: write `guard.enforce: true`, or put the account back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel but recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
+      'A person switched protection off: a reload set guard.enforce to false (for all accounts, or in an override) or removed an account, or a silence mutes all messages. The message says who and until when. The alert ends when enforcement is on again, the account is back in the configuration, or the silence is over. For a removed account, it also ends after three days.',
+    done: 'Where enforcement is off, Warmwarden changes no mailbox by itself, keeps polling, and notifies you of what it would have done. It does not poll a removed account. During a silence it keeps guarding.',
+    todo: 'If this was not intended: write `guard.enforce: true`, or put the account back, and run `warmwarden reload`; end a silence with `warmwarden silence expire ID`. Every channel except recipes gets this alert and `writes_off`, whatever the routes; no silence mutes them, and they are repeated daily.',
   },
   contested: {
     means: 'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox.',
@@ -109,8 +109,8 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   domain_over_limit: {
     means:
-      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their bounce limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the limit of its mode, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the limits.',
-    done: 'Nothing. Warmwarden judges each mailbox on its own, and acts on those that breach their limits.',
+      'In the last 1 to 7 days the mailboxes of a domain together had at least 3 bounces more than their bounce limits allow, and at least 3 of them bounced (2 in a domain of 2). Each day counts with the bounce limit of the mode on that day, and paused mailboxes count too. The alert ends when the last 7 days, and every shorter period that ends today, are within the bounce limits.',
+    done: 'Nothing. Warmwarden judges each mailbox on its own, and acts on those that are in breach.',
     todo: 'Look for a cause that the mailboxes share: the DNS of the domain, its blacklists, and the recipient lists.',
   },
   account_shift: {
@@ -121,9 +121,9 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   sending_over_limit: {
     means:
-      'On one day a mailbox sent more emails than its daily limit, or than the maximum of its mode (slow 20, balanced 40, aggressive 80, recovery 15). A lowered limit counts from the second day after the change. The alert ends when neither yesterday nor today is over.',
+      'On one day a mailbox sent more emails than its daily limit, or than the maximum of its mode (slow 20, balanced 40, aggressive 80, recovery 15). A lowered daily limit counts from the second day after the change. The alert ends when neither yesterday nor today is over.',
     done: 'Nothing. Warmwarden judges the bounces of the mailbox as usual.',
-    todo: 'Find out what sends from the mailbox: another tool, or a limit that somebody raised in the mailbox app. To lower it: `warmwarden limit MAILBOX EMAILS`. If the API does not keep to its own limit, pause the warm-up: `warmwarden pause MAILBOX`.',
+    todo: 'Find out what sends from the mailbox: another tool, or a daily limit that somebody raised in the mailbox app. To lower it: `warmwarden limit MAILBOX EMAILS`. If the API does not keep to its own daily limit, pause the warm-up: `warmwarden pause MAILBOX`.',
   },
   mailbox_disconnected: {
     means:

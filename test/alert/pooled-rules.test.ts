@@ -46,7 +46,7 @@ describe('domain_over_limit', () => {
       title: 'acme.example: bounces over the limits of its mailboxes',
     });
     expect(facts.sentences).toEqual([
-      '9 bounces in 290 emails of 5 mailboxes since 19 March; their limits allow 5.8.',
+      '9 bounces in 290 emails of 5 mailboxes since 19 March; their bounce limits allow 5.8.',
       'Most bounces: a@acme.example (4 of 60) and b@acme.example (3 of 58).',
       '1 mailbox is not counted, because its data is missing, unreadable or too old.',
       'None of these counts is older than 30 min.',
@@ -80,7 +80,7 @@ describe('domain_over_limit', () => {
   test('ends with the counts of the week', () => {
     expect(domainOverLimit(domain(calm), look).facts).toMatchObject({
       title: 'acme.example: bounces are within the limits again',
-      sentences: ['9 bounces in 900 emails from 14 to 20 March; their limits allow 18.'],
+      sentences: ['9 bounces in 900 emails from 14 to 20 March; their bounce limits allow 18.'],
     });
   });
 

@@ -111,7 +111,7 @@ test('the table says what was done and why, mailbox by mailbox, with a total and
   expect(out).toMatch(new RegExp(`acme/${amelia} +balanced +1 +5 d +0 d`));
   expect(out).toMatch(/2026-03-10 pause \(emergency\)\. \d+ bounces in \d+ emails since 9 March/);
   expect(out).toMatch(/^total +2 +5 d +5 d/m);
-  expect(out).toContain("- today's mode was the mode of all days");
+  expect(out).toContain("- today's mode was the mode on all days");
   expect(out).toContain('at most 15 emails a day are sent');
   // Names of guards are for two of them.
   expect(out).not.toContain(config);

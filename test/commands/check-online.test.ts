@@ -53,7 +53,7 @@ test('asks two things of each account, reads only, and says whom it would guard 
     /mailboxes at 97 requests a minute: the cadence needs \d+ a minute; stats will be up to \d+ (s|min) old/,
   );
   expect(text).toMatch(/ {2}first sweep: every mailbox is judged about \d+ (s|min) after the first start\n/);
-  expect(text).toContain('can not be proved without writing');
+  expect(text).toContain('cannot be proved without writing');
 });
 
 test('names mailboxes that no rule selects, and rules that select nobody', async () => {

@@ -68,7 +68,7 @@ test('a limit above the maximum of the mode is refused, also when the mode chang
   expect(await set(41)).toEqual({
     result: 'invalid',
     messages: [
-      `${oliver}: 41 emails a day is above the maximum of balanced mode, which is 40 emails a day. Set a lower limit, or another mode first.`,
+      `${oliver}: 41 emails a day is above the maximum of balanced mode, which is 40 emails a day. Set a lower daily limit, or another mode first.`,
     ],
   });
   stage.simulator.fleet.setMode(oliver, 'slow');

@@ -44,7 +44,7 @@ test('the kinds of the recent bounces and the others that bounce too are counted
   };
   expect(causes({ warmup: { at: start, answer } }, 3)).toEqual([
     'Of the last 3 bounces, 2 were hard (invalid_recipient), 1 soft.',
-    '3 of 4 other mailboxes of acme.example are also over the limit.',
+    '3 of 4 other mailboxes of acme.example are also over the bounce limit.',
   ]);
 });
 

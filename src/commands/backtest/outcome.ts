@@ -35,10 +35,10 @@ const totalKeys = [
 ] as const;
 
 export const assumptions: readonly string[] = [
-  "today's mode was the mode of all days, and the warm-up ran on all of them: the API does not tell earlier ones",
-  'a day is judged when it is over, and what is done counts from the next day on: the daemon acts within the day',
-  `in recovery at most ${recoveryMailsPerDay} emails a day are sent, of which the same share bounces; after a pause none, until the end, for only a person resumes; after a restore what was really sent`,
-  'every bounce belongs to an email of its day',
+  "today's mode was the mode on all days, and the warm-up ran on all of them: the API does not give earlier values",
+  'a day is judged when it is over, and an action counts from the next day on; the daemon acts within the day',
+  `in recovery at most ${recoveryMailsPerDay} emails a day are sent, and the same share of them bounces; after a pause none until the end, because only a person resumes; after a restore, what was really sent`,
+  'every bounce belongs to an email of the same day',
   'enforce is true, only the guard changes anything, and the circuit breaker, which looks at the whole fleet, holds nothing',
 ];
 

@@ -148,7 +148,7 @@ export function onlineText(accounts: readonly OnlineAccount[], beside: boolean):
   const named = screenRows() === null ? Number.POSITIVE_INFINITY : namesShown;
   const lines = accounts.flatMap((account) => [`${account.account}: ${headline(account)}`, ...details(account, named)]);
   const note =
-    'Whether a key may write can not be proved without writing: the first action shows it (rule key_read_only).';
+    'Whether a key may write cannot be proved without writing: the first action shows it (rule key_read_only).';
   const neighbour = 'A daemon runs on this store; the requests of this check were taken from the headroom.';
   return [...lines, ...fleetLines(accounts), ...(beside ? [neighbour] : []), note].map((line) => `${line}\n`).join('');
 }

@@ -106,7 +106,7 @@ export function createStory({ write, colour, clock }: StoryOptions): Story {
         event(
           paint(32, '●'),
           `Warmwarden guards ${counted(judged.length, 'mailbox', 'mailboxes')}`,
-          'All of them are within their limits. Their sending day begins.',
+          'All of them are within their bounce limits. Their sending day begins.',
         );
       }
       for (const action of [...fleet.recentActions()].reverse()) {

@@ -43,13 +43,13 @@ function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {
 }
 
 function clockOf({ account, clockAheadMs }: OnlineAccount): Examined {
-  if (clockAheadMs === null) return clock('skipped', `The mailbox API of account ${account} does not tell the time.`);
+  if (clockAheadMs === null) return clock('skipped', `The mailbox API of account ${account} does not report the time.`);
   const span = spanText(Math.abs(clockAheadMs));
   if (Math.abs(clockAheadMs) <= clocksDifferMs)
     return clock('ok', `The clock of this machine agrees with the mailbox API of account ${account}.`);
   const where = clockAheadMs > 0 ? 'ahead of' : 'behind';
   return clock(
     'warning',
-    `The clock of this machine is ${span} ${where} the clock of the mailbox API of account ${account}. Synchronize it (\`timedatectl\` shows whether it is).`,
+    `The clock of this machine is ${span} ${where} the clock of the mailbox API of account ${account}. Synchronize it (\`timedatectl\` shows whether it is synchronized).`,
   );
 }

@@ -46,7 +46,7 @@ const online = z.strictObject({
   unselected: texts,
   clock_ahead_seconds: number
     .nullable()
-    .describe('How far the clock of this machine is ahead of the API; null when the API does not tell the time.'),
+    .describe('How far the clock of this machine is ahead of the API; null when the API does not report the time.'),
   idle_rules: texts.describe('Includes and overrides that match no mailbox.'),
   forecast: forecast.nullable(),
 });

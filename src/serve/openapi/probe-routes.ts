@@ -17,12 +17,13 @@ export const probeRoutes: readonly Described[] = [
     route: 'GET /readyz',
     id: 'getReadiness',
     tag: 'probes',
-    summary: 'Whether every account is guarded',
+    summary: 'Whether every account is guarded, and everything that guards it works',
     access: 'anybody',
     answers: {
       200: { description: '`ready`', content: plain },
       503: {
-        description: 'What is missing: the configuration, the store, or an account that is not guarded.',
+        description:
+          'What is wrong: Warmwarden is starting, the store is failing, an account is not guarded, or a task keeps failing.',
         content: plain,
       },
     },

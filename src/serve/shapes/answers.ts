@@ -26,7 +26,7 @@ import {
 const replicaInShort = z
   .strictObject({
     name: text.describe('Its host and process.'),
-    silent: z.boolean().describe('Nothing was heard of it for several seconds.'),
+    silent: z.boolean().describe('It has not reported for several seconds.'),
     accounts: count.describe('How many accounts it guards.'),
     notifies: z.boolean().describe('It sends the messages.'),
     this_one: z.boolean().describe('It answered this request.'),
@@ -42,11 +42,11 @@ export const fleetAnswer = z.strictObject({
   incidents,
   alerts: listOf(
     z.strictObject({ rule: z.enum(alertRules), severity: z.enum(severities), since: moment, title: text }),
-  ).describe('Those that fire, the most severe first; `alerts list` says more about each.'),
+  ).describe('Those that are firing, the most severe first; `alerts list` says more about each.'),
   alerts_firing: count,
   accounts: listOf(account),
   channels: listOf(channel),
-  replicas: listOf(replicaInShort).describe('None where a process has the store for itself.'),
+  replicas: listOf(replicaInShort).describe('Empty when only one process uses the store.'),
   replica_troubles: listOf(text).describe('What is wrong with the replicas that share the store, in sentences.'),
   store_failure: z
     .strictObject({ said: text, remedy: text.describe('What to do, in sentences.') })
@@ -141,7 +141,7 @@ const replica = z
 export const replicasAnswer = z.strictObject({
   at: moment,
   troubles: listOf(text).describe('What is wrong with them, in sentences.'),
-  replicas: listOf(replica).describe('None where a process has the store for itself.'),
+  replicas: listOf(replica).describe('Empty when only one process uses the store.'),
 });
 
 export const silencesAnswer = z.strictObject({ silences: listOf(silence), next_cursor: nextCursor });

@@ -49,7 +49,7 @@ const warmup = {
     .strictObject({
       placed: count.describe('Those whose folder is known.'),
       in_spam: count,
-      waiting_since: moment.nullable().describe('For when the oldest email that waits was scheduled.'),
+      waiting_since: moment.nullable().describe('When the oldest waiting email was scheduled to be sent.'),
       last_sent_at: moment.nullable(),
     })
     .nullable(),
