@@ -252,16 +252,15 @@ export class PollQueue {
     for (const route of accountRoutes) {
       const one = this.#account[route];
       if (one.dueAt === null || one.dueAt > now || this.#isUnderWay(route)) continue;
-      return this.#takeOne(route, now, false);
+      return this.#takeOne(route, now);
     }
     const earlyAt = this.#listEarlyAt();
-    return earlyAt !== null && earlyAt <= now ? this.#takeOne('mailboxes', now, true) : undefined;
+    return earlyAt !== null && earlyAt <= now ? this.#takeOne('mailboxes', now) : undefined;
   }
 
-  #takeOne(route: AccountRoute, now: number, isEarly: boolean): Poll {
+  #takeOne(route: AccountRoute, now: number): Poll {
     const one = this.#account[route];
     one.dueAt = null;
-    if (route === 'mailboxes') this.#earlyLists.asked(isEarly);
     one.askedAt = now;
     return { route, mailboxId: null };
   }
@@ -354,7 +353,7 @@ export class PollQueue {
 
   /**
    * The list shows the whole fleet in one request: where the cadence leaves room it gets up to its full share of them, less
-   * while lists show nothing new, and never more bytes than all other polls together.
+   * while lists show nothing new, and no more bytes than the polls of mailboxes.
    */
   #listEarlyAt(): number | null {
     if (this.#options.earlyMs === 0 || this.#slots.size === 0 || this.#sweep.polls > 0) return null;
