@@ -1,9 +1,9 @@
 // What of an answer the store need not be written for, because it knows it: an answer, a memory and a decision as before.
-
+import { daysOf } from '../model/decision.ts';
 import type { GuardMemory } from '../model/guard-memory.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, minuteMs, secondMs } from '../model/time.ts';
-import type { TickRecord } from '../store/records.ts';
+import type { DecisionRecord, TickRecord } from '../store/records.ts';
 
 /** A row that did not change is written again after this, for its time: so much of it a crash may forget. */
 const rewrittenAfterMs = 5 * minuteMs;
@@ -13,67 +13,93 @@ const longestSilenceMs = 15 * secondMs;
 export const judgedThatMatters = 2;
 
 type Answered = Pick<TickRecord, 'mailbox' | 'answered'>;
+/** What a row is about. judged: a mailbox that was judged without an answer. */
+type Row = NonNullable<TickRecord['answered']> | 'judged';
+
+/** What the store knows of one mailbox. */
+interface Written {
+  /** When each row was written last. */
+  readonly at: Partial<Record<Row, EpochMs>>;
+  /** And the row of its decision. */
+  decisionAt: EpochMs;
+  /** Judgements that this row does not count yet. */
+  judged: number;
+}
 
 /** For the mailboxes of one account. */
 export class Unwritten {
-  /** By route and mailbox: when its row was written last. */
-  readonly #writtenAt = new Map<string, EpochMs>();
-  /** By mailbox: judgements that its decision's row does not count yet. */
-  readonly #judged = new Map<string, number>();
+  readonly #written = new Map<string, Written>();
   #lastAt = Number.NEGATIVE_INFINITY;
 
   /** What is to be written of a tick; null: nothing. `before` is what the store knows, or the same. */
   of(before: MailboxState, record: TickRecord, now: EpochMs): TickRecord | null {
     const { mailbox, answered, decision } = record;
-    const judged = (this.#judged.get(mailbox.id) ?? 0) + Number(decision !== null);
-    const counted = { ...record, decision: decision && { ...decision, judged } };
+    const counted = { ...record, decision: decision && this.#counting(before, decision) };
     if (isNews(record) || !isSameMemory(before.memory, mailbox.memory)) return counted;
     // Without an answer there is nothing to be newer: a reload that judges a whole fleet as before writes nothing.
-    if (answered === null || (this.#isRecent(record, now) && isSameAnswer(before, mailbox, answered))) {
-      if (decision) this.#judged.set(mailbox.id, judged);
-      return null;
-    }
-    return { ...counted, remembers: false };
+    const isKnown = answered === null || (this.#isRecent(record, now) && isSameAnswer(before, mailbox, answered));
+    const known = this.#of(mailbox);
+    // The statistics keep what the same decision was made by last (schema/stored-stats.ts).
+    if (!isKnown && !isWithin(known.decisionAt, now, rewrittenAfterMs)) return { ...counted, remembers: false };
+    if (decision) known.judged += 1;
+    return isKnown ? null : { ...record, remembers: false, decision: null };
   }
 
   /** An answer was judged again, and is as known as before; false: its row has to be written for its time. */
   again(answer: Answered, now: EpochMs): boolean {
     if (!this.#isRecent(answer, now)) return false;
-    const { id } = answer.mailbox;
-    this.#judged.set(id, (this.#judged.get(id) ?? 0) + 1);
+    this.#of(answer.mailbox).judged += 1;
     return true;
   }
 
+  /** The decision with the judgements that its row does not count yet; where it is another one, they belong to the span before. */
+  #counting(before: MailboxState, decision: DecisionRecord): DecisionRecord {
+    const { judged } = this.#of(before);
+    if (decision.unchanged || judged === 0 || !before.verdict) return { ...decision, judged: judged + decision.judged };
+    const { at, answer: verdict } = before.verdict;
+    const days = daysOf(verdict, before.stats?.answer.rows ?? []);
+    return { ...decision, ended: { at, verdict, judged, days } };
+  }
+
   /** Its row was written lately, and so was any of the account. */
-  #isRecent(answer: Answered, now: EpochMs): boolean {
-    const at = this.#writtenAt.get(keyOf(answer)) ?? Number.NEGATIVE_INFINITY;
+  #isRecent({ mailbox, answered }: Answered, now: EpochMs): boolean {
+    const at = this.#written.get(mailbox.id)?.at[answered ?? 'judged'] ?? Number.NEGATIVE_INFINITY;
     return isWithin(at, now, rewrittenAfterMs) && isWithin(this.#lastAt, now, longestSilenceMs);
   }
 
   /** It was committed, or will be with others. */
-  written(record: TickRecord, now: EpochMs): void {
-    this.#writtenAt.set(keyOf(record), now);
-    if (record.decision) this.#judged.delete(record.mailbox.id);
+  written({ mailbox, answered, decision }: TickRecord, now: EpochMs): void {
+    const written = this.#of(mailbox);
+    written.at[answered ?? 'judged'] = now;
+    if (decision) {
+      written.decisionAt = now;
+      written.judged = 0;
+    }
     this.#lastAt = now;
   }
 
   /** It was not committed after all. */
-  lost(record: TickRecord): void {
-    const { mailbox, decision } = record;
-    this.#writtenAt.delete(keyOf(record));
-    if (decision) this.#judged.set(mailbox.id, (this.#judged.get(mailbox.id) ?? 0) + decision.judged);
+  lost({ mailbox, answered, decision }: TickRecord): void {
+    const written = this.#of(mailbox);
+    written.at[answered ?? 'judged'] = Number.NEGATIVE_INFINITY;
+    if (!decision) return;
+    written.decisionAt = Number.NEGATIVE_INFINITY;
+    written.judged += decision.judged + (decision.ended?.judged ?? 0);
   }
 
   /** The mailbox has left. */
   forget(mailboxId: string): void {
-    this.#judged.delete(mailboxId);
-    for (const key of keys) this.#writtenAt.delete(`${key} ${mailboxId}`);
+    this.#written.delete(mailboxId);
+  }
+
+  #of({ id }: Pick<MailboxState, 'id'>): Written {
+    const known = this.#written.get(id);
+    if (known) return known;
+    const nothing: Written = { at: {}, decisionAt: Number.NEGATIVE_INFINITY, judged: 0 };
+    this.#written.set(id, nothing);
+    return nothing;
   }
 }
-
-const keys = ['stats', 'warmup', 'mailbox', 'dns', 'blacklist', 'judged'];
-
-const keyOf = ({ mailbox, answered }: Answered) => `${answered ?? 'judged'} ${mailbox.id}`;
 
 /** Whether the answer that came says what the one before said. */
 function isSameAnswer(before: MailboxState, mailbox: MailboxState, answered: TickRecord['answered']): boolean {

@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import { formatPath } from '../config/problem.ts';
 import { originText, type Setting, valueText } from '../config/settings.ts';
+import { goingOn } from '../model/decision.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import { FleetTrend } from '../serve/fleet-trend.ts';
 import type { AnswerParts } from '../serve/json-routes.ts';
@@ -64,7 +65,11 @@ export async function serve(
     auth: () => live.config.server.auth,
     sessions: store.sessions,
     metrics,
-    decisions: (account, id, limit) => store.decisionsOf(account, id, limit),
+    decisions: async (account, id, limit) => {
+      const [newest, ...earlier] = await store.decisionsOf(account, id, limit);
+      const mailbox = fleet.mailbox(account, id);
+      return newest && mailbox ? [goingOn(newest, mailbox), ...earlier] : [];
+    },
     transitions: (limit) => store.outbox.recentTransitions(limit),
     reload: (request) => startup.reload(request),
     commands: () => startup.commands,

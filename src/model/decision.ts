@@ -1,4 +1,5 @@
 // A decision on a mailbox as history keeps it: consecutive answers that led to the same decision are one entry, a span.
+import type { Observed, StatsRow } from './answers.ts';
 import type { Ppm } from './policy.ts';
 import type { EpochMs, IsoDate } from './time.ts';
 import type { Verdict } from './verdict.ts';
@@ -21,6 +22,30 @@ export interface RecordedDecision {
   readonly verdict: Verdict;
   /** The days that the newest rests on. */
   readonly days: readonly DecisionDay[];
+}
+
+/** The days of its statistics that a verdict rests on. */
+export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {
+  if (windowFrom === null || windowTo === null) return [];
+  return rows.flatMap(({ date, sent, bounced }) =>
+    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
+  );
+}
+
+/** What a mailbox is known to be judged by now. */
+export interface JudgedBy {
+  readonly verdict: Observed<Verdict> | null;
+  readonly stats: Observed<{ readonly rows: readonly StatsRow[] | null }> | null;
+}
+
+/**
+ * The newest decision on a mailbox with what it was judged by since: the history hears of a span's newest counts some minutes
+ * later.
+ */
+export function goingOn(newest: RecordedDecision, { verdict, stats }: JudgedBy): RecordedDecision {
+  if (!verdict || verdict.at < newest.until || !isSameSpan(newest.verdict, verdict.answer)) return newest;
+  const days = daysOf(verdict.answer, stats?.answer.rows ?? []);
+  return { ...newest, until: verdict.at, verdict: verdict.answer, days };
 }
 
 /** A mailbox was over its limit, and Warmwarden had decided to act but had not acted. */

@@ -10,7 +10,7 @@ import type { Ppm } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { storedVerdict } from '../store/schema/stored.ts';
-import { storedStats } from '../store/schema/stored-stats.ts';
+import { readStats } from '../store/schema/stored-stats.ts';
 import { explainVerdict } from '../wording/explain.ts';
 import { baseTables, views } from './views.ts';
 
@@ -120,7 +120,7 @@ function addFunctions(database: DatabaseSync, facts: Facts): void {
   database.function('account_facts', pure, () => accountFacts);
   database.function('domain_of', pure, (email) => domainOf(String(email)));
   database.function('day_rows', pure, (answer) =>
-    JSON.stringify(dailyRows(storedStats(String(answer), {}), facts.now)),
+    JSON.stringify(dailyRows(readStats(String(answer), {}).stats, facts.now)),
   );
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(verdictOf(verdict)),

@@ -5,10 +5,10 @@ import { afterConfirmed, afterOperatorChange, firstSight } from '../guard/memory
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind } from '../model/action.ts';
 import { actionAfter } from '../model/action-transition.ts';
-import type { Observed, StatsRow, WarmupAnswer } from '../model/answers.ts';
+import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { BreakerState } from '../model/breaker.ts';
 import { type Change, changesShown } from '../model/change.ts';
-import { type DecisionDay, isSameSpan } from '../model/decision.ts';
+import { daysOf, isSameSpan } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -148,12 +148,4 @@ export function confirm(
 function readBackText({ targetMode, targetLimit }: Action, { mode, status, config }: WarmupAnswer): string {
   if (targetLimit !== undefined) return `target daily limit ${config.targetDailyLimit}`;
   return targetMode === null ? `status ${status}` : `mode ${mode}`;
-}
-
-function daysOf(verdict: Verdict, rows: readonly StatsRow[]): readonly DecisionDay[] {
-  const { windowFrom, windowTo } = verdict;
-  if (windowFrom === null || windowTo === null) return [];
-  return rows.flatMap(({ date, sent, bounced }) =>
-    date !== null && date >= windowFrom && date <= windowTo ? [[date, sent, bounced] as const] : [],
-  );
 }

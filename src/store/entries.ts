@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
-import type { RecordedDecision } from '../model/decision.ts';
+import { goingOn, type RecordedDecision } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { decisionColumns, readDecision } from './decisions.ts';
@@ -54,8 +54,14 @@ export async function loadEntries(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
+  const { newest } = await db
+    .selectFrom('decisions')
+    .select((of) => of.fn.max<number | null>('id').as('newest'))
+    .where('account', '=', mailbox.account)
+    .where('mailbox_id', '=', mailbox.id)
+    .executeTakeFirstOrThrow();
   return {
-    decisions: decisions.map(readDecision),
+    decisions: decisions.map((row) => (row.id === newest ? goingOn(readDecision(row), mailbox) : readDecision(row))),
     actions: actions.map(storedAction),
     changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),
   };

@@ -3,13 +3,14 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Observed } from '../model/answers.ts';
 import { type Change, changesShown } from '../model/change.ts';
+import { isSameSpan } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { inPieces } from './pieces.ts';
 import { addressColumn } from './schema/departed-by-address.ts';
 import { parsed } from './schema/parsed.ts';
 import { storedAction, storedMemory, storedVerdict } from './schema/stored.ts';
-import { storedStats } from './schema/stored-stats.ts';
+import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -70,7 +71,7 @@ async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxSta
 
 async function pieceInFull(db: Db, account: string, rows: readonly Row[]): Promise<readonly MailboxState[]> {
   const some = { account, ids: rows.map((row) => row.mailbox_id) };
-  const observations = await loadObservations(db, some);
+  const { observations, besideStats } = await loadObservations(db, some);
   const verdicts = await loadVerdicts(db, some);
   const actions = await loadActions(db, some);
   const changes = await loadChanges(db, some);
@@ -93,24 +94,39 @@ async function pieceInFull(db: Db, account: string, rows: readonly Row[]): Promi
       dns: newest('dns'),
       blacklist: newest('blacklist'),
       memory: row.memory ? storedMemory(row.memory, { account, mailbox_id: id }) : null,
-      verdict: verdicts.get(id) ?? null,
+      verdict: later(verdicts.get(id), besideStats.get(id)),
       action: actions.get(id) ?? null,
       changes: changes.get(id) ?? [],
     } satisfies MailboxState;
   });
 }
 
-async function loadObservations(db: Db, { account, ids }: Some): Promise<Map<string, Map<string, Observed<unknown>>>> {
-  const found = new Map<string, Map<string, Observed<unknown>>>();
+/** The decision's own row, or the verdict of the same span that was stored with the statistics since. */
+function later(decided?: Observed<Verdict>, besideStats?: Observed<Verdict>): Observed<Verdict> | null {
+  if (!decided || !besideStats) return decided ?? null;
+  return besideStats.at >= decided.at && isSameSpan(decided.answer, besideStats.answer) ? besideStats : decided;
+}
+
+/** The newest answers, by mailbox and route, and the verdicts beside statistics. */
+interface Observations {
+  readonly observations: ReadonlyMap<string, ReadonlyMap<string, Observed<unknown>>>;
+  readonly besideStats: ReadonlyMap<string, Observed<Verdict>>;
+}
+
+async function loadObservations(db: Db, { account, ids }: Some): Promise<Observations> {
+  const observations = new Map<string, Map<string, Observed<unknown>>>();
+  const besideStats = new Map<string, Observed<Verdict>>();
   const query = db.selectFrom('observations').selectAll().where('account', '=', account);
   for (const row of await query.where('mailbox_id', 'in', ids).execute()) {
     const { mailbox_id, route } = row;
-    const ofMailbox = found.get(mailbox_id) ?? new Map<string, Observed<unknown>>();
+    const ofMailbox = observations.get(mailbox_id) ?? new Map<string, Observed<unknown>>();
     const key = { account, mailbox_id, route };
-    const answer = route === 'stats' ? storedStats(row.answer, key) : parsed(row.answer, 'observations', key);
-    found.set(mailbox_id, ofMailbox.set(route, { at: row.observed_at, answer }));
+    const read = route === 'stats' ? readStats(row.answer, key) : null;
+    const answer = read ? read.stats : parsed(row.answer, 'observations', key);
+    observations.set(mailbox_id, ofMailbox.set(route, { at: row.observed_at, answer }));
+    if (read?.judged) besideStats.set(mailbox_id, read.judged);
   }
-  return found;
+  return { observations, besideStats };
 }
 
 async function loadVerdicts(db: Db, { account, ids }: Some): Promise<Map<string, Observed<Verdict>>> {

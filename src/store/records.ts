@@ -6,6 +6,7 @@ import type { BreakerState } from '../model/breaker.ts';
 import type { Change } from '../model/change.ts';
 import type { DecisionDay } from '../model/decision.ts';
 import type { MailboxState } from '../model/mailbox.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { WritesOff } from '../model/write-scope.ts';
 
@@ -15,6 +16,16 @@ export interface DecisionRecord {
   /** It belongs to the span of the verdict before, which gets longer. */
   readonly unchanged: boolean;
   /** Answers that were judged so since the row was written, this one included. */
+  readonly judged: number;
+  readonly days: readonly DecisionDay[];
+  /** The span before, as it ended, where its row does not say so yet. */
+  readonly ended?: EndedSpan;
+}
+
+/** What the row of a span has yet to be told: its last verdict, and how many answers were judged so since it was written. */
+export interface EndedSpan {
+  readonly at: EpochMs;
+  readonly verdict: Verdict;
   readonly judged: number;
   readonly days: readonly DecisionDay[];
 }

@@ -9,7 +9,7 @@ import type { MailboxState } from '../model/mailbox.ts';
 import type { EpochMs } from '../model/time.ts';
 import { loadSharedAlerts } from './picture.ts';
 import { inPieces } from './pieces.ts';
-import type { BreakerMove, BreakerRecord, DecisionRecord, TickRecord } from './records.ts';
+import type { BreakerMove, BreakerRecord, DecisionRecord, EndedSpan, TickRecord } from './records.ts';
 import { revise } from './revisions.ts';
 import { parsed } from './schema/parsed.ts';
 import { verdictText } from './schema/stored.ts';
@@ -107,7 +107,8 @@ function rowOf({ mailbox, route }: Answered) {
   const observed = observationOf(mailbox, route);
   if (!observed) return [];
   const { account, id: mailbox_id, stats } = mailbox;
-  const answer = route === 'stats' && stats ? statsText(stats.answer) : JSON.stringify(observed.answer);
+  const answer =
+    route === 'stats' && stats ? statsText(stats.answer, mailbox.verdict) : JSON.stringify(observed.answer);
   return [{ account, mailbox_id, route, observed_at: observed.at, answer }];
 }
 
@@ -132,18 +133,11 @@ async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Cha
 }
 
 export async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {
-  const { verdict } = record;
+  const { verdict, ended, judged } = record;
   const at = mailbox.verdict?.at ?? 0;
-  const body = { verdict: verdictText(verdict), days: daysText(record.days) };
-  if (record.unchanged) {
-    // As text: with each changed answer there is one, and building it took three times as long as the database does.
-    const extended = await sql`
-      UPDATE decisions
-      SET verdict = ${body.verdict}, days = ${body.days}, until = ${at}, judged = judged + ${record.judged}
-      WHERE id = (SELECT max(id) FROM decisions WHERE account = ${mailbox.account} AND mailbox_id = ${mailbox.id})
-    `.execute(db);
-    if (extended.numAffectedRows) return;
-  }
+  if (ended) await prolong(db, mailbox, ended);
+  if (record.unchanged && (await prolong(db, mailbox, { ...record, at }))) return;
+  const days = daysText(record.days);
   await db
     .insertInto('decisions')
     .values({
@@ -151,14 +145,27 @@ export async function writeDecision(db: Db, mailbox: MailboxState, record: Decis
       mailbox_id: mailbox.id,
       since: at,
       until: at,
-      judged: record.judged,
+      judged,
       action: verdict.action,
       reason: verdict.reason,
-      ...body,
+      verdict: verdictText(verdict),
+      days,
       first_sent: verdict.sent,
-      first_days: body.days,
+      first_days: days,
     })
     .execute();
+}
+
+/** The newest span of the mailbox lasted until then. False when there is none. */
+async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: EndedSpan): Promise<boolean> {
+  const body = { verdict: verdictText(span.verdict), days: daysText(span.days) };
+  // As text: building it took three times as long as the database does.
+  const { numAffectedRows } = await sql`
+    UPDATE decisions
+    SET verdict = ${body.verdict}, days = ${body.days}, until = ${at}, judged = judged + ${span.judged}
+    WHERE id = (SELECT max(id) FROM decisions WHERE account = ${account} AND mailbox_id = ${id})
+  `.execute(db);
+  return Boolean(numAffectedRows);
 }
 
 export async function writeAction(db: Db, action: Action): Promise<void> {

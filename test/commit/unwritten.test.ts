@@ -57,6 +57,39 @@ test('a row that did not change is written every 5 minutes, with all the judgeme
   expect(written).toEqual([5, 30, 10, 30]);
 });
 
+test('the row of a decision that only counts more emails is written every 5 minutes, and when the decision ends', () => {
+  const unwritten = new Unwritten();
+  const written: unknown[] = [];
+  let mailbox = before;
+  const judged = (second: number, unchanged: boolean) => {
+    const at = now + second * secondMs;
+    const sent = 160 + second;
+    const row = { ...dayRow, sent };
+    const verdict = verdictOf({ sent });
+    const next = { ...before, stats: { at, answer: { rows: [row] } }, verdict: { at, answer: verdict } };
+    const left = unwritten.of(
+      mailbox,
+      tick({ mailbox: next, decision: { verdict, unchanged, judged: 1, days: [] } }),
+      at,
+    );
+    unwritten.written(left ?? expect.fail('each answer is another one'), at);
+    mailbox = next;
+    const decision = left?.decision;
+    if (!decision) return;
+    const { ended } = decision;
+    written.push([second, decision.judged, ended ? [ended.judged, ended.verdict.sent - 160, ended.at - now] : null]);
+  };
+  for (let second = 0; second <= 360; second += 60) judged(second, true);
+  judged(370, false);
+  judged(380, false);
+  expect(written).toEqual([
+    [0, 1, null],
+    [300, 5, null],
+    [370, 1, [1, 360, 360 * secondMs]],
+    [380, 1, null],
+  ]);
+});
+
 test('an account that is polled writes every 15 seconds: a store that fails is noticed', () => {
   const { take } = begun();
   const written = Array.from({ length: 60 }, (_, second) => take(tick(), now + second * secondMs) !== null);

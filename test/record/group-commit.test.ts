@@ -87,16 +87,26 @@ test('a later answer is judged on what waits, and with it committed', async () =
   expect(await stage.stored('m1')).toEqual(stage.mailbox('m1'));
 });
 
-test('several answers about one mailbox are one row each, with all judgements of the decision', async () => {
+test('several answers about one mailbox are one row each, and the row of the decision waits until it has lasted, or has ended', async () => {
   await using stage = await judged();
-  const before = (await stage.store.decisionsOf('acme', 'm1', 1))[0]?.count ?? 0;
+  const spans = async (limit: number) =>
+    (await stage.store.decisionsOf('acme', 'm1', limit)).map(({ count, verdict }) => [count, verdict.sent]);
+  const [[count = 0] = []] = await spans(1);
   for (const sent of [11, 12, 13]) await stage.answered('m1', stats(sent));
   await stage.answered('m1', dns);
   await stage.group.flush();
-  const [decision] = await stage.store.decisionsOf('acme', 'm1', 1);
-  expect([(decision?.count ?? 0) - before, decision?.verdict.sent]).toEqual([3, 13]);
-  const { verdict, stats: read } = stage.mailbox('m1') ?? expect.fail();
-  expect(await stage.stored('m1')).toMatchObject({ verdict, stats: read, dns: dns.observed });
+  const mailbox = stage.mailbox('m1') ?? expect.fail();
+  expect(await stage.stored('m1')).toMatchObject({ verdict: mailbox.verdict, stats: mailbox.stats, dns: dns.observed });
+  expect(mailbox.verdict?.answer.sent).toBe(13);
+  expect(await spans(1)).toEqual([[count, 10]]);
+  // Whoever asks is told the newest all the same.
+  const { decisions } = await stage.store.entriesOf(mailbox, now + 1, 1);
+  expect(decisions.map(({ verdict, days }) => [verdict.sent, days.at(-1)?.[1]])).toEqual([[13, 13]]);
+  await stage.answered('m1', stats(14, 1));
+  expect(await spans(2)).toEqual([
+    [1, 14],
+    [count + 3, 13],
+  ]);
 });
 
 test('an answer that changes nothing is shown with the one that waits, not before it', async () => {

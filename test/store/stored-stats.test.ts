@@ -1,13 +1,14 @@
 // Statistics in the store: as they are in memory, the same when read back, and also read as earlier versions wrote them.
 import { expect, test } from 'vitest';
 import { DamagedRowError } from '../../src/store/failure.ts';
-import { statsText, storedStats } from '../../src/store/schema/stored-stats.ts';
-import { dayRow as row } from './records.ts';
+import { readStats, statsText } from '../../src/store/schema/stored-stats.ts';
+import { now, dayRow as row, verdictOf } from './records.ts';
 
 const nothing = { ...row, date: null, sent: null, bounced: null, delivered: null, inboxRatePercent: null };
 const { date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent } = row;
 const flat = [date, sent, bounced, delivered, opened, replied, spamLanded, inboxRatePercent, bounceRatePercent];
-const read = (text: string) => storedStats(text, { mailbox_id: 'm1', route: 'stats' }).rows;
+const key = { mailbox_id: 'm1', route: 'stats' };
+const read = (text: string) => readStats(text, key).stats.rows;
 
 test.each([
   ['of a day', { rows: [row] }],
@@ -19,17 +20,23 @@ test.each([
   ['without a day', { rows: [] }],
   ['that were no list', { rows: null }],
 ])('statistics %s are read back as they were, in either form', (_, answer) => {
-  const text = statsText(answer);
-  expect(read(text)).toEqual(answer.rows);
+  const judged = { at: now, answer: verdictOf({ sent: 12, warnings: ['odd'] }) };
+  for (const beside of [null, judged]) {
+    const text = statsText(answer, beside);
+    expect(readStats(text, key)).toMatchObject({ stats: { rows: answer.rows }, judged: beside });
+    // `store check` looks whether it is.
+    expect(() => JSON.parse(text)).not.toThrow();
+  }
   expect(read(JSON.stringify(answer))).toEqual(answer.rows);
-  // `store check` looks whether it is.
-  expect(() => JSON.parse(text)).not.toThrow();
 });
 
 test('statistics are read as they were written without the names of their fields', () => {
   expect(read(JSON.stringify({ rows: [[...flat, 98.5], flat] }))).toEqual([{ ...row, healthScore: 98.5 }, row]);
 });
 
-test.each(['', '{half', '"half', '"~"', '"abc"', '7'])('a row with %s in it is damaged', (text) => {
-  expect(() => read(text)).toThrow(DamagedRowError);
-});
+test.each(['', '{half', '"half', '"~"', '"abc"', '7', '{"rows":"~","judgedAt":1,"verdict":{}}'])(
+  'a row with %s in it is damaged',
+  (text) => {
+    expect(() => read(text)).toThrow(DamagedRowError);
+  },
+);

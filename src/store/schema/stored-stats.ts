@@ -1,9 +1,12 @@
-// Statistics as one short text: a mailbox has thirty days of them, and each answer that differs is written.
-import type { StatsAnswer, StatsRow } from '../../model/answers.ts';
+// Statistics as one short text: a mailbox has thirty days of them, and each answer that differs is written. Beside them stands the
+// verdict on them, so that the row of the decision need not be written with each of them.
+import type { Observed, StatsAnswer, StatsRow } from '../../model/answers.ts';
 import { PackedStats } from '../../model/packed-stats.ts';
-import { isoDateOf } from '../../model/time.ts';
-import type { RowKey } from '../failure.ts';
+import { type EpochMs, isoDateOf } from '../../model/time.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { DamagedRowError, type RowKey } from '../failure.ts';
 import { parsed } from './parsed.ts';
+import { type StoredVerdict, verdictFrom, verdictText } from './stored.ts';
 
 type Count = number | null;
 
@@ -24,17 +27,41 @@ type FlatRow = readonly [
 /** What earlier versions wrote: flat rows, and before that the answer itself. */
 type EarlierStats = StatsAnswer | { readonly rows: readonly FlatRow[] };
 
-/** As they are in memory: a start takes them as they are. */
-export function statsText(stats: StatsAnswer): string {
-  return PackedStats.of(stats).text;
+/** Packed rows, and the newest verdict when they were written. */
+interface JudgedStats {
+  readonly rows: string;
+  readonly judgedAt: EpochMs;
+  readonly verdict: StoredVerdict;
+}
+
+/** `{"rows":"...","judgedAt":1772626200000,"verdict":{...}}`; before they were judged, the rows alone, as they are in memory. */
+export function statsText(stats: StatsAnswer, judged: Observed<Verdict> | null): string {
+  const { text } = PackedStats.of(stats);
+  return judged ? `{"rows":${text},"judgedAt":${judged.at},"verdict":${verdictText(judged.answer)}}` : text;
+}
+
+/** Statistics, and the verdict beside them. */
+export interface ReadStats {
+  readonly stats: StatsAnswer;
+  readonly judged: Observed<Verdict> | null;
 }
 
 /** `key`: that of the observation's row. Throws DamagedRowError. */
-export function storedStats(text: string, key: RowKey): StatsAnswer {
+export function readStats(text: string, key: RowKey): ReadStats {
   const packed = PackedStats.fromText(text);
-  if (packed) return packed;
-  const stored = parsed<EarlierStats>(text, 'observations', key);
-  return PackedStats.of(isFlat(stored) ? { rows: stored.rows.map(rowOf) } : stored);
+  if (packed) return { stats: packed, judged: null };
+  const stored = parsed<JudgedStats | EarlierStats>(text, 'observations', key);
+  const judged = 'verdict' in stored ? { at: stored.judgedAt, answer: verdictFrom(stored.verdict) } : null;
+  const stats =
+    typeof stored.rows === 'string'
+      ? PackedStats.fromText(JSON.stringify(stored.rows))
+      : PackedStats.of(earlier(stored as EarlierStats));
+  if (!stats) throw new DamagedRowError('observations', key);
+  return { stats, judged };
+}
+
+function earlier(stored: EarlierStats): StatsAnswer {
+  return isFlat(stored) ? { rows: stored.rows.map(rowOf) } : stored;
 }
 
 function isFlat(stored: EarlierStats): stored is { readonly rows: readonly FlatRow[] } {

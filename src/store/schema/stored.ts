@@ -64,8 +64,14 @@ const blanks = {
   ...{ emergency: null, burst: null, bouncesUntilBreach: null, restore: null, warnings: [] },
 } as const satisfies Partial<Verdict>;
 
+/** As `verdictText` wrote it. */
+export type StoredVerdict = Omit<Verdict, keyof typeof blanks | 'wanted'> & Partial<Verdict>;
+
+export function verdictFrom(stored: StoredVerdict): Verdict {
+  return { ...blanks, wanted: stored.action, ...stored };
+}
+
 /** `key`: that of the decision's row. */
 export function storedVerdict(text: string, key: RowKey): Verdict {
-  const stored = parsed<Omit<Verdict, keyof typeof blanks | 'wanted'> & Partial<Verdict>>(text, 'decisions', key);
-  return { ...blanks, wanted: stored.action, ...stored };
+  return verdictFrom(parsed<StoredVerdict>(text, 'decisions', key));
 }
