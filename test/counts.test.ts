@@ -9,9 +9,9 @@ const written = new RegExp(`\\$\\{([^\`{}]*)\\} (?:more |other |guarded )?(?:${n
 
 /** What comes before a plural and is never one, with the reason. */
 const neverOne: Readonly<Record<string, string>> = {
-  'src/alert/account-rules.ts: throttledLastHour': 'three or more',
-  'src/alert/claim-rules.ts: limit': 'over the maximum of recovery mode',
-  'src/alert/reputation-rules.ts: days': 'a constant',
+  'src/alert/rules/account-rules.ts: throttledLastHour': 'three or more',
+  'src/alert/rules/claim-rules.ts: limit': 'over the maximum of recovery mode',
+  'src/alert/rules/reputation-rules.ts: days': 'a constant',
   'src/alert/rules.ts: count - 1': 'once has a word of its own',
   'src/commands/backtest/outcome.ts: recoveryMailsPerDay': 'a constant',
   'src/commands/check/online.ts: numberText(mailboxes)': 'of two accounts or more',

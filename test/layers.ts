@@ -97,7 +97,8 @@ const maxRoomFiles = 25;
 export const largeRooms: Readonly<Record<string, string>> = {
   model: 'a file a word of the domain; most are types alone, and no room could do without them',
   record: 'a file a step from an answer to what is committed of it, behind one recorder that takes turns',
-  alert: 'a file a rule or a few of one kind, all pure; what turns them into alerts and messages is a few small files',
+  alert:
+    'what conditions become: alerts, incidents, messages; in a folder of their own the rules, a file each, all pure',
   config: 'every key of the file with its meaning, default and check; what several keys share is a few small files',
   commands: 'a file a command, which knows no other command; what several share is a few small files',
   page: 'a file a view or a panel, all pure; what several share (elements, items of lists, regions) is a few small files',

@@ -3,9 +3,9 @@
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
-import { isDisarming } from './disarmed-rule.ts';
 import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
+import { isDisarming } from './rules/disarmed-rule.ts';
 
 /** So many alerts are looked at in one go. */
 const alertsAPiece = 250;

@@ -17,15 +17,15 @@ import {
 } from '../wording/explain.ts';
 import { counted, momentText } from '../wording/phrases.ts';
 import { gradedBy, graverText } from './bounce-grade.ts';
-import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './bounce-rules.ts';
-import { claimConditions } from './claim-rules.ts';
 import { atOnce, type Condition, eventOf, type MailboxContext, pageLink } from './condition.ts';
-import { blacklisted, dnsFailing, mailboxDisconnected } from './finding-rules.ts';
-import { measurementStale } from './measurement-rule.ts';
-import { healthScoreDrop, inboxRateLow } from './reputation-rules.ts';
-import { sendingOverLimit } from './sending-rule.ts';
-import { staleData } from './stale-rule.ts';
-import { mailboxStatusUnknown } from './status-rule.ts';
+import { bounceBurst, bounceNearLimit, bounceOverLimit, guardBlind } from './rules/bounce-rules.ts';
+import { claimConditions } from './rules/claim-rules.ts';
+import { blacklisted, dnsFailing, mailboxDisconnected } from './rules/finding-rules.ts';
+import { measurementStale } from './rules/measurement-rule.ts';
+import { healthScoreDrop, inboxRateLow } from './rules/reputation-rules.ts';
+import { sendingOverLimit } from './rules/sending-rule.ts';
+import { staleData } from './rules/stale-rule.ts';
+import { mailboxStatusUnknown } from './rules/status-rule.ts';
 
 /** What the answer just taken into `mailbox` (or the passing of time) says. Only the rules that it speaks about. */
 export function conditionsAfter(

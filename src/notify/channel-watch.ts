@@ -1,6 +1,7 @@
 // Watches the channels themselves: one that takes nothing for a while is an alert, told through the others.
-import { channelsFailing } from '../alert/channel-rule.ts';
+
 import { step } from '../alert/engine.ts';
+import { channelsFailing } from '../alert/rules/channel-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import type { RecordingParts } from './parts.ts';

@@ -1,6 +1,5 @@
 // Turns recorded transitions, and what goes on for long, into deliveries once their groups have waited long enough.
 import { createHash } from 'node:crypto';
-import { isDisarming } from '../alert/disarmed-rule.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
 import { matches } from '../alert/matching.ts';
@@ -14,6 +13,7 @@ import {
 import { isPause, pauseAnnouncement, pauseEnd, pauseFingerprint } from '../alert/pauses.ts';
 import { namedAtTheEnd } from '../alert/quiet-ends.ts';
 import { type AlertRoute, channelsFor, joinedChannels } from '../alert/routing.ts';
+import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import type { Alert, Announcement, Severity, Transition } from '../model/alert.ts';
 import type { NewDelivery, StoredTransition } from '../model/delivery.ts';

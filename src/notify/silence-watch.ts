@@ -1,6 +1,7 @@
 // Watches the silences: one that mutes everything is an alert that no silence mutes.
-import { messagesSilenced } from '../alert/disarmed-rule.ts';
+
 import { step } from '../alert/engine.ts';
+import { messagesSilenced } from '../alert/rules/disarmed-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { ChannelWatchParts } from './channel-watch.ts';
 import { recordAlerts } from './recorded-alerts.ts';

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { step } from '../alert/engine.ts';
 import { messageOf } from '../alert/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alert/routing.ts';
-import { storeFailing, withBeginning } from '../alert/store-rule.ts';
+import { storeFailing, withBeginning } from '../alert/rules/store-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { Channel, Rendered, SendResult } from '../channels/channel.ts';
 import type { Alert, Transition } from '../model/alert.ts';

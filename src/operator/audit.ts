@@ -1,7 +1,7 @@
 // The audit log: every command that changes something is written down before it is done, then with its outcome; people
 // are notified of it.
 
-import { operatorActedEvent } from '../alert/operator-rule.ts';
+import { operatorActedEvent } from '../alert/rules/operator-rule.ts';
 import type { CommandEnd, CommandEntry, CommandName, CommandOutcome, Requester } from '../model/operator-command.ts';
 import type { LeftBy } from '../store/left-behind.ts';
 import type { CommandRooms } from './command-rooms.ts';

@@ -1,8 +1,8 @@
 // The emergency stop: writing to the API is switched off, or on again, for everything, an account or a mailbox.
 
 import { step } from '../alert/engine.ts';
+import { type WritesEnd, writesOffCondition } from '../alert/rules/writes-rule.ts';
 import { tune } from '../alert/tuning.ts';
-import { type WritesEnd, writesOffCondition } from '../alert/writes-rule.ts';
 import type { AlertChanges } from '../model/alert.ts';
 import { type MailboxState, namedMailbox } from '../model/mailbox.ts';
 import type { CommandName, CommandOutcome, OperatorCommands, WritesRequest } from '../model/operator-command.ts';

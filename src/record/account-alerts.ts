@@ -1,12 +1,13 @@
 // The alerts of one account: what answers, lists, outcomes and the passing of time do to them. Reads the picture; the
 // recorder commits what comes out.
-import { accountConditions, mailboxListShort, mailboxMissing, nameUnlisted } from '../alert/account-rules.ts';
-import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
-import { changedByOthersEvent } from '../alert/changed-rule.ts';
+
 import type { Condition, MailboxContext } from '../alert/condition.ts';
 import { elapse, leave, step } from '../alert/engine.ts';
-import { domainObject, ipObject } from '../alert/finding-rules.ts';
-import { lateRequestEvent } from '../alert/late-rule.ts';
+import { accountConditions, mailboxListShort, mailboxMissing, nameUnlisted } from '../alert/rules/account-rules.ts';
+import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
+import { changedByOthersEvent } from '../alert/rules/changed-rule.ts';
+import { domainObject, ipObject } from '../alert/rules/finding-rules.ts';
+import { lateRequestEvent } from '../alert/rules/late-rule.ts';
 import { type ActionContext, actedEvent, actionFailedCondition, conditionsAfter } from '../alert/rules.ts';
 import { tune } from '../alert/tuning.ts';
 import type { MovingCommit } from '../commit/moving-commit.ts';

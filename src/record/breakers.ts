@@ -1,6 +1,7 @@
 // The circuit breakers and the alert about each: what changes both besides a tick, namely a release and other accounts.
-import { guardHeld, heldSubject } from '../alert/breaker-rule.ts';
+
 import { step } from '../alert/engine.ts';
+import { guardHeld, heldSubject } from '../alert/rules/breaker-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import { withdrawOthers } from '../guard/breaker.ts';
 import { type AlertChanges, fingerprintOf } from '../model/alert.ts';

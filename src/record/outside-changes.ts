@@ -1,5 +1,5 @@
 // Which of the changes that others made people are notified of: a pause, a raised mode, a raised limit. Pure.
-import type { OutsideChange } from '../alert/changed-rule.ts';
+import type { OutsideChange } from '../alert/rules/changed-rule.ts';
 import { type StatusWords, wordState } from '../guard/run-state.ts';
 import { guardStateOf } from '../guard/state.ts';
 import type { Change } from '../model/change.ts';

@@ -8,7 +8,7 @@ import {
   hasShifted,
   isDomainOver,
   shiftSubject,
-} from '../alert/pooled-rules.ts';
+} from '../alert/rules/pooled-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type Alert, type AlertChanges, fingerprintOf, type Subject } from '../model/alert.ts';
 import { domainOf, type MailboxState } from '../model/mailbox.ts';

@@ -1,5 +1,5 @@
 // The running counts of an account's mailboxes beyond one of them: what each answer changes in them, and what they say then.
-import type { DomainFinding, DomainShare, PoolKnowledge, ShiftFinding } from '../alert/pooled-rules.ts';
+import type { DomainFinding, DomainShare, PoolKnowledge, ShiftFinding } from '../alert/rules/pooled-rules.ts';
 import { type DaysSource, limitedDays } from '../guard/limited-days.ts';
 import type { Part, Pool, Standing } from '../guard/pool.ts';
 import { PooledAccount } from '../guard/pooled-account.ts';

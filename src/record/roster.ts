@@ -1,5 +1,5 @@
 // Compares a mailbox list with the mailboxes that we know: who is new, changed, absent, gone. Pure. docs/faults.md H23, S8.
-import type { ListShortage } from '../alert/account-rules.ts';
+import type { ListShortage } from '../alert/rules/account-rules.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import { type EpochMs, hourMs } from '../model/time.ts';

@@ -1,4 +1,6 @@
 // What a configuration takes away: enforcement, and accounts. People are notified of it, and of its end.
+
+import { step } from '../alert/engine.ts';
 import {
   accountRemoved,
   type EnforcementScope,
@@ -7,8 +9,7 @@ import {
   enforcementSubject,
   isEnforcementAlert,
   removalsOver,
-} from '../alert/disarmed-rule.ts';
-import { step } from '../alert/engine.ts';
+} from '../alert/rules/disarmed-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { Config } from '../config/config.ts';
 import { policyOf } from '../config/mailbox-rules.ts';

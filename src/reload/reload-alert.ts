@@ -1,6 +1,6 @@
 // The alert config_reload_failed: fired by a refused reload, ended by one that succeeds and by a start.
 import { step } from '../alert/engine.ts';
-import { configReloadFailed } from '../alert/reload-rule.ts';
+import { configReloadFailed } from '../alert/rules/reload-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';

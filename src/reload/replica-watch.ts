@@ -1,7 +1,7 @@
 // Looks at the replicas of the store: shows them, and notifies people when their configurations differ or one was refused.
 import { step } from '../alert/engine.ts';
-import { configReloadFailed } from '../alert/reload-rule.ts';
-import { configDisagrees } from '../alert/replicas-rule.ts';
+import { configReloadFailed } from '../alert/rules/reload-rule.ts';
+import { configDisagrees } from '../alert/rules/replicas-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { ReplicaState } from '../model/replica.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';

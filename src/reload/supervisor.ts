@@ -1,7 +1,7 @@
 // Checks that every configured account is guarded: one that is not is shown, alerted on, and its loop is started again. docs/faults.md O3.
 import { step } from '../alert/engine.ts';
+import { accountsUnguarded, type SupervisedAccount } from '../alert/rules/unguarded-rule.ts';
 import { tune } from '../alert/tuning.ts';
-import { accountsUnguarded, type SupervisedAccount } from '../alert/unguarded-rule.ts';
 import type { LiveConfig } from '../config/live.ts';
 import { turnEveryMs, unguardedAfterMs } from '../model/guarding.ts';
 import { type EpochMs, minuteMs } from '../model/time.ts';

@@ -1,6 +1,7 @@
 // What time does to alerts that only a reload speaks about: `for` passes, and reminders of an account that was removed end.
-import { isEnforcementAlert, isRemoval, removalsOver } from '../alert/disarmed-rule.ts';
+
 import { elapse, step } from '../alert/engine.ts';
+import { isEnforcementAlert, isRemoval, removalsOver } from '../alert/rules/disarmed-rule.ts';
 import { type Alert, type AlertChanges, bothChanges, noAccount } from '../model/alert.ts';
 import { recordAlerts } from '../notify/recorded-alerts.ts';
 import type { RecorderRooms } from '../record/guarded-account.ts';

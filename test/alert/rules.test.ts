@@ -1,6 +1,6 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
-import { accountConditions } from '../../src/alert/account-rules.ts';
+import { accountConditions } from '../../src/alert/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, conditionsAfter } from '../../src/alert/rules.ts';
 import type { Route } from '../../src/model/answers.ts';
 import type { AccountState, MailboxState } from '../../src/model/mailbox.ts';

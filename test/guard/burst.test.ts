@@ -1,6 +1,6 @@
 // A burst of bounces that the whole window hides: seen in the newest days, and acted on where the configuration says so.
 import { describe, expect, test } from 'vitest';
-import { bounceBurst } from '../../src/alert/bounce-rules.ts';
+import { bounceBurst } from '../../src/alert/rules/bounce-rules.ts';
 import { judge } from '../../src/guard/verdict.ts';
 import { defaultPolicy, type WarmupMode } from '../../src/model/policy.ts';
 import { addDays } from '../../src/model/time.ts';

@@ -1,6 +1,6 @@
 // Protection that is switched off reaches every channel but recipes: no route and no silence keeps it back, and it is repeated daily.
 import { expect, test } from 'vitest';
-import { coversEverything } from '../../src/alert/disarmed-rule.ts';
+import { coversEverything } from '../../src/alert/rules/disarmed-rule.ts';
 import type { Channel } from '../../src/channels/channel.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import type { AlertMatch } from '../../src/model/alert.ts';

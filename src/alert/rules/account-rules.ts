@@ -1,0 +1,228 @@
+// The rules of an account: is the API up, is the key accepted, may it write, is it ours alone, is the mailbox list whole.
+import type { AccountState, MailboxState } from '../../model/mailbox.ts';
+import { type EpochMs, hourMs, minuteMs } from '../../model/time.ts';
+import { sentence } from '../../wording/explain.ts';
+import { counted, momentText } from '../../wording/phrases.ts';
+import { accountSubject, atOnce, type Condition } from '../condition.ts';
+import { apiUnwell, clockOff } from './api-health-rules.ts';
+import { budgetTooSmall } from './budget-rule.ts';
+
+/** How long no request may succeed before people are told. */
+const apiDownForMs = 3 * minuteMs;
+/** One refusal may be the API's own hiccup. */
+const rejectionsUntilFiring = 2;
+/** So many 429s an hour in spite of our counting are no chance. */
+const throttlesUntilFiring = 3;
+/** Addresses that a sentence carries at most. */
+const namesShown = 5;
+
+/** What the state of an account says. One that has neither succeeded nor failed yet is unknown. */
+export function accountConditions(account: AccountState, now: EpochMs, zone: string): readonly Condition[] {
+  return [
+    apiDown(account, now, zone),
+    keyRejected(account),
+    keyReadOnly(account),
+    keyShared(account, now),
+    budgetTooSmall(account),
+    apiUnwell(account),
+    clockOff(account),
+  ];
+}
+
+/** api_down. Where the key is what is refused, key_rejected tells of it, and this one learns nothing. */
+function apiDown(account: AccountState, now: EpochMs, zone: string): Condition {
+  const { name, failingSince, lastSuccessAt, lastFailure } = account;
+  const down = failingSince !== null;
+  const unknown = down ? account.keyRejected : lastSuccessAt === null;
+  const sentences = down
+    ? [
+        `No request of account ${name} has succeeded since ${momentText(failingSince, zone)}.`,
+        ...(lastFailure ? [`The last failure: ${sentence(lastFailure)}`] : []),
+        'Warmwarden decides nothing and changes nothing on this account until the API answers again.',
+        'Check the address and the key of the account, and whether the API is up.',
+      ]
+    : [`The mailbox API answers requests for account ${name} again.`];
+  return {
+    subject: accountSubject('api_down', name),
+    severity: 'critical',
+    active: unknown ? 'unknown' : down,
+    forMs: apiDownForMs,
+    observations: 1,
+    clearObservations: 1,
+    since: failingSince ?? now,
+    facts: {
+      title: down ? `${name}: the mailbox API does not answer` : `${name}: the mailbox API answers again`,
+      sentences,
+      numbers: {
+        failing_since: failingSince === null ? null : new Date(failingSince).toISOString(),
+        last_success: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
+      },
+    },
+  };
+}
+
+/** key_rejected: twice in a row, until a request with the key succeeds. */
+function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailure }: AccountState): Condition {
+  const rejected = rejections >= rejectionsUntilFiring;
+  const accepted = rejections === 0 && lastSuccessAt !== null && failingSince === null;
+  return {
+    subject: accountSubject('key_rejected', name),
+    severity: 'critical',
+    active: rejected ? true : accepted ? false : 'unknown',
+    ...atOnce,
+    facts: {
+      title: rejected ? `${name}: the API refuses the key` : `${name}: the key is accepted again`,
+      sentences: rejected
+        ? [
+            `The API refuses the key of account ${name}, so Warmwarden cannot read or guard its mailboxes.`,
+            ...(lastFailure ? [sentence(lastFailure)] : []),
+            'Put a valid key with read and write permission into the configuration and reload it. Other accounts are not affected.',
+          ]
+        : [`Warmwarden polls account ${name} as usual.`],
+      numbers: {},
+    },
+  };
+}
+
+/** key_read_only: a write was refused while reads work, until one is let through. */
+function keyReadOnly({ name, keyWrites }: AccountState): Condition {
+  const readOnly = keyWrites === false;
+  return {
+    subject: accountSubject('key_read_only', name),
+    severity: 'critical',
+    active: keyWrites === null ? 'unknown' : readOnly,
+    ...atOnce,
+    facts: {
+      title: readOnly ? `${name}: the key may not write` : `${name}: the key may write`,
+      sentences: readOnly
+        ? [
+            `The API refused a change on account ${name}: its key may read, but not write.`,
+            'Warmwarden notifies you of breaches there, but does NOT ACT on them. It tries to write again every hour.',
+            'Give the key write permission in the mailbox app, or put another key into the configuration and reload it.',
+          ]
+        : [`The API accepted a change on account ${name}.`],
+      numbers: {},
+    },
+  };
+}
+
+/** key_shared: 429 in spite of our counting, three times an hour, until an hour without one. */
+function keyShared(
+  { name, throttledLastHour, requestsPerMinute, watchedSince }: AccountState,
+  now: EpochMs,
+): Condition {
+  const shared = throttledLastHour >= throttlesUntilFiring;
+  const quiet = throttledLastHour === 0 && now - watchedSince >= hourMs;
+  return {
+    subject: accountSubject('key_shared', name),
+    severity: 'warning',
+    active: shared ? true : quiet ? false : 'unknown',
+    ...atOnce,
+    facts: {
+      title: shared ? `${name}: something else uses the key` : `${name}: an hour without a 429`,
+      sentences: shared
+        ? [
+            `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
+            `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
+            'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
+          ]
+        : [`Account ${name} has its full request budget again.`],
+      numbers: { throttled_last_hour: throttledLastHour, requests_per_minute: requestsPerMinute },
+    },
+  };
+}
+
+/** How a mailbox list falls short of what is known. */
+export interface ListShortage {
+  readonly listed: number;
+  /** Known ones that it lacks, and that are not believed to be gone yet. */
+  readonly missing: readonly MailboxState[];
+  /** It says that it goes on elsewhere, or holds entries that can't be read. */
+  readonly truncated: boolean;
+}
+
+/** mailbox_list_short: seen in two lists in a row; `shortage` null: the list is whole, or its loss is believed. */
+export function mailboxListShort(account: string, shortage: ListShortage | null): Condition {
+  return {
+    subject: accountSubject('mailbox_list_short', account),
+    severity: 'critical',
+    active: shortage !== null,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: shortage
+        ? `${account}: the mailbox list is ${shortage.truncated ? 'incomplete' : 'suddenly short'}`
+        : `${account}: the mailbox list is complete again`,
+      sentences: shortage
+        ? shortageSentences(account, shortage)
+        : [`Warmwarden watches all mailboxes in the list of ${account}.`],
+      numbers: { listed: shortage?.listed ?? null, missing: shortage?.missing.length ?? 0 },
+    },
+  };
+}
+
+function shortageSentences(account: string, { listed, missing, truncated }: ListShortage): readonly string[] {
+  if (truncated) {
+    return [
+      `The mailbox list of account ${account} has ${counted(listed, 'readable mailbox', 'readable mailboxes')}. It says that there are more, or has entries that can't be read.`,
+      'Mailboxes that Warmwarden cannot read from the list are not guarded. No mailbox is treated as removed because of this list.',
+    ];
+  }
+  const names = missing.slice(0, namesShown).map(({ email }) => email);
+  const more = missing.length - names.length;
+  return [
+    `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
+    'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
+  ];
+}
+
+/** mailbox_missing: it was in none of two lists; ends when it is back. */
+export function mailboxMissing(
+  { account, id, email }: Pick<MailboxState, 'account' | 'id' | 'email'>,
+  missing: boolean,
+): Condition {
+  return {
+    subject: { rule: 'mailbox_missing', account, mailboxId: id, email, object: null },
+    severity: 'warning',
+    active: missing,
+    ...atOnce,
+    facts: {
+      title: missing ? `${email}: no longer in the mailbox list` : `${email}: back in the mailbox list`,
+      sentences: missing
+        ? [
+            `${email} is missing from the newest mailbox lists of account ${account}, so Warmwarden no longer watches it.`,
+            'If somebody removed it on purpose, do nothing. Otherwise connect it again in the mailbox app.',
+          ]
+        : [`Warmwarden watches ${email} again.`],
+      numbers: {},
+    },
+  };
+}
+
+/** mailbox_missing, of a name in the configuration that two lists do not hold; ends when one does. */
+export function nameUnlisted(account: string, name: string, missing: boolean): Condition {
+  return {
+    subject: {
+      ...accountSubject('mailbox_missing', account),
+      email: name.includes('@') ? name : null,
+      object: name,
+    },
+    severity: 'warning',
+    active: missing,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: missing ? `${name}: not in the mailbox list` : `${name}: now in the mailbox list`,
+      sentences: missing
+        ? [
+            `The configuration includes ${name}, but the newest mailbox lists of account ${account} do not have it, so Warmwarden does not guard it.`,
+            'Check the spelling in the include list of the account, and whether the key can see the mailbox.',
+          ]
+        : [`Warmwarden watches ${name}.`],
+      numbers: {},
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// What GET /v1/health says besides answering: the API calls itself unwell, or its clock and ours differ.
+import type { AccountState } from '../../model/mailbox.ts';
+import { minuteMs, secondMs } from '../../model/time.ts';
+import { spanText } from '../../wording/phrases.ts';
+import { accountSubject, type Condition } from '../condition.ts';
+
+/** A deployment of the API may take this long. */
+const holdsForMs = 5 * minuteMs;
+/** More than an answer takes. */
+const clocksDifferMs = minuteMs;
+
+const afterAWhile = { severity: 'warning', forMs: holdsForMs, observations: 1, clearObservations: 1 } as const;
+
+/** api_unwell: it answers, and its status is not ok. A health check that fails says nothing here (docs/faults.md H21). */
+export function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
+  const unwell = health === 'other';
+  return {
+    subject: accountSubject('api_unwell', name),
+    ...afterAWhile,
+    active: health === 'unknown' ? 'unknown' : unwell,
+    facts: {
+      title: unwell ? `${name}: the mailbox API reports "${status}"` : `${name}: the mailbox API reports "ok" again`,
+      sentences: unwell
+        ? [
+            `The health check of the mailbox API of account ${name} reports the status "${status}" instead of "ok".`,
+            'Warmwarden continues as usual: it judges and acts on what the API answers.',
+            "Check the provider's status page. If the figures of the API look wrong, switch writes off until they are right.",
+          ]
+        : [`The health check of the mailbox API of account ${name} reports "ok".`],
+      numbers: { status },
+    },
+  };
+}
+
+/** clock_off: our clock differs from the API's by more than a minute. */
+export function clockOff({ name, apiHealth: { clockAheadMs } }: AccountState): Condition {
+  const aheadMs = typeof clockAheadMs === 'number' ? clockAheadMs : 0;
+  const off = Math.abs(aheadMs) > clocksDifferMs;
+  const span = spanText(Math.abs(aheadMs));
+  return {
+    subject: accountSubject('clock_off', name),
+    ...afterAWhile,
+    active: clockAheadMs === null ? 'unknown' : off,
+    facts: {
+      title: off ? `${name}: clocks differ by ${span}` : `${name}: clocks agree`,
+      sentences: off
+        ? [
+            `The clock of this machine is ${span} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of the mailbox API of account ${name}.`,
+            'Near midnight UTC, Warmwarden may treat the wrong day of the statistics as today. Times in its messages may be wrong.',
+            'Synchronize the clock of this machine (`timedatectl` shows whether it is synchronized). If it is, the clock of the API is wrong.',
+          ]
+        : [
+            `The clock of this machine agrees with the clock of the mailbox API of account ${name}, or the API no longer reports the time.`,
+          ],
+      numbers: { clock_ahead_seconds: typeof clockAheadMs === 'number' ? Math.round(clockAheadMs / secondMs) : null },
+    },
+  };
+}

@@ -1,0 +1,259 @@
+// The rules that read the verdict: over the limit and not acted on, near the limit, and unable to judge.
+import type { Severity } from '../../model/alert.ts';
+import type { MailboxState } from '../../model/mailbox.ts';
+import { hourMs } from '../../model/time.ts';
+import type { Reason, Verdict } from '../../model/verdict.ts';
+import { writesAreOff } from '../../model/write-scope.ts';
+import { bounceKinds, causeSentences } from '../../wording/causes.ts';
+import { countsReadText, explainVerdict, rateText, verdictNumbers } from '../../wording/explain.ts';
+import { allowedText, counted, datesText, percentText } from '../../wording/phrases.ts';
+import { gradedBy } from '../bounce-grade.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+
+/** How long the guard may be unable to judge before people are told. */
+const blindForMs = hourMs;
+/** A near-limit alert ends below this share of where it began: 80 % becomes 70 %. */
+const nearLimitClearShare = 7 / 8;
+
+const blindReasons: readonly Reason[] = [
+  'unknown_mode',
+  'bad_payload',
+  'invalid_row',
+  'implausible_counts',
+  'unknown_status',
+];
+/** Verdicts that end before the guard learns whether it could have judged. */
+const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
+
+/** guard_blind. An emergency in an unknown mode says nothing about the blindness. */
+export function guardBlind(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const blind = verdict !== undefined && blindReasons.includes(verdict.reason);
+  // After the evidence restarted, bounces of emails from before come late: no wonder that there are more than emails.
+  const late = verdict?.reason === 'implausible_counts' && verdict.windowDays < context.policy.windowDays;
+  const unknown = !verdict || late || silentReasons.includes(verdict.reason) || verdict.reason === 'emergency';
+  return {
+    subject: subjectOf('guard_blind', mailbox),
+    severity: 'warning',
+    active: unknown ? 'unknown' : blind,
+    forMs: blindForMs,
+    observations: 1,
+    clearObservations: 1,
+    get facts() {
+      return {
+        title: blind ? `${mailbox.email}: bounces cannot be judged` : `${mailbox.email}: bounces can be judged again`,
+        sentences: blind ? blindSentences(verdict) : sentencesOf(mailbox, context),
+        numbers: numbersOf(mailbox, context),
+      };
+    },
+  };
+}
+
+function blindSentences(verdict: Verdict): readonly string[] {
+  const todo =
+    verdict.reason === 'unknown_mode'
+      ? 'Set one of the modes slow, balanced, aggressive or recovery in the mailbox app.'
+      : 'Check the mailbox in the mailbox app. Warmwarden continues by itself when the data is valid again.';
+  return [
+    explainVerdict(verdict),
+    'Until then, the mailbox is not guarded: Warmwarden does not act on its bounces.',
+    todo,
+  ];
+}
+
+/**
+ * bounce_over_limit: a breach that nobody acts on, because we may not or are told not to; and, less severe, a rate over
+ * the limit with too few bounces to act on. Ends at the limit or below, or when Warmwarden acts.
+ */
+export function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const hindrance = verdict ? hindranceOf(verdict, context) : null;
+  return {
+    subject: subjectOf('bounce_over_limit', mailbox),
+    severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
+    active: overLimitActive(verdict, hindrance, context),
+    ...atOnce,
+    get facts() {
+      return {
+        title: `${mailbox.email}: ${hindrance ? 'bounces over the limit, NOT ACTED' : overLimitTitle(verdict)}`,
+        sentences:
+          verdict && hindrance
+            ? [
+                rateText(verdict),
+                `NOT ACTED: ${hindrance}`,
+                ...causeSentences(mailbox, verdict, context.others(mailbox), context.rules.timeZone),
+                ...countsRead(mailbox, context),
+                adviceText(verdict),
+              ]
+            : [
+                ...sentencesOf(mailbox, context),
+                ...(verdict && isTooFew(verdict) ? [...bounceKinds(mailbox), endsQuietly] : []),
+              ],
+        numbers: numbersOf(mailbox, context),
+      };
+    },
+  };
+}
+
+const endsQuietly =
+  'You get another message when Warmwarden acts or when this gets worse, and none when it ends by itself.';
+
+/** In recovery mode every second one is acted on later; elsewhere one in ten. */
+function overLimitSeverity(verdict: Verdict | undefined): Severity {
+  if (!verdict || !isTooFew(verdict)) return 'critical';
+  return verdict.mode === 'recovery' ? 'warning' : 'info';
+}
+
+/** Over the limit, with too few bounces to act on. */
+function isTooFew({ reason }: Verdict): boolean {
+  return reason === 'insufficient_evidence';
+}
+
+function overLimitActive(
+  verdict: Verdict | undefined,
+  hindrance: string | null,
+  context: MailboxContext,
+): Condition['active'] {
+  if (!verdict) return 'unknown';
+  if (hindrance || isTooFew(verdict)) return true;
+  if (elsewhere.includes(verdict.reason)) return 'unknown';
+  // Acting is another rule's news: what remains of this one is that we may act again.
+  if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
+  return blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason) ? 'unknown' : false;
+}
+
+/** A wanted action that waits, and that other rules tell of. */
+const elsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested'];
+
+function wantsAction(verdict: Verdict): boolean {
+  return verdict.wanted === 'recovery' || verdict.wanted === 'pause';
+}
+
+/** Why a wanted action is not taken, in a sentence; null when it is taken, waits for a second look, or none is wanted. */
+function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
+  // What the breaker holds and what is contested have rules of their own.
+  if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
+  if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
+  if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
+  if (context.writesOff) return writesAreOff(context.writesOff, context.command);
+  if (!context.mayWrite) return 'the API key may not write.';
+  return verdict.action === 'none' ? 'the configuration asks for an alert only (on_breach).' : null;
+}
+
+function adviceText(verdict: Verdict): string {
+  return verdict.wanted === 'pause'
+    ? 'Pause the warm-up in the mailbox app, or allow Warmwarden to act.'
+    : 'Set the mode to recovery in the mailbox app, or allow Warmwarden to act.';
+}
+
+/** Where nothing hinders us. */
+function overLimitTitle(verdict: Verdict | undefined): string {
+  if (verdict?.foundUntil) return 'found in recovery mode with bounces over the limit';
+  if (verdict && isTooFew(verdict)) return 'bounces over the limit, too few to act on';
+  if (verdict?.reason === 'already_paused' || verdict?.reason === 'not_running')
+    return 'the warm-up is no longer running';
+  return verdict && wantsAction(verdict) ? 'Warmwarden acts on its bounces again' : 'bounces are under the limit again';
+}
+
+/** bounce_near_limit, with its hysteresis. A breach belongs to the other rules. */
+export function bounceNearLimit(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const active = nearLimitActive(verdict, context);
+  return {
+    subject: subjectOf('bounce_near_limit', mailbox),
+    severity: 'info',
+    active,
+    ...atOnce,
+    get facts() {
+      return {
+        title:
+          active === true
+            ? `${mailbox.email}: bounces near the limit`
+            : `${mailbox.email}: ${farTitle(verdict, context)}`,
+        sentences: sentencesOf(mailbox, context),
+        numbers: { ...numbersOf(mailbox, context), bounces_until_breach: verdict?.bouncesUntilBreach ?? null },
+      };
+    },
+  };
+}
+
+function nearLimitActive(verdict: Verdict | undefined, context: MailboxContext): Condition['active'] {
+  if (!verdict) return 'unknown';
+  if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
+  if (verdict.reason !== 'ok' || verdict.limitPpm === null) return 'unknown';
+  const from = verdict.limitPpm * context.policy.nearLimitPpm;
+  const share = verdict.bounced * 1e12;
+  if (share < from * nearLimitClearShare * verdict.sent || verdict.bounced === 0) return false;
+  return share >= from * verdict.sent && verdict.bounced >= context.policy.minBounces ? true : 'unknown';
+}
+
+function farTitle(verdict: Verdict | undefined, context: MailboxContext): string {
+  if (verdict?.reason !== 'ok') return 'the warm-up is no longer running';
+  return `bounce rate below ${percentText(context.policy.nearLimitPpm * nearLimitClearShare)} of the limit again`;
+}
+
+/** bounce_burst: bounces of the newest days that the whole window still hides. A breach belongs to the other rules. */
+export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Condition {
+  const verdict = mailbox.verdict?.answer;
+  const burst = verdict?.burst ?? null;
+  return {
+    subject: subjectOf('bounce_burst', mailbox),
+    severity: gradedBy(mailbox, context.policy, context.rules.of.bounce_burst.severity),
+    active: burstActive(verdict),
+    ...atOnce,
+    get facts() {
+      return {
+        title: `${mailbox.email}: ${burst ? 'a burst of bounces' : 'the burst of bounces is over'}`,
+        sentences:
+          verdict && burst
+            ? burstSentences(verdict, burst, [...countsRead(mailbox, context), ...bounceKinds(mailbox)])
+            : sentencesOf(mailbox, context),
+        numbers: {
+          ...numbersOf(mailbox, context),
+          burst_bounced: burst?.bounced ?? null,
+          burst_sent: burst?.sent ?? null,
+          burst_from: burst?.from ?? null,
+        },
+      };
+    },
+  };
+}
+
+function burstActive(verdict: Verdict | undefined): Condition['active'] {
+  if (!verdict) return 'unknown';
+  if (verdict.reason === 'already_paused' || verdict.reason === 'not_running') return false;
+  const unjudged = blindReasons.includes(verdict.reason) || silentReasons.includes(verdict.reason);
+  if (unjudged || wantsAction(verdict)) return 'unknown';
+  return Boolean(verdict.burst);
+}
+
+function burstSentences(
+  verdict: Verdict,
+  { sent, bounced, from }: NonNullable<Verdict['burst']>,
+  read: readonly string[],
+): readonly string[] {
+  const counts = `${counted(bounced, 'bounce')} in ${counted(sent, 'email')} since ${datesText(from, from)}`;
+  const allowed = allowedText((verdict.limitPpm ?? 0) * sent);
+  return [
+    `${counts}; the bounce limit allows ${allowed}.`,
+    `The whole window is not a breach: ${explainVerdict(verdict)}`,
+    ...read,
+    'Check what the mailbox has sent since then. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+  ];
+}
+
+function sentencesOf(mailbox: MailboxState, context: MailboxContext): readonly string[] {
+  const verdict = mailbox.verdict?.answer;
+  return verdict ? [explainVerdict(verdict), ...countsRead(mailbox, context)] : [];
+}
+
+function countsRead({ verdict }: MailboxState, { rules }: MailboxContext): readonly string[] {
+  return verdict ? [countsReadText(verdict.answer, verdict.at, rules.timeZone)] : [];
+}
+
+/** The numbers of a mailbox's verdict, with the link to its page. */
+function numbersOf(mailbox: MailboxState, context: MailboxContext): Condition['facts']['numbers'] {
+  const verdict = mailbox.verdict?.answer;
+  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
+  return { ...(verdict ? verdictNumbers(verdict) : {}), ...link };
+}

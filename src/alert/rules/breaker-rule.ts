@@ -1,0 +1,89 @@
+// guard_held: the breaker holds every action under one base_url. One message with the list.
+import { noAccount, type Subject } from '../../model/alert.ts';
+import { type BreakerState, heldEntries } from '../../model/breaker.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { counted, momentText, spanText } from '../../wording/phrases.ts';
+import { atOnce, type Condition } from '../condition.ts';
+
+/** Mailboxes that the message names; the page has them all. */
+const namedMailboxes = 10;
+
+/** It is the API's, whatever accounts there are under it and in whatever order. */
+export function heldSubject(api: string): Subject {
+  return { rule: 'guard_held', account: noAccount, mailboxId: null, email: null, object: api };
+}
+
+export function guardHeld(
+  breaker: BreakerState,
+  about: {
+    readonly api: string;
+    readonly windowMs: number;
+    readonly now: EpochMs;
+    /** Base of the links to the page; null when there is no page. */
+    readonly pageUrl: string | null;
+    /** The words that start this program, for the command in the advice. */
+    readonly command: string;
+    /** For the times in the sentences: an IANA name. */
+    readonly zone: string;
+  },
+): Condition {
+  const held = heldEntries(breaker);
+  const accounts = [...new Set(held.map(({ account }) => account))].sort();
+  const name = nameOf(about.api);
+  const domains = new Set(held.map(({ domain }) => domain)).size;
+  const open = breaker.openSince !== null;
+  const named = held.slice(0, namedMailboxes).map(({ account, email }) => `${email} (${account})`);
+  const more = held.length > named.length ? ` and ${held.length - named.length} more` : '';
+  const onward = breaker.atFirstSight
+    ? 'Warmwarden had not seen these mailboxes before, so it does not act until you release the held actions.'
+    : `After ${spanText(about.windowMs)}, Warmwarden acts on the worst mailboxes first, a tenth of the fleet every 15 minutes, if fresh data still shows the breach.`;
+  return {
+    subject: heldSubject(about.api),
+    severity: 'critical',
+    active: open,
+    ...atOnce,
+    ...(breaker.openSince === null ? {} : { since: breaker.openSince }),
+    facts: {
+      title: open
+        ? `${name}: ${counted(held.length, 'mailbox', 'mailboxes')} held, because too many breached at once`
+        : `${name}: the circuit breaker is closed again`,
+      sentences: open
+        ? [
+            `The circuit breaker has been holding actions since ${momentText(breaker.openSince ?? about.now, about.zone)}. ${breachText(breaker)} Many breaches at the same time point to a fault of the provider or bad data.`,
+            `NOT ACTED on: ${named.join(', ')}${more}.`,
+            onward,
+            `Look at the whole fleet. If the bounces are real, carry out the held actions: \`${about.command} breaker release\`. If not, do nothing.`,
+          ]
+        : ['The circuit breaker is no longer holding any action.'],
+      numbers: {
+        held: held.length,
+        domains,
+        api: about.api,
+        accounts: accounts.join(', '),
+        ...heldLink(about.pageUrl),
+      },
+      accounts,
+    },
+  };
+}
+
+/** Everything that breached, as the breaker counted it: what was acted on before it opened belongs to it. */
+function breachText({ entries }: BreakerState): string {
+  const domains = new Set(entries.map(({ domain }) => domain)).size;
+  const held = entries.filter((entry) => entry.held).length;
+  const acted = entries.length - held;
+  const breached =
+    entries.length === 1 ? 'has exceeded its bounce limit' : 'have exceeded their bounce limits at the same time';
+  const actedOn = `${acted === 0 ? 'none' : acted} ${acted > 1 ? 'were' : 'was'} acted on`;
+  return `${counted(entries.length, 'mailbox', 'mailboxes')} on ${counted(domains, 'domain')} ${breached}: ${actedOn}, ${held} ${held === 1 ? 'is' : 'are'} held.`;
+}
+
+/** Of a base_url what people call it by: the host. */
+function nameOf(api: string): string {
+  return URL.canParse(api) ? new URL(api).host : api;
+}
+
+/** The page with those that are held. */
+function heldLink(pageUrl: string | null): Readonly<Record<string, string>> {
+  return pageUrl === null ? {} : { page_url: `${pageUrl}/?state=held` };
+}

@@ -1,0 +1,55 @@
+// changed_by_others: somebody else paused a warm-up, or raised a mode or a limit. An event: announced once.
+import type { Transition } from '../../model/alert.ts';
+import type { Change } from '../../model/change.ts';
+import type { MailboxState } from '../../model/mailbox.ts';
+import { changeSentence } from '../../wording/causes.ts';
+import { rateText } from '../../wording/explain.ts';
+import { listText } from '../../wording/phrases.ts';
+import { eventOf, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+
+/** What others did that people want to know of. */
+export interface OutsideChange {
+  readonly kind: 'paused' | 'mode_raised' | 'limit_raised';
+  readonly change: Change;
+}
+
+const words: Readonly<Record<OutsideChange['kind'], string>> = {
+  paused: 'warm-up paused',
+  mode_raised: 'mode raised',
+  limit_raised: 'daily limit raised',
+};
+
+/**
+ * The event of what others changed between two looks; null when that is nothing, or its rule is switched off. A mode that
+ * was raised while the mailbox was near its limit (`before`: as it was then) is a warning: the bounces until now count no more.
+ */
+export function changedByOthersEvent(
+  changes: readonly OutsideChange[],
+  { before, nearLimit }: { readonly before: MailboxState; readonly nearLimit: boolean },
+  { now, pageUrl, rules }: Pick<MailboxContext, 'now' | 'pageUrl' | 'rules'>,
+): Transition | null {
+  const { enabled, severity } = rules.of.changed_by_others;
+  const [first] = changes;
+  if (!enabled || !first) return null;
+  const { account, id, email, verdict } = before;
+  const forgets = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
+  const lost =
+    forgets && verdict
+      ? [
+          rateText(verdict.answer),
+          'After a change of the mode, these bounces no longer count: the count starts again on the next full day.',
+        ]
+      : [];
+  const facts = {
+    title: `${email}: ${listText(changes.map(({ kind }) => words[kind]))} by others`,
+    sentences: [
+      ...changes.map(({ change }) => changeSentence(change, rules.timeZone)),
+      ...lost,
+      'If your team did not do this, find out which person or tool changes the mailbox.',
+    ],
+    numbers: { changed: changes.map(({ kind }) => kind).join(','), ...pageLink(pageUrl, account, id) },
+  };
+  const graver = forgets && severity === 'info' ? 'warning' : severity;
+  const subject = { ...subjectOf('changed_by_others', before), object: `${first.change.at}` };
+  return eventOf(subject, { severity: graver, since: first.change.at, now, facts });
+}

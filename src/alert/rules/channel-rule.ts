@@ -1,0 +1,73 @@
+// channel_failing: messages don't get through. It is told through the other channels; routing sees to that.
+import { type Alert, noAccount } from '../../model/alert.ts';
+import { defaultRuleSettings } from '../../model/rule-settings.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { sentence } from '../../wording/explain.ts';
+import { momentText } from '../../wording/phrases.ts';
+import type { Condition } from '../condition.ts';
+
+/** What of a channel matters here. */
+export interface ChannelHealth {
+  readonly name: string;
+  readonly lastSuccessAt: EpochMs | null;
+  /** Since when no send succeeds; null while they do, or nothing was tried. */
+  readonly failingSince: EpochMs | null;
+  readonly lastFailure: string | null;
+}
+
+const settings = defaultRuleSettings.of.channel_failing;
+
+/** What the sentences need: the words that start this program, and the zone for times. */
+interface MessageContext {
+  readonly command: string;
+  readonly zone: string;
+}
+
+/** One condition a channel, and one for each that is gone and still has an alert. */
+export function channelsFailing(
+  channels: Iterable<ChannelHealth>,
+  alerts: Iterable<Alert>,
+  { command, zone }: MessageContext,
+): readonly Condition[] {
+  const conditions = new Map(
+    [...channels].map((channel) => [channel.name, channelFailing(channel, { command, zone })]),
+  );
+  for (const { rule, object } of alerts) {
+    if (rule !== 'channel_failing' || object === null || conditions.has(object)) continue;
+    conditions.set(object, conditionOf(object, { active: false, title: `channel ${object} is no longer configured` }));
+  }
+  return [...conditions.values()];
+}
+
+function channelFailing(
+  { name, failingSince, lastFailure, lastSuccessAt }: ChannelHealth,
+  { command, zone }: MessageContext,
+): Condition {
+  if (failingSince === null) {
+    const title = `channel ${name} accepts messages again`;
+    return conditionOf(name, { active: lastSuccessAt === null ? 'unknown' : false, title });
+  }
+  const sentences = [
+    `The channel has accepted no message since ${momentText(failingSince, zone)}.`,
+    sentence(lastFailure ?? 'The reason is unknown'),
+    'Warmwarden keeps the messages in its outbox and sends them when the channel works again. The page lists those that stay undelivered.',
+    `Test the channel: \`${command} channels test ${name}\``,
+  ];
+  const title = `channel ${name} does not accept messages`;
+  return { ...conditionOf(name, { active: true, title, sentences }), since: failingSince };
+}
+
+function conditionOf(
+  name: string,
+  now: { active: Condition['active']; title: string; sentences?: readonly string[] },
+): Condition {
+  return {
+    subject: { rule: 'channel_failing', account: noAccount, mailboxId: null, email: null, object: name },
+    severity: settings.severity,
+    active: now.active,
+    forMs: settings.forMs,
+    observations: 1,
+    clearObservations: 1,
+    facts: { title: now.title, sentences: now.sentences ?? [], numbers: { channel: name } },
+  };
+}

@@ -1,0 +1,244 @@
+// The rules that read one endpoint each: DNS of a domain, listings of an ip, connection of a mailbox.
+import type { Subject } from '../../model/alert.ts';
+import { type DnsAnswer, type DnsRecordName, dnsRecords } from '../../model/answers.ts';
+import { saysDisconnected } from '../../model/connection.ts';
+import { fitsGlob } from '../../model/glob.ts';
+import { domainOf, type MailboxState } from '../../model/mailbox.ts';
+import { isSameMeasurement, type MeasuredRoute } from '../../model/measurement.ts';
+import type { RuleSettings } from '../../model/rule-settings.ts';
+import { type EpochMs, secondMs } from '../../model/time.ts';
+import { sentence } from '../../wording/explain.ts';
+import { counted, listText } from '../../wording/phrases.ts';
+import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+
+/** Names of lists that a sentence carries at most. */
+const listsNamed = 10;
+
+/** The domain that a mailbox's DNS answer is about. */
+export function domainObject(mailbox: MailboxState): string {
+  return (mailbox.dns?.answer.domain ?? domainOf(mailbox.email)).toLowerCase();
+}
+
+/** The ip that a mailbox's listings are about, or its domain when none is shown. */
+export function ipObject(mailbox: MailboxState): string {
+  const answer = mailbox.blacklist?.answer;
+  return answer?.ip ?? (answer?.domain ?? domainOf(mailbox.email)).toLowerCase();
+}
+
+interface Sight {
+  readonly active: Condition['active'];
+  /** The mailbox before the answer, and those that share the domain or the ip with it. */
+  readonly before: MailboxState | null;
+  readonly neighbours: readonly MailboxState[];
+  /** Whether the answer before spoke for the alert. */
+  readonly wasActive: boolean;
+}
+
+/**
+ * What the answer says, unless the measurement in it counted already: when an earlier answer, or a neighbour's, showed it.
+ * A neighbour's that spoke against the alert while this mailbox spoke for it did not count.
+ */
+function ifNew(route: MeasuredRoute, mailbox: MailboxState, sight: Sight): Condition['active'] {
+  const { active, before, neighbours, wasActive } = sight;
+  const counted = active === false && wasActive ? [before] : [before, ...neighbours];
+  const shown = mailbox[route]?.answer;
+  return counted.some((one) => isSameMeasurement(one?.[route]?.answer, shown)) ? 'unknown' : active;
+}
+
+function failingRecords(mailbox: MailboxState): readonly DnsRecordName[] {
+  const dns = mailbox.dns?.answer;
+  return dns ? dnsRecords.filter((name) => dns.records[name].pass === false) : [];
+}
+
+/**
+ * dns_failing, per domain: a record that does not pass, in two measurements. Inconclusive records neither fire nor resolve, and one
+ * mailbox for which all passes ends nothing while another of the domain saw a failure last: they may differ in DKIM.
+ */
+export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
+  const dns = mailbox.dns?.answer;
+  const domain = domainObject(mailbox);
+  const failing = failingRecords(mailbox);
+  const passing = dns !== undefined && dnsRecords.every((name) => dns.records[name].pass === true);
+  const found = failing.length > 0;
+  const neighbours = context.neighbours().filter((other) => domainObject(other) === domain);
+  const others = neighbours.filter((other) => failingRecords(other).length > 0);
+  const active = found ? true : passing && others.length === 0 ? false : 'unknown';
+  const { before } = context;
+  const wasActive = before !== null && failingRecords(before).length > 0;
+  const affected = others.length > 0 ? ` and ${counted(others.length, 'other mailbox', 'other mailboxes')}` : '';
+  return {
+    subject: objectSubject('dns_failing', mailbox, domain),
+    severity: 'critical',
+    active: ifNew('dns', mailbox, { active, before, neighbours, wasActive }),
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: found
+        ? `${domain}: ${listText(failing.map(nameOf))} ${failing.length === 1 ? 'does' : 'do'} not pass`
+        : `${domain}: SPF, DKIM and DMARC pass again`,
+      sentences:
+        dns && found
+          ? [
+              ...failing.map((name) => recordText(name, dns)),
+              `This affects ${mailbox.email}${affected}. Emails from this domain may land in spam until its DNS is repaired.`,
+              `Compare the DNS records of ${domain} with what the mail provider asks for.`,
+            ]
+          : [`All three records of ${domain} pass.`],
+      numbers: {
+        ...Object.fromEntries(dnsRecords.map((name) => [`${name}_status`, dns?.records[name].status ?? null])),
+        checked_at: dns?.checkedAt ?? null,
+        mailboxes_failing: others.length + Number(found),
+        ...seenWith(mailbox, mailbox.dns?.at, context),
+      },
+    },
+  };
+}
+
+function recordText(name: DnsRecordName, dns: DnsAnswer): string {
+  const { status, record } = dns.records[name];
+  const said =
+    status === null
+      ? `The API reports that ${nameOf(name)} does not pass`
+      : `The API reports "${status}" for ${nameOf(name)}`;
+  return record ? `${said}. The record is: ${record}.` : `${said} and shows no record.`;
+}
+
+/** As people write it: `SPF`. */
+function nameOf(name: DnsRecordName): string {
+  return name.toUpperCase();
+}
+
+interface Listing {
+  /** null: inconclusive. */
+  readonly listed: boolean | null;
+  readonly lists: readonly string[];
+  readonly found: number;
+}
+
+/** What counts of an answer. Lists that are only counted, not named, can't be ignored. */
+function listingOf(mailbox: MailboxState, { ignore, minLists }: RuleSettings['blacklisted']): Listing {
+  const answer = mailbox.blacklist?.answer;
+  const lists = (answer?.lists ?? []).filter((name) => !ignore.some((glob) => fitsGlob(glob, name)));
+  const ignored = (answer?.lists.length ?? 0) - lists.length;
+  // Listed without a word where: that counts as one.
+  const found = Math.max((answer?.found ?? 1) - ignored, 0);
+  const listed = answer?.listed ?? null;
+  return { listed: listed === true ? found >= minLists : listed, lists, found };
+}
+
+/** blacklisted, per ip: once listed, until two measurements do not list it. Critical on a list that the settings call major. */
+export function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition {
+  const settings = context.rules.blacklisted;
+  const { listed, lists, found } = listingOf(mailbox, settings);
+  const object = ipObject(mailbox);
+  const major = lists.filter((name) => settings.major.some((glob) => fitsGlob(glob, name)));
+  const onLists = counted(found, 'blacklist');
+  const checked = mailbox.blacklist?.answer.checked ?? null;
+  const neighbours = context.neighbours().filter((other) => ipObject(other) === object);
+  const others = neighbours.some((other) => listingOf(other, settings).listed === true);
+  const active = listed === false && others ? 'unknown' : (listed ?? 'unknown');
+  const { before } = context;
+  const wasActive = before !== null && listingOf(before, settings).listed === true;
+  return {
+    subject: objectSubject('blacklisted', mailbox, object),
+    severity: listed && major.length > 0 ? 'critical' : 'warning',
+    active: ifNew('blacklist', mailbox, { active, before, neighbours, wasActive }),
+    forMs: 0,
+    observations: 1,
+    clearObservations: 2,
+    facts: {
+      title: listed ? `${object}: listed on ${onLists}` : `${object}: no longer on a blacklist`,
+      sentences: listed
+        ? [
+            `${object} is on ${onLists}${checked === null ? '' : ` of ${checked} checked`}${namesText(lists)}.`,
+            ...(major.length > 0
+              ? [`The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`]
+              : []),
+            `${mailbox.email} sends from it. Find out why it was listed before you ask the lists to remove it.`,
+          ]
+        : [`Two checks in a row did not find ${object} on any blacklist that counts.`],
+      numbers: {
+        lists_found: mailbox.blacklist?.answer.found ?? null,
+        lists_checked: checked,
+        ...seenWith(mailbox, mailbox.blacklist?.at, context),
+      },
+    },
+  };
+}
+
+function namesText(lists: readonly string[]): string {
+  if (lists.length === 0) return '';
+  const more = lists.length - listsNamed;
+  const names = lists.slice(0, listsNamed);
+  return `: ${more > 0 ? `${names.join(', ')} and ${more} more` : listText(names)}`;
+}
+
+/**
+ * mailbox_disconnected: seen twice. The list shows only a status, so its silence about an error that the detail
+ * still shows is no resolve, and an old detail is not a second observation.
+ */
+export function mailboxDisconnected(
+  answered: 'mailbox' | 'mailboxes',
+  mailbox: MailboxState,
+  context: MailboxContext,
+): Condition {
+  const active = answered === 'mailbox' ? byDetail(mailbox) : byList(mailbox);
+  const detail = mailbox.detail?.answer;
+  const status = answered === 'mailbox' ? detail?.status : mailbox.entry.answer.status;
+  const error = detail?.connection === 'error' ? detail.connectionError : null;
+  return {
+    subject: subjectOf('mailbox_disconnected', mailbox),
+    severity: 'critical',
+    active,
+    forMs: 0,
+    observations: 2,
+    clearObservations: 1,
+    facts: {
+      title: active === true ? `${mailbox.email}: disconnected` : `${mailbox.email}: connected again`,
+      sentences:
+        active === true
+          ? [
+              `The mailbox app has lost its connection to ${mailbox.email}, so it neither sends nor receives.`,
+              ...(error ? [`The error: ${sentence(error)}`] : []),
+              `Its status is ${status ?? 'not shown'}. Connect it again in the mailbox app.`,
+            ]
+          : [`${mailbox.email} is connected. Its status is ${status ?? 'not shown'}.`],
+      numbers: {
+        status: status ?? null,
+        connection_error: error,
+        ...seenWith(mailbox, answered === 'mailbox' ? mailbox.detail?.at : mailbox.entry.at, context),
+      },
+    },
+  };
+}
+
+function byDetail(mailbox: MailboxState): Condition['active'] {
+  const detail = mailbox.detail?.answer;
+  if (!detail) return 'unknown';
+  if (detail.connection === 'error' || saysDisconnected(detail.status)) return true;
+  const doubted = detail.connection === 'unclear' || saysDisconnected(mailbox.entry.answer.status);
+  return doubted ? 'unknown' : false;
+}
+
+function byList(mailbox: MailboxState): Condition['active'] {
+  const status = mailbox.entry.answer.status;
+  if (saysDisconnected(status)) return true;
+  const detail = mailbox.detail?.answer;
+  const fine = detail === undefined || (detail.connection === 'connected' && !saysDisconnected(detail.status));
+  return fine && status !== null ? false : 'unknown';
+}
+
+function objectSubject(rule: Subject['rule'], mailbox: MailboxState, object: string): Subject {
+  return { rule, account: mailbox.account, mailboxId: null, email: null, object };
+}
+
+function seenWith(
+  mailbox: MailboxState,
+  at: EpochMs | undefined,
+  context: MailboxContext,
+): Condition['facts']['numbers'] {
+  const link = pageLink(context.pageUrl, mailbox.account, mailbox.id);
+  const age = at === undefined ? null : Math.max(0, Math.round((context.now - at) / secondMs));
+  return { seen_with: mailbox.email, data_age_seconds: age, ...link };
+}

@@ -1,0 +1,90 @@
+// stale_data: statistics that are too old to rely on, because no answer comes or because the answers stand still.
+import type { MailboxState } from '../../model/mailbox.ts';
+import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, isWeekend, secondMs, utcDate } from '../../model/time.ts';
+import { explainVerdict } from '../../wording/explain.ts';
+import { momentText } from '../../wording/phrases.ts';
+import { atOnce, type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
+
+/** A day is over everywhere when it is over in UTC for so long. */
+const lastTimeZoneMs = 12 * hourMs;
+/** So many whole sending days without a single email are no pause in sending: the counts stand still (docs/faults.md S11). */
+const frozenSendingDays = 2;
+/** Emails so long ago say that it used to send. */
+const usedToSendDays = 14;
+
+/** By the age of the answer, by the verdict's word that its newest day is too old, or because the counts stand still. */
+export function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
+  const readAt = mailbox.stats?.at ?? null;
+  const age = Math.max(0, context.now - (readAt ?? mailbox.firstSeenAt));
+  const tooOld = (readAt ?? mailbox.firstSeenAt) < context.staleBefore;
+  const verdict = mailbox.verdict?.answer;
+  const still = standStillSince(mailbox, context.now);
+  const frozen = verdict?.reason === 'stale_data' || still !== null;
+  const judged = verdict !== undefined && readAt !== null;
+  const active = tooOld || frozen ? true : judged ? false : 'unknown';
+  const zone = context.rules.timeZone;
+  return {
+    subject: subjectOf('stale_data', mailbox),
+    severity: 'warning',
+    active,
+    ...atOnce,
+    get facts() {
+      return {
+        title: active === true ? `${mailbox.email}: stale statistics` : `${mailbox.email}: statistics are fresh again`,
+        sentences: active === true ? staleSentences(mailbox, { tooOld, still, zone }) : freshSentences(readAt, zone),
+        numbers: {
+          read_at: readAt === null ? null : new Date(readAt).toISOString(),
+          newest_day: verdict?.windowTo ?? null,
+          data_age_seconds: readAt === null ? null : Math.round(age / secondMs),
+          ...pageLink(context.pageUrl, mailbox.account, mailbox.id),
+        },
+      };
+    },
+  };
+}
+
+/** Moments instead of ages: a text that changes every minute would be written every minute. */
+function staleSentences(
+  mailbox: MailboxState,
+  { tooOld, still, zone }: { readonly tooOld: boolean; readonly still: IsoDate | null; readonly zone: string },
+): readonly string[] {
+  const verdict = mailbox.verdict?.answer;
+  const first =
+    mailbox.stats === null
+      ? `Warmwarden has not read any statistics since it first saw the mailbox on ${momentText(mailbox.firstSeenAt, zone)}.`
+      : `Warmwarden last read the statistics on ${momentText(mailbox.stats.at, zone)}. Three polls since then have failed.`;
+  const second = verdict?.reason === 'stale_data' ? [explainVerdict(verdict)] : [];
+  const third = `The counts do not change: the warm-up runs, but the API has counted no email since ${still}, for two whole days on which the mailbox sends.`;
+  return [
+    ...(tooOld ? [first] : []),
+    ...second,
+    ...(still !== null && second.length === 0 ? [third] : []),
+    'Warmwarden decides nothing on old data: the mailbox is not guarded until fresh statistics arrive.',
+    'Check whether the mailbox API is up and whether the mailbox still sends.',
+  ];
+}
+
+function freshSentences(readAt: number | null, zone: string): readonly string[] {
+  return readAt === null ? [] : [`Warmwarden read the statistics on ${momentText(readAt, zone)}.`];
+}
+
+/**
+ * The last day with an email, when a mailbox whose warm-up runs has counted none through two whole sending days; null
+ * otherwise. Weekends are sending days only for those who send at weekends.
+ */
+function standStillSince(mailbox: MailboxState, now: EpochMs): IsoDate | null {
+  if (mailbox.verdict?.answer.run !== 'running') return null;
+  const oldest = addDays(utcDate(now), -usedToSendDays);
+  const sent = (mailbox.stats?.answer.rows ?? []).flatMap((row) =>
+    row.date !== null && row.date >= oldest && row.sent !== null && row.sent > 0 ? [row.date] : [],
+  );
+  const last = sent.reduce<IsoDate | null>((newest, date) => (newest === null || date > newest ? date : newest), null);
+  if (last === null) return null;
+  const weekdaysOnly = mailbox.warmup?.answer.config.weekdaysOnly === true || !sent.some(isWeekend);
+  let quiet = 0;
+  const over = utcDate(now - dayMs - lastTimeZoneMs);
+  for (let date = addDays(last, 1); date <= over; date = addDays(date, 1)) {
+    if (!(weekdaysOnly && isWeekend(date))) quiet += 1;
+  }
+  return quiet >= frozenSendingDays ? last : null;
+}

@@ -1,0 +1,96 @@
+// guard_held: one message for the whole API, with what a person needs to decide on a release.
+import { describe, expect, test } from 'vitest';
+import { guardHeld } from '../../../src/alert/rules/breaker-rule.ts';
+import { type BreakerEntry, type BreakerState, closedBreaker } from '../../../src/model/breaker.ts';
+import { hourMs } from '../../../src/model/time.ts';
+import { start } from '../samples.ts';
+
+const about = {
+  api: 'https://api.example',
+  windowMs: hourMs,
+  now: start,
+  pageUrl: null,
+  command: 'warmwarden',
+  zone: 'UTC',
+};
+
+function entry(number: number, change: Partial<BreakerEntry> = {}): BreakerEntry {
+  const domain = ['a.example', 'b.example', 'c.example'][number % 3] ?? '';
+  const email = `m${number}@${domain}`;
+  const seen = { at: start, held: true, weight: number, firstSight: false };
+  return { key: `acme/${number}`, account: 'acme', email, domain, ...seen, ...change };
+}
+
+function open(count: number, change: Partial<BreakerState> = {}): BreakerState {
+  return { ...closedBreaker, openSince: start, entries: Array.from({ length: count }, (_, n) => entry(n)), ...change };
+}
+
+describe('an open breaker', () => {
+  test('fires at once, for the API and not for a mailbox, with the counts', () => {
+    const condition = guardHeld(open(54), about);
+    expect(condition).toMatchObject({
+      subject: { rule: 'guard_held', account: '', mailboxId: null, email: null, object: 'https://api.example' },
+      severity: 'critical',
+      active: true,
+      forMs: 0,
+      since: start,
+    });
+    expect(condition.facts.numbers).toMatchObject({ held: 54, domains: 3 });
+    expect(condition.facts.title).toContain('54 mailboxes held');
+  });
+
+  test('names the ten worst with their accounts, and says how many more there are', () => {
+    const named = guardHeld(open(54), about).facts.sentences.find((text) => text.startsWith('NOT ACTED'));
+    expect(named).toContain('m53@c.example (acme), m52@b.example (acme)');
+    expect(named).toContain('and 44 more');
+    expect(named).not.toContain('m43@');
+    expect(guardHeld(open(10), about).facts.sentences.join(' ')).not.toContain('more.');
+  });
+
+  test('counts what is held only, not what was acted on before', () => {
+    const entries = [entry(1, { held: false }), entry(2), entry(3)];
+    expect(guardHeld(open(0, { entries }), about).facts.numbers).toMatchObject({ held: 2, domains: 2 });
+  });
+
+  test('the sentence counts all that breached, what was acted on and what is held', () => {
+    const said = (entries: readonly BreakerEntry[]) => guardHeld(open(0, { entries }), about).facts.sentences[0];
+    const acted = [1, 2, 4].map((number) => entry(number, { held: false }));
+    expect(said([...acted, entry(3)])).toContain(
+      '4 mailboxes on 3 domains have exceeded their bounce limits at the same time: 3 were acted on, 1 is held.',
+    );
+    expect(said([entry(1, { held: false }), entry(2), entry(3)])).toContain(': 1 was acted on, 2 are held.');
+    expect(said([entry(1)])).toContain(
+      '1 mailbox on 1 domain has exceeded its bounce limit: none was acted on, 1 is held.',
+    );
+  });
+
+  test('says what comes next: a second step, or nothing without a release', () => {
+    const sentences = (state: BreakerState) => guardHeld(state, about).facts.sentences.join(' ');
+    expect(sentences(open(7))).toMatch(/After 60 min, Warmwarden acts on the worst mailboxes first/);
+    const firstSight = sentences(open(7, { atFirstSight: true }));
+    expect(firstSight).toContain('it does not act until you release');
+    expect(firstSight).not.toContain('are acted on');
+  });
+
+  test('is called by the host of the API, names its accounts, and links to what is held', () => {
+    const entries = [entry(1), entry(2, { account: 'beta' }), entry(3, { account: 'gone', held: false })];
+    const { facts } = guardHeld(open(0, { entries }), { ...about, pageUrl: 'https://guard.example' });
+    expect(facts.title).toBe('api.example: 2 mailboxes held, because too many breached at once');
+    expect(facts.accounts).toEqual(['acme', 'beta']);
+    expect(facts.numbers).toMatchObject({
+      accounts: 'acme, beta',
+      page_url: 'https://guard.example/?state=held',
+      api: 'https://api.example',
+    });
+  });
+
+  test('is the same alert whatever it holds', () => {
+    expect(guardHeld(open(7), about).subject).toEqual(guardHeld(closedBreaker, about).subject);
+  });
+});
+
+test('a closed breaker ends the alert', () => {
+  const condition = guardHeld(closedBreaker, about);
+  expect(condition.active).toBe(false);
+  expect(condition.facts.title).toContain('closed again');
+});
