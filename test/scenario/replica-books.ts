@@ -71,7 +71,9 @@ export class Books {
     if (mayBeLate) this.latePosts += repeatedPosts.length;
     const known = this.#messages;
     return {
-      notActedOnce: breaches.filter((one) => !isOnce(of(one))).flatMap((one) => of(one).map(({ text }) => text)),
+      notActedOnce: breaches
+        .filter((one) => !isOnce(of(one)))
+        .map((one) => [one.mailbox.email, ...of(one).map(({ text }) => text)].join('; ')),
       notToldOnce: emails(breaches.filter(({ mailbox }) => this.#told.get(mailbox.email)?.size !== 1)),
       notCommandedOnce: emails(
         commands.filter(
@@ -90,7 +92,7 @@ export class Books {
       `SELECT action::json ->> 'email' AS email, state, (action::json ->> 'attempts')::int AS attempts,
         concat_ws(' ', action::json ->> 'email', action::json ->> 'kind', state, 'attempts', action::json ->> 'attempts',
           'planned', action::json ->> 'plannedAt', 'opened', action::json ->> 'openedAt', action::json ->> 'detail') AS text
-        FROM warmwarden.actions WHERE mailbox_id IN (${listed(touched.map(({ mailbox }) => mailbox))})`,
+        FROM warmwarden.actions WHERE NOT ${neverBegun} AND mailbox_id IN (${listed(touched.map(({ mailbox }) => mailbox))})`,
     );
   }
 
@@ -122,6 +124,9 @@ export class Books {
     return book.repeated;
   }
 }
+
+/** Planned and dropped by a replica that ended, before its intent was recorded: whoever guards then plans anew. */
+const neverBegun = "(state = 'dropped' AND action::json ->> 'openedAt' IS NULL)";
 
 function listed(mailboxes: readonly OtherMailbox[]): string {
   return mailboxes.map(({ id }) => `'${id}'`).join();

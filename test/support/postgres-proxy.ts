@@ -13,7 +13,7 @@ const question = 'SELECT version FROM fences';
 export class CuttingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #target: PostgresPlace;
+  #target: PostgresPlace;
   #isOpen = true;
   #next: 'before' | 'after' | null = null;
   /** Questions about a COMMIT that wait; null: they pass. */
@@ -35,6 +35,11 @@ export class CuttingProxy implements AsyncDisposable {
 
   get place(): PostgresPlace {
     return { ...this.#target, host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
+  }
+
+  /** Whoever connects from now on reaches that server, as after a failover behind one address. */
+  lead(target: PostgresPlace): void {
+    this.#target = target;
   }
 
   /** Cuts the next connection that commits. */

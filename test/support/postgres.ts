@@ -2,7 +2,17 @@
 // one of its own on a free port, from npm's binaries or Debian's. Where there is none, tests fail: nothing is skipped.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -41,14 +51,42 @@ export class TestPostgres implements AsyncDisposable {
   /** One that may be stopped, whatever the environment names. */
   static async own(): Promise<TestPostgres> {
     const bin = binaries();
-    const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-postgres-'));
-    if (nobody.uid !== undefined) chownSync(folder, nobody.uid, nobody.gid);
+    const folder = newFolder();
     const options = ['-D', join(folder, 'data'), '-U', 'warden', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
     execFileSync(join(bin, 'initdb'), options, { ...nobody, cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    return TestPostgres.#started(folder, bin);
+  }
+
+  /** A standby of this one, which streams from it asynchronously. This one is down for a moment. */
+  async standby(): Promise<TestPostgres> {
+    if (!this.#own) throw new Error('it is not ours');
+    const { folder: from, bin } = this.#own;
+    const folder = newFolder();
+    await this.down('fast');
+    // With the owner of each file.
+    execFileSync('cp', ['-a', join(from, 'data'), folder]);
+    await this.up();
+    const { host, port, user } = this.#place;
+    appendFileSync(
+      join(folder, 'data/postgresql.auto.conf'),
+      `primary_conninfo = 'host=${host} port=${port} user=${user}'\n`,
+    );
+    writeFileSync(join(folder, 'data/standby.signal'), '');
+    const standby = await TestPostgres.#started(folder, bin);
+    await until('the standby to stream', async () => (await this.query('SELECT FROM pg_stat_replication')).length > 0);
+    return standby;
+  }
+
+  static async #started(folder: string, bin: string): Promise<TestPostgres> {
     const host = { host: '127.0.0.1', port: await freePort(), user: 'warden', password: null };
     const postgres = new TestPostgres({ ...host, tls: { kind: 'off' } }, { folder, bin });
     await postgres.up();
     return postgres;
+  }
+
+  /** The same database here. */
+  place({ database, path }: PostgresPlace): PostgresPlace {
+    return { ...this.#place, database, path };
   }
 
   /** Starts it, when it is down, and waits until it answers. */
@@ -110,6 +148,13 @@ export class TestPostgres implements AsyncDisposable {
     rmSync(this.#scratch, { recursive: true, force: true });
     if (this.#own) rmSync(this.#own.folder, { recursive: true, force: true });
   }
+}
+
+/** For a server's files, in memory where that can be. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'warmwarden-postgres-'));
+  if (nobody.uid !== undefined) chownSync(folder, nobody.uid, nobody.gid);
+  return folder;
 }
 
 /** The folder of initdb and postgres. */

@@ -1,6 +1,7 @@
 // Several real daemons that share accounts through one PostgreSQL, each by a proxy of its own: they can be killed, frozen, cut
 // off and restarted, and the database says who has what.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { symptoms } from '../../src/alert/grouping.ts';
 import type { PostgresPlace } from '../../src/model/store-place.ts';
 import { OtherApi } from './other-api.ts';
 import type { TestPostgres } from './postgres.ts';
@@ -44,6 +45,8 @@ function fileFor(accounts: ReadonlyMap<string, OtherApi>, receiver: Receiver, pl
       channels: [{ name: 'hook', type: 'webhook', url: receiver.hookUrl, secret: receiver.secret }],
       group_wait: '0s',
       group_interval: '1s',
+      // What they tell waits half an hour for an incident.
+      rules: Object.fromEntries(symptoms.map((rule) => [rule, { enabled: false }])),
     },
     store: { url: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`, tls: 'off' },
     server: { listen: '127.0.0.1:0' },
