@@ -277,7 +277,7 @@ export class SharedMembership implements Membership {
   /** Nothing that was held can be written any more. What comes next is another replica. */
   async #startOver(): Promise<void> {
     const { log } = this.#options;
-    log.warn('this replica was silent for too long and lost its work: it joins the others again');
+    log.warn('the database no longer knows this replica, which lost its work: it joins the others again');
     const hadWork = this.#held.size > 0;
     this.#held.clear();
     this.#sent = null;

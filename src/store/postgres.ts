@@ -10,7 +10,7 @@ import { commitOutcome } from '../replicas/commit-outcome.ts';
 import type { Membership, Scope } from '../replicas/membership.ts';
 import { SharedMembership } from '../replicas/shared.ts';
 import type { Database, Rim, Sleep, Write } from './database.ts';
-import { AtRiskError } from './failure.ts';
+import { AtRiskError, NotOursError } from './failure.ts';
 import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
@@ -62,6 +62,10 @@ class PostgresDatabase implements Database {
   readonly #listening: Listening;
   /** While nobody knows what became of a COMMIT: another transaction would raise the version that tells it. */
   #isInDoubt = false;
+  /** The newest version that was committed. A server that shows an older one has lost what came after it. */
+  #committed = { id: '', version: 0 };
+  readonly #roster: PostgresRoster;
+  readonly #log: NonNullable<Rim['replica']>['log'] | null;
   #closed = false;
 
   constructor(place: PostgresPlace, now: EpochMs, { sleep, replica }: Rim) {
@@ -70,9 +74,10 @@ class PostgresDatabase implements Database {
     this.#sleep = sleep ?? null;
     this.#listening = new Listening(place);
     this.#line = new Line(place);
-    const roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
+    this.#roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
+    this.#log = replica?.log ?? null;
     this.#presence = replica
-      ? new Together(place, new SharedMembership(roster, replica, randomUUID))
+      ? new Together(place, new SharedMembership(this.#roster, replica, randomUUID))
       : new Alone(place, nameOfHolder(now));
     const kysely = (most: number) => new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(config, most) }) });
     this.#writer = kysely(1);
@@ -115,6 +120,7 @@ class PostgresDatabase implements Database {
     try {
       if (this.#isInDoubt) throw new AtRiskError('the outcome of a transaction is not known yet', restart);
       version = (await raise(trx, id, scopes)) ?? fail(this.#presence.refused());
+      if (id === this.#committed.id && version <= this.#committed.version) throw this.#rewound(id);
       result = await work(trx);
     } catch (error) {
       await undo();
@@ -129,7 +135,18 @@ class PostgresDatabase implements Database {
     } finally {
       this.#isInDoubt = false;
     }
+    this.#committed = { id, version };
     return result;
+  }
+
+  /**
+   * A failover lost the newest commits: what this process has in mind is not what is stored. It leaves, and joins again as one
+   * that was taken for dead does: then it reads everything anew.
+   */
+  #rewound(id: string): AtRiskError {
+    this.#log?.warn('PostgreSQL lost what this replica had stored last, as after a failover: it reads the store again');
+    void this.#roster.leave(id).catch(() => {});
+    return new NotOursError('PostgreSQL lost the newest writes', 'Warmwarden reads the store again by itself.');
   }
 
   failureOf(error: unknown): StoreFailure {

@@ -84,6 +84,26 @@ export class TestPostgres implements AsyncDisposable {
     return postgres;
   }
 
+  /** Of a standby: it receives nothing any more, and what the primary commits from now on is lost with it. */
+  async fallBehind(primary: TestPostgres): Promise<void> {
+    await this.query("ALTER SYSTEM SET primary_conninfo = ''");
+    await this.query('SELECT pg_reload_conf()');
+    await until('nobody to follow', async () => (await primary.query('SELECT FROM pg_stat_replication')).length === 0);
+  }
+
+  /** A standby becomes the primary. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote()');
+  }
+
+  /** What was the primary becomes read-only, as a failover leaves it. It is down for a moment. */
+  async demote(): Promise<void> {
+    if (!this.#own) throw new Error('it is not ours');
+    await this.down('fast');
+    writeFileSync(join(this.#own.folder, 'data/standby.signal'), '');
+    await this.up();
+  }
+
   /** The same database here. */
   place({ database, path }: PostgresPlace): PostgresPlace {
     return { ...this.#place, database, path };

@@ -58,7 +58,7 @@ export class ReplicaCrew implements AsyncDisposable {
   readonly accounts: ReadonlyMap<string, OtherApi>;
   readonly receiver: Receiver;
   readonly slots: Slot[] = [];
-  readonly #postgres: TestPostgres;
+  #postgres: TestPostgres;
   readonly #place: PostgresPlace;
 
   private constructor(
@@ -93,6 +93,12 @@ export class ReplicaCrew implements AsyncDisposable {
     return crew;
   }
 
+  /** From now on the address of the database leads to this server. Connections that are there stay. */
+  lead(postgres: TestPostgres): void {
+    this.#postgres = postgres;
+    for (const { proxy } of this.slots) proxy.lead(postgres.place(this.#place));
+  }
+
   /** The account of this name. */
   api(account: string): OtherApi {
     const api = this.accounts.get(account);
@@ -112,6 +118,10 @@ export class ReplicaCrew implements AsyncDisposable {
     await using command = new Running([...args, '--config', slot.config]);
     const { code } = await command.ended;
     return { isDone: code === 0, said: command.output };
+  }
+
+  get database(): string {
+    return this.#place.database;
   }
 
   query<Row extends object>(text: string): Promise<readonly Row[]> {

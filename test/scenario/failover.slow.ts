@@ -1,0 +1,76 @@
+// A failover of PostgreSQL under replicas: the standby lacks the last commits, and what was the primary is read-only behind the
+// same address for a while. No breach is acted upon twice, and all goes on by itself.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type OtherMailbox, week } from '../support/other-api.ts';
+import { TestPostgres } from '../support/postgres.ts';
+import { ReplicaCrew } from '../support/replica-crew.ts';
+import { until } from '../support/until.ts';
+
+const lookEveryMs = 250;
+
+test('after a failover that lost commits, nothing is done twice, and replicas go on once the address leads to the primary', async () => {
+  await using primary = await TestPostgres.own();
+  await using standby = await primary.standby();
+  await using crew = await ReplicaCrew.start(primary, 2, ['a', 'b']);
+  for (const { daemon } of crew.slots) await daemon.said('PostgreSQL replicates asynchronously');
+  const told = (text: string) => crew.receiver.alerts().filter((alert) => JSON.stringify(alert).includes(text));
+  const acted = (account: string, mailbox: OtherMailbox) => ({
+    posts: crew.api(account).posts(mailbox).length,
+    told: told(mailbox.email).filter(({ rule }) => rule === 'guard_acted').length,
+  });
+  const breach = (account: string, name: string) =>
+    crew.api(account).add(`${name}@${account}.example`, { days: week(40, 4) });
+  const reads = (account: string, mailbox: OtherMailbox) => crew.api(account).reads('/v1/stats', mailbox).length;
+  const once = async (account: string, mailbox: OtherMailbox) => {
+    await until(`${mailbox.email} to be acted upon and told`, () => {
+      const { posts, told: messages } = acted(account, mailbox);
+      return posts > 0 && messages > 0;
+    });
+    const before = reads(account, mailbox);
+    await until('three more readings', () => reads(account, mailbox) >= before + 3);
+    expect([mailbox.email, acted(account, mailbox)]).toEqual([mailbox.email, { posts: 1, told: 1 }]);
+  };
+  const known = breach('a', 'known');
+  await once('a', known);
+  await until('the standby to have it', async () => {
+    await sleep(lookEveryMs);
+    const sql = "SELECT FROM warmwarden.actions WHERE state = 'confirmed'";
+    return (await standby.query(sql, crew.database)).length > 0;
+  });
+
+  // What the standby does not get.
+  await standby.fallBehind(primary);
+  const lost = breach('a', 'lost');
+  await once('a', lost);
+
+  // The address leads to a server that is read-only: an outage.
+  await standby.promote();
+  await primary.demote();
+  const during = breach('b', 'during');
+  await until('people to be told', () => told('store_failing').length > 0);
+  await until('each replica to meet it', () =>
+    crew.slots.every(({ daemon }) => daemon.output.includes('in a read-only transaction')),
+  );
+  expect(acted('b', during)).toEqual({ posts: 0, told: 0 });
+
+  crew.lead(standby);
+  await once('b', during);
+  await until('a replica to notice what was lost', () =>
+    crew.slots.some(({ daemon }) => daemon.output.includes('it reads the store again')),
+  );
+  await crew.untilShared();
+  await once('b', breach('b', 'after'));
+  expect([acted('a', known), acted('a', lost)]).toEqual([
+    { posts: 1, told: 1 },
+    { posts: 1, told: 1 },
+  ]);
+  for (const { daemon } of crew.slots) expect(daemon.over).toBe(false);
+  // The store has what the fleet has: nobody goes on with what only a process remembers.
+  const emails = 'SELECT email FROM warmwarden.mailboxes ORDER BY 1';
+  const stored = (await crew.query<{ email: string }>(emails)).map(({ email }) => email);
+  const mailboxes = ['a', 'b'].flatMap((account) => [...crew.api(account).mailboxes.values()]);
+  expect(stored).toEqual(mailboxes.map(({ email }) => email).toSorted());
+  // What it did itself looks like somebody else's change now, and people are told so.
+  expect(told(lost.email).filter(({ title }) => title.includes('found in recovery mode'))).toHaveLength(1);
+});
