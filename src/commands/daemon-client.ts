@@ -6,6 +6,7 @@ import type { CommandOutcome } from '../model/operator-command.ts';
 import { pathOf, type StorePlace } from '../model/store-place.ts';
 import type { OperationBody, OperationName } from '../operator/command-requests.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
+import { asItsUser } from '../store/file/place.ts';
 
 // An import of it would load a WebSocket, too: a tenth of the start of a command.
 const { request } = process.getBuiltinModule('node:http');
@@ -78,9 +79,15 @@ function askSocket(storePath: string, name: string, body: unknown): Promise<Answ
       const read = (said: string) => resolve({ at: socketPath, status: answer.statusCode ?? 0, answer: jsonOf(said) });
       text(answer).then(read, reject);
     });
-    asking.once('error', () => reject(new NoDaemonError(`No daemon answers at ${socketPath}. ${startIt}`)));
+    asking.once('error', (error) => reject(new NoDaemonError(silenceAt(socketPath, error))));
     asking.end(JSON.stringify(body));
   });
+}
+
+function silenceAt(socketPath: string, error: Error): string {
+  return 'code' in error && error.code === 'EACCES'
+    ? `This user may not use the socket ${socketPath}: ${asItsUser}.`
+    : `No daemon answers at ${socketPath}. ${startIt}`;
 }
 
 async function askUrl({ url, token }: HttpAddress, name: string, body: unknown): Promise<Answer> {

@@ -15,7 +15,7 @@ import { examineAccounts } from './doctor/accounts.ts';
 import { examineChannels } from './doctor/channels.ts';
 import { examineDaemon, type SeenDaemon, seeDaemon } from './doctor/daemon.ts';
 import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
-import { examineFiles } from './doctor/files.ts';
+import { examineFiles, isReadersGain } from './doctor/files.ts';
 import { examineStore } from './doctor/store.ts';
 import { errorKinds, exitDone } from './exit-codes.ts';
 import { configurationError } from './loading.ts';
@@ -71,7 +71,8 @@ async function examine(file: string, loaded: LoadedConfig): Promise<Examination>
     ...(await configuration(file, loaded)),
     ...examineFiles({
       config: file,
-      holdsSecrets: loaded.ok && loaded.settings.some(({ secret, from }) => secret !== null && from.kind === 'file'),
+      holdsSecrets:
+        loaded.ok && loaded.settings.some(({ secret, from }) => from.kind === 'file' && isReadersGain(secret)),
       secretFiles: loaded.ok ? loaded.secretFiles : [],
       recipesFolder: places.ok ? places.recipesFolder : null,
       storePath: typeof place === 'string' ? place : null,

@@ -1,5 +1,4 @@
 // `warmwarden mcp`: every saved recipe as a tool of an MCP client, over stdin and stdout.
-import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { isPlainHttpBeyondLoopback } from '../config/secrets.ts';
 import { readSmallFile } from '../config/small-file.ts';
@@ -12,6 +11,7 @@ import { nameOf, pathOf } from '../model/store-place.ts';
 import { socketPathOf } from '../operator/socket-path.ts';
 import { userName } from '../operator/user-name.ts';
 import { RecipeApi } from '../recipe-api/client.ts';
+import { presenceOf } from '../store/file/place.ts';
 import { version } from '../version.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { CommandError } from './command-error.ts';
@@ -83,7 +83,9 @@ function openStore(file: string, world: World): Opened {
   const careful: ToolSource = {
     ...alone,
     start: async (...asked) =>
-      typeof store !== 'string' || existsSync(store) ? alone.start(...asked) : { ok: false, said: [noStore] },
+      typeof store !== 'string' || presenceOf(store) === 'there'
+        ? alone.start(...asked)
+        : { ok: false, said: [noStore] },
   };
   const source = nearestSource(apiSource(api, { foreign: false }, world), careful, () => daemonListens(storePath));
   return {

@@ -1,5 +1,4 @@
 // `warmwarden writes off|on` without a daemon: the switch is written into the store, where the next daemon finds it.
-import { existsSync } from 'node:fs';
 import { Turns } from '../commit/turns.ts';
 import { loadConfig } from '../config/load.ts';
 import type { CommandOutcome, WritesRequest } from '../model/operator-command.ts';
@@ -11,6 +10,7 @@ import { socketPathOf } from '../operator/socket-path.ts';
 import { writesCommand } from '../operator/writes.ts';
 import { fleetOf } from '../reload/duties.ts';
 import { HeldStoreError } from '../store/failure.ts';
+import { absenceOf } from '../store/file/place.ts';
 import { Store } from '../store/store.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { findPlaces } from './loading.ts';
@@ -21,10 +21,8 @@ const later =
 /** Rejects with a sentence when the store can't be written. A running daemon keeps it to itself. */
 export async function switchInStore(file: string, request: WritesRequest): Promise<CommandOutcome> {
   const { store: place, accountNames } = findPlaces(file);
-  if (typeof place === 'string' && !existsSync(place))
-    return failed(
-      `There is no store at ${place}: check the configuration, or start the daemon with it once to create the store.`,
-    );
+  const absence = typeof place === 'string' ? absenceOf(place) : null;
+  if (absence !== null) return failed(absence);
   const world = worldOn(systemClock(), { level: 'silent', format: 'json' });
   const store = await openAlone(place, world.clock.now());
   if ('result' in store) return store;

@@ -1,5 +1,4 @@
 // The store as a reader sees it beside a running daemon: nothing is locked, nothing can be written.
-import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Action } from '../model/action.ts';
 import type { Silence } from '../model/alert.ts';
@@ -12,6 +11,7 @@ import { loadEntries, type MailboxEntries } from './entries.ts';
 import { StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { problemsIn } from './file/integrity.ts';
+import { absenceOf } from './file/place.ts';
 import { sizesOf } from './file/sizes.ts';
 import { loadMailboxes } from './mailboxes.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
@@ -47,10 +47,8 @@ export class Ledger {
 
   /** Throws StoreError when there is no store at the path, or none that can be read. What a newer version wrote is refused by each read. */
   static open(path: string): Ledger {
-    if (!existsSync(path))
-      throw new StoreError(
-        `There is no store at ${path}: check the configuration, or start the daemon with it once to create the store.`,
-      );
+    const absence = absenceOf(path);
+    if (absence !== null) throw new StoreError(absence);
     const db = connectReadOnly(path);
     return new Ledger(path, {
       db,

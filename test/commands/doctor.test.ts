@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionFailure } from '../../src/commands/doctor/connect.ts';
+import { isReadersGain } from '../../src/commands/doctor/files.ts';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
@@ -51,6 +52,18 @@ async function examined(workplace: Workplace) {
     );
   return { code, report, of };
 }
+
+test('a digest of a token and a bare address are nothing that a file has to hide', () => {
+  const bare = ['c'.repeat(64), 'http://alertmanager:9093', 'postgres://warmwarden@db:5432/warmwarden', null];
+  const secret = [
+    demoKey,
+    `https://hooks.example${slackPath}`,
+    'postgres://warmwarden:x@db/warmwarden',
+    'https://user@receiver.example',
+    'https://receiver.example/?token=x',
+  ];
+  expect([...bare, ...secret].map(isReadersGain)).toEqual([...bare.map(() => false), ...secret.map(() => true)]);
+});
 
 test('before the first start: no problem, two warnings, and nothing was made', async () => {
   using workplace = place();

@@ -1,8 +1,9 @@
 // The daemon of this store: whether one runs, which version, and what it says of itself.
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { commandName } from '../../command-name.ts';
 import { socketPathOf } from '../../operator/socket-path.ts';
 import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import { asItsUser, presenceOf } from '../../store/file/place.ts';
 import { version } from '../../version.ts';
 import { askFor } from '../daemon-client.ts';
 import { type Examined, reporter } from './examined.ts';
@@ -41,10 +42,11 @@ export function examineDaemon(seen: SeenDaemon | null, storePath: string): reado
 
 function absent(storePath: string): Examined {
   const socket = socketPathOf(storePath);
-  if (existsSync(socket) && !isOurs(socket))
+  const presence = presenceOf(socket);
+  if (presence === 'closed' || (presence === 'there' && !isOurs(socket)))
     return daemon(
       'skipped',
-      `The socket ${socket} belongs to another user: run this command as the user of the daemon.`,
+      `This user may not use the socket ${socket}, so whether a daemon runs is not known: ${asItsUser}.`,
     );
   return daemon(
     'warning',

@@ -29,6 +29,18 @@ export function examineFiles(files: Files): readonly Examined[] {
   return wrong.length > 0 ? wrong : [permission('ok', `The files are protected, and ${userName()} can use them.`)];
 }
 
+/**
+ * Whether somebody who reads this value can do something with it: not with the digest of a token, nor with an address that has
+ * neither a password nor a path. The path of a database is its name.
+ */
+export function isReadersGain(secret: string | null): boolean {
+  if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
+  if (!URL.canParse(secret)) return true;
+  const { protocol, username, password, pathname, search } = new URL(secret);
+  const isDatabase = protocol.startsWith('postgres');
+  return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
+}
+
 function configFile({ config, holdsSecrets }: Files): readonly Examined[] {
   const { mode } = statSync(config);
   if (mode & everybodyWrites)

@@ -1,8 +1,10 @@
 // The store as `store check` reads it, and the space on its disk.
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { nameOf, type PostgresPlace, type StorePlace } from '../../model/store-place.ts';
+import { sizeOf } from '../../store/file/identity.ts';
+import { presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
 import { counted } from '../../wording/phrases.ts';
 import { bytesText } from '../bytes-text.ts';
@@ -28,7 +30,8 @@ async function examineDatabase(place: PostgresPlace): Promise<readonly Examined[
 }
 
 async function examineFile(path: string): Promise<readonly Examined[]> {
-  if (!existsSync(path)) return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
+  if (presenceOf(path) === 'absent')
+    return [store('ok', `There is no store at ${path} yet: the first start creates it.`)];
   const ledger = Ledger.open(path);
   try {
     if (await ledger.isEarlier()) {
@@ -47,14 +50,17 @@ async function examineFile(path: string): Promise<readonly Examined[]> {
 }
 
 function soundness(path: string, problems: number): readonly Examined[] {
-  if (problems === 0) return [store('ok', `The store ${path} (${bytesText(statSync(path).size)}) is sound.`)];
+  if (problems === 0) return [store('ok', `The store ${path} (${bytesText(bytesOf(path))}) is sound.`)];
   const said = `The store ${path} has ${counted(problems, 'problem')}`;
   return [store('problem', `${said}. Stop Warmwarden and put a backup in its place.`)];
 }
 
+/** Its log holds what was not written into it yet. */
+const bytesOf = (path: string) => sizeOf(path) + sizeOf(`${path}-wal`);
+
 function disk(path: string): readonly Examined[] {
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
-  if (free >= Math.max(leastFreeBytes, statSync(path).size)) return [];
+  if (free >= Math.max(leastFreeBytes, bytesOf(path))) return [];
   return [store('warning', `The disk of the store has only ${bytesText(free)} of free space.`)];
 }

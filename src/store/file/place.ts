@@ -27,6 +27,27 @@ const companionsOf = (file: string) => [
   ...[lockOf(file), `${lockOf(file)}-journal`, noteOf(file)],
 ];
 
+/** `closed`: this user may not look into its folder. Not `existsSync`, to which that is an absent file. */
+export function presenceOf(path: string): 'there' | 'absent' | 'closed' {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ? 'there' : 'absent';
+  } catch (error) {
+    return isForbidden(error) ? 'closed' : 'absent';
+  }
+}
+
+const isForbidden = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EACCES';
+
+export const asItsUser = 'run the command as the user that runs Warmwarden, or as root';
+
+/** Why no store can be opened at the path, in one sentence; null when a file is there. */
+export function absenceOf(path: string): string | null {
+  const presence = presenceOf(path);
+  if (presence === 'there') return null;
+  if (presence === 'closed') return `This user may not open the folder of the store ${path}: ${asItsUser}.`;
+  return `There is no store at ${path}: check the configuration, or start the daemon with it once to create the store.`;
+}
+
 /**
  * Makes folder, file and lock where they are missing. Returns the file itself, where the path is a link. Opens nothing that
  * exists: closing it again would take this process's locks on it away. Throws what is wrong with the path.

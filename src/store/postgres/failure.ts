@@ -55,6 +55,8 @@ export class DamagedDatabaseError extends StoreError {
   }
 }
 
+const byItself = '; Warmwarden then continues by itself';
+
 /** By the first letters of its code, the longest first. */
 const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace) => string])[] = [
   ['28', ({ user }) => `Check the user ${user} and its password: store.url, store.password or store.password_file.`],
@@ -62,7 +64,7 @@ const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace)
   ['42P01', () => 'Check the configuration, or start the daemon with it once to create the store.'],
   ['42501', ({ user, database }) => `Give the role its rights: GRANT CREATE ON DATABASE ${database} TO ${user}.`],
   ['25006', () => 'Point store.url at the primary: this server is a standby. Warmwarden connects again by itself.'],
-  ['53100', () => "Free space on the PostgreSQL server's disk; Warmwarden then continues by itself."],
+  ['53100', () => `Free space on the PostgreSQL server's disk${byItself}.`],
   ['53300', () => 'Raise max_connections: each replica needs nine connections, and twice as many during an update.'],
   ['55P03', () => 'Another session holds a lock on the tables: find it in pg_stat_activity.'],
   ['57014', () => 'A statement took too long: look at the load of the PostgreSQL server.'],
@@ -78,16 +80,16 @@ function remedyOf(place: PostgresPlace, error: unknown): string {
   if (known) return known[1](place);
   if (tlsCode.test(code) || /SSL/.test(said))
     return 'Set store.ca_file to the certificate of the authority that signed the certificate of the server, or store.tls to "off" in a network that you trust.';
-  if (isAway(error)) return 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
+  if (isAway(error)) return `Start PostgreSQL or repair the network${byItself}.`;
   return 'The log of the PostgreSQL server has the cause.';
 }
 
-/** One sentence with a remedy, for a failure while the store is opened. */
+/** One sentence with a remedy, for a failure while the store is opened: whoever opens it ends then. */
 export function postgresError(place: PostgresPlace, error: unknown): Error {
   if (error instanceof DamagedRowError)
     return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const { said, remedy } = failureOf(place, error);
-  const message = `The store ${nameOf(place)} can't be opened: ${said}. ${remedy}`;
+  const message = `The store ${nameOf(place)} can't be opened: ${said}. ${remedy.replace(byItself, ', and try again')}`;
   return isDamage(error) ? new DamagedDatabaseError(message, said) : new StoreError(message);
 }
