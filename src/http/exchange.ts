@@ -167,7 +167,7 @@ export function isLarge({ body }: Success): boolean {
 }
 
 /** Node's and undici's codes in words. Their messages can hold addresses but never headers. */
-const causes: Readonly<Record<string, string>> = {
+export const causes: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   ENOTFOUND: 'the host name is unknown',

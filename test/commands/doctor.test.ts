@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionFailure } from '../../src/commands/doctor/connect.ts';
+import { examineDaemon, type SeenDaemon } from '../../src/commands/doctor/daemon.ts';
 import { isReadersGain } from '../../src/commands/doctor/files.ts';
 import { shapes } from '../../src/commands/shapes/shapes.ts';
 import { demoKey } from '../../src/simulator/keys.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { Store } from '../../src/store/store.ts';
+import { version } from '../../src/version.ts';
 import { systemClock, worldOn } from '../../src/world.ts';
 import { commandLine } from '../support/command-line.ts';
 import { Workplace } from '../support/process.ts';
@@ -107,7 +109,26 @@ test('a key that is rejected, and a receiver that cannot be reached', async () =
   expect(code).toBe(1);
   expect(of('api')[0]).toMatch(/^problem: Account acme: FAILED: the key is rejected/);
   expect(of('budget')).toEqual(['skipped: Account acme: no mailbox is known.']);
-  expect(of('channels')).toEqual(['problem: Channel ops: the receiver cannot be reached (ECONNREFUSED).']);
+  expect(of('channels')).toEqual([
+    'problem: Channel ops: the receiver cannot be reached (the connection was refused).',
+  ]);
+});
+
+test('an API that does not answer is said once: its clock is not blamed', async () => {
+  using workplace = place({}, { base_url: 'http://127.0.0.1:9' });
+  const { code, of } = await examined(workplace);
+  expect([code, of('api')[0], of('clock')]).toEqual([
+    1,
+    'problem: Account acme: FAILED: GET /v1/mailboxes: http://127.0.0.1:9: the connection was refused.',
+    ['skipped: The mailbox API of account acme did not answer with the time.'],
+  ]);
+});
+
+test('a daemon whose store is failing is a problem', () => {
+  const store_failure = { said: 'disk full', remedy: 'Free space.' };
+  const fleet = { headline: 'The store is failing.', advice: 'Free space.', tone: 'urgent', store_failure };
+  const seen = { version, fleet: { ...fleet, accounts: [], writes_off: [] } } as unknown as SeenDaemon;
+  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'problem' }]);
 });
 
 test('a clock that differs from the API, and rules that fit nothing', async () => {
@@ -171,6 +192,6 @@ test('a receiver that speaks no TLS where https is configured', async () => {
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : null;
   expect(await connectionFailure(`http://127.0.0.1:${port}/x`)).toBeNull();
-  expect(await connectionFailure(`https://127.0.0.1:${port}/x`)).toMatch(/^[A-Z_]+$/);
+  expect(await connectionFailure(`https://127.0.0.1:${port}/x`)).toMatch(/^([A-Z_]+|the connection was reset)$/);
   server.close();
 });

@@ -42,8 +42,11 @@ function budgetOf({ account, forecast, selected }: OnlineAccount): Examined {
   return forecast.fits ? budget('ok', sum) : budget('warning', `${sum} ${mendText(forecast)}`);
 }
 
-function clockOf({ account, clockAheadMs }: OnlineAccount): Examined {
-  if (clockAheadMs === null) return clock('skipped', `The mailbox API of account ${account} does not report the time.`);
+function clockOf({ account, failure, clockAheadMs }: OnlineAccount): Examined {
+  if (clockAheadMs === null) {
+    const why = failure === null ? 'does not report the time' : 'did not answer with the time';
+    return clock('skipped', `The mailbox API of account ${account} ${why}.`);
+  }
   const span = spanText(Math.abs(clockAheadMs));
   if (Math.abs(clockAheadMs) <= clocksDifferMs)
     return clock('ok', `The clock of this machine agrees with the mailbox API of account ${account}.`);

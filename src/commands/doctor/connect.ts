@@ -1,11 +1,12 @@
 // Whether a connection to an address comes about: the name, the port, the certificate. Nothing is sent.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { causes } from '../../http/exchange.ts';
 
 const connectDeadlineMs = 5_000;
 const ports: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** null when it came about; else the code of the error, or that it took too long. `url` is http or https. */
+/** null when it came about; else why not, in words or as a code. `url` is http or https. */
 export function connectionFailure(url: string): Promise<string | null> {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -19,7 +20,7 @@ export function connectionFailure(url: string): Promise<string | null> {
     };
     socket.once('timeout', () => over(`no answer in ${connectDeadlineMs / 1_000} s`));
     socket.once(secure ? 'secureConnect' : 'connect', () => over(null));
-    // Only the code: messages of the network carry addresses.
-    socket.once('error', (error: NodeJS.ErrnoException) => over(error.code ?? 'unknown error'));
+    // Not its message, which carries an address.
+    socket.once('error', ({ code = 'unknown error' }: NodeJS.ErrnoException) => over(causes[code] ?? code));
   });
 }

@@ -31,7 +31,7 @@ export function examineDaemon(seen: SeenDaemon | null, storePath: string): reado
   const said = `A daemon runs on this store. It says: ${fleet.headline}`;
   const isFine = fleet.tone === 'calm' || fleet.tone === 'acted';
   return [
-    isFine ? daemon('ok', said) : daemon('warning', `${said} ${fleet.advice}`),
+    isFine ? daemon('ok', said) : daemon(fleet.store_failure ? 'problem' : 'warning', `${said} ${fleet.advice}`),
     ...(seen.version === version ? [] : [otherVersion(seen.version)]),
     ...fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => readOnly(name)),
     ...fleet.writes_off.map(({ reason, allow_with: command }) =>

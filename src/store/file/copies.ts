@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { StoreError } from '../failure.ts';
+import { isFull, StoreError } from '../failure.ts';
 import { refuseNewer, schemaOf } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import { connect, connectReadOnly, storeError } from './connection.ts';
@@ -35,6 +35,8 @@ export async function backUp(path: string, file: string): Promise<number> {
     return sizeOf(file);
   } catch (error) {
     rmSync(part, { force: true });
+    if (isFull(error))
+      throw new StoreError(`The disk of ${file} is full: free space there, or name a file on another disk.`);
     throw storeError(path, error);
   } finally {
     await db.destroy();
