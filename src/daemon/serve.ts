@@ -51,6 +51,7 @@ export async function serve(
     trend: new FleetTrend({ fleet, world, days: store.days }),
     settings: () => live.settings.map(shownSetting),
     tags: { all: () => live.tags, of: (mailbox) => live.tagsOf(mailbox) },
+    transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
   };
   const server = await startServer({
@@ -70,7 +71,6 @@ export async function serve(
       const mailbox = fleet.mailbox(account, id);
       return newest && mailbox ? [goingOn(newest, mailbox), ...earlier] : [];
     },
-    transitions: (limit) => store.outbox.recentTransitions(limit),
     reload: (request) => startup.reload(request),
     commands: () => startup.commands,
     recipes: { service: recipes, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },

@@ -40,7 +40,7 @@ export function runbookLink({ rule }: Pick<Alert, 'rule'>): Markup {
 }
 
 /** Where each message about it went, and whether it arrived. */
-function sentList(sent: readonly Delivery[], now: EpochMs): Markup {
+export function sentList(sent: readonly Delivery[], now: EpochMs): Markup {
   if (sent.length === 0) return html`<p class="muted">Warmwarden has no record of a message about it.</p>`;
   const items = sent.map((delivery) => {
     const { word, tone } = deliveryWords[publicState(delivery)];

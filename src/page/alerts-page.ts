@@ -1,33 +1,53 @@
 // The alerts: what fires, the gravest first, with what was sent where; and what began and ended lately.
 import { html } from 'hono/html';
 import { matches } from '../alert/matching.ts';
-import { type Alert, type Severity, type Silence, severities, type Transition } from '../model/alert.ts';
+import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
-import { counted } from '../wording/phrases.ts';
-import { alertItem, alertTitle, runbookLink } from './alert-item.ts';
+import { counted, numberText } from '../wording/phrases.ts';
+import { alertItem, alertTitle, runbookLink, sentList } from './alert-item.ts';
 import { deliveryItem } from './delivery-item.ts';
 import { ago, type Markup, severityBadge } from './elements.ts';
 import { gravestOf } from './fleet-view.ts';
+import { pageLinks } from './page-links.ts';
 import { Regions, type View } from './regions.ts';
+import { duration } from './words.ts';
 
 export interface AlertSelection {
   readonly severity: Severity | null;
   readonly rule: string | null;
   readonly account: string | null;
+  /** As people name it. */
+  readonly mailbox: string | null;
+}
+
+/** What resolved, or happened once. */
+export interface PastAlert {
+  readonly kind: 'resolved' | 'event';
+  /** When it ended or happened. */
+  readonly at: EpochMs;
+  readonly alert: Alert;
+  /** About it, the newest first. */
+  readonly messages: readonly Delivery[];
 }
 
 export interface AlertsPageParts {
   /** All that fire, in no order. */
   readonly firing: readonly Alert[];
+  /** Those of them that are asked for. */
+  readonly chosen: readonly Alert[];
   /** How many may fire soon. */
   readonly pending: number;
-  /** What began and ended, the newest first; null when it could not be read. */
-  readonly past: readonly Transition[] | null;
+  /** The newest first; null when they could not be read. */
+  readonly past: { readonly rows: readonly PastAlert[]; readonly next: number | null } | null;
   /** The newest first; null when they could not be read. */
   readonly deliveries: readonly Delivery[] | null;
   readonly silences: readonly Silence[];
   readonly selection: AlertSelection;
+  /** Of those that fire, from 1. */
+  readonly page: number;
+  /** Only past alerts behind this; null: from the newest on. */
+  readonly before: number | null;
   readonly now: EpochMs;
   readonly command: string;
 }
@@ -50,9 +70,16 @@ ${regions.piece('messages', messagesPanel(parts))}
   return { title: 'Alerts · Warmwarden', body, regions };
 }
 
-function pathOf(selection: AlertSelection): string {
+interface Place {
+  readonly page?: number;
+  readonly before?: number;
+}
+
+function pathOf(selection: AlertSelection, { page = 1, before }: Place = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(selection)) if (value !== null) query.set(name, value);
+  if (page > 1) query.set('page', String(page));
+  if (before !== undefined) query.set('before', String(before));
   return query.size === 0 ? '/alerts' : `/alerts?${query}`;
 }
 
@@ -63,29 +90,28 @@ function severityLinks(firing: readonly Alert[], selection: AlertSelection): Mar
   return html`<nav aria-label="Filter by severity"><ul class="chips">${link(null, 'All firing', firing.length)}${severities.map((severity) => link(severity, severity, of(severity)))}</ul></nav>`;
 }
 
-function isChosen(alert: Alert, { severity, rule, account }: AlertSelection): boolean {
-  return (
-    (severity === null || alert.severity === severity) &&
-    (rule === null || alert.rule === rule) &&
-    (account === null || alert.account === account)
-  );
+function isNarrowed(selection: AlertSelection): boolean {
+  return Object.values(selection).some((value) => value !== null);
 }
 
-function firingPanel({ firing, pending, deliveries, silences, selection, now }: AlertsPageParts): Markup {
-  const chosen = firing.filter((alert) => isChosen(alert, selection));
+function firingPanel(parts: AlertsPageParts): Markup {
+  const { chosen, pending, deliveries, silences, selection, now } = parts;
   const about = byAlert(deliveries ?? []);
-  const items = gravestOf(chosen, alertsShown).map((alert) =>
-    alertItem({
-      alert,
-      now,
-      ...(deliveries && { sent: (about.get(alert.fingerprint) ?? []).slice(0, sentShown) }),
-      silence: silences.find(({ match }) => matches(alert, match)) ?? null,
-    }),
-  );
-  const left = chosen.length - items.length;
-  return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${chosen.length}</span></h2>
-${items.length === 0 ? html`<p class="muted">No alert is firing${selection.severity || selection.rule || selection.account ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
-${left > 0 ? html`<p class="muted">${counted(left, 'more alert is', 'more alerts are')} firing: <a href="/api/alerts?status=firing&amp;limit=1000">/api/alerts</a> has them all.</p>` : ''}
+  const pages = Math.max(1, Math.ceil(chosen.length / alertsShown));
+  const page = Math.min(parts.page, pages);
+  const items = gravestOf(chosen, page * alertsShown)
+    .slice((page - 1) * alertsShown)
+    .map((alert) =>
+      alertItem({
+        alert,
+        now,
+        ...(deliveries && { sent: (about.get(alert.fingerprint) ?? []).slice(0, sentShown) }),
+        silence: silences.find(({ match }) => matches(alert, match)) ?? null,
+      }),
+    );
+  return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen.length)}</span></h2>
+${items.length === 0 ? html`<p class="muted">No alert is firing${isNarrowed(selection) ? ' that matches' : ''}.</p>` : html`<ol class="events">${items}</ol>`}
+${pageLinks({ page, pages }, (target) => pathOf(selection, { page: target }))}
 ${pending > 0 ? html`<p class="muted">${counted(pending, 'condition is', 'conditions are')} observed and may fire soon.</p>` : ''}</section>`;
 }
 
@@ -102,27 +128,28 @@ function byAlert(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly 
   return about;
 }
 
-const kindWords: Readonly<Record<Transition['kind'], string>> = {
-  firing: 'began',
-  worsened: 'got worse',
-  reminder: 'reminded',
-  resolved: 'resolved',
-  event: 'happened',
-};
-
-function pastPanel({ past, selection, now }: AlertsPageParts): Markup {
+function pastPanel({ past, selection, before, now }: AlertsPageParts): Markup {
   if (past === null) {
-    return html`<section class="panel" aria-labelledby="past"><h2 id="past">Recent alerts</h2>
+    return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts</h2>
 <p class="bad">Warmwarden cannot read past alerts at the moment. The log says why.</p></section>`;
   }
-  const items = past
-    .filter(({ alert }) => isChosen(alert, selection))
-    .map(
-      ({ kind, at, alert }) => html`<li class="${kind === 'resolved' ? 'ok' : alert.severity}">
-<p class="line"><span class="badge ${kind === 'resolved' ? 'confirmed' : 'none'}">${kindWords[kind]}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span> ${runbookLink(alert)}</p></li>`,
-    );
-  return html`<section class="panel" aria-labelledby="past"><h2 id="past">Recent alerts <small>what began and ended, the newest first</small></h2>
-${items.length === 0 ? html`<p class="muted">Nothing${past.length > 0 ? ' that matches' : ' yet'}.</p>` : html`<ol class="events dense">${items}</ol>`}</section>`;
+  const none = isNarrowed(selection) || before !== null ? 'No past alert matches' : 'There are no past alerts yet';
+  const newest = before === null ? '' : html`<a href="${pathOf(selection)}#past">← The newest</a>`;
+  const older =
+    past.next === null ? '' : html`<a href="${pathOf(selection, { before: past.next })}#past">Earlier alerts →</a>`;
+  return html`<section class="panel" aria-labelledby="past"><h2 id="past">Past alerts <small>the newest first</small></h2>
+${past.rows.length === 0 ? html`<p class="muted">${none}${past.next === null ? '' : ' among the newest'}.</p>` : html`<ol class="events dense">${past.rows.map((one) => pastItem(one, now))}</ol>`}
+${newest === '' && older === '' ? '' : html`<nav class="pages" aria-label="Past alerts">${newest} ${older}</nav>`}</section>`;
+}
+
+function pastItem({ kind, at, alert, messages }: PastAlert, now: EpochMs): Markup {
+  const isOver = kind === 'resolved';
+  const lasted = isOver
+    ? html` <span class="muted">after ${duration(at - (alert.firingAt ?? alert.since))}</span>`
+    : '';
+  return html`<li class="${isOver ? 'ok' : alert.severity}">
+<p class="line"><span class="badge ${isOver ? 'confirmed' : 'none'}">${isOver ? 'resolved' : 'happened'}</span> ${severityBadge(alert.severity)} <strong>${alertTitle(alert)}</strong> <span class="muted">${ago(at, now)}</span>${lasted} ${runbookLink(alert)}</p>
+${messages.length === 0 ? '' : sentList(messages.slice(0, sentShown), now)}</li>`;
 }
 
 function messagesPanel({ deliveries, now, command }: AlertsPageParts): Markup {

@@ -6,6 +6,7 @@ import type { Action } from '../model/action.ts';
 import type { Change } from '../model/change.ts';
 import { dailyRows } from '../model/daily-counts.ts';
 import type { RecordedDecision } from '../model/decision.ts';
+import { mailboxKey } from '../model/mailbox.ts';
 import { mailboxPath } from '../model/page-links.ts';
 import type { Ppm } from '../model/policy.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
@@ -71,12 +72,14 @@ ${regions.piece('facts', factsPanel(row, now))}
 
 function summary({ row, explain, now }: MailboxPageParts): Markup {
   const { mailbox, verdict } = row;
+  const about = new URLSearchParams({ mailbox: mailboxKey(mailbox.account, mailbox.id) });
   return html`<section class="headline ${stateTone(row.state)}" aria-label="Summary">
 <p class="line">${stateBadge(row.state)} <span class="muted">judged ${ago(mailbox.verdict?.at ?? null, now)}</span></p>
 <h1 class="address">${breakable(row.label)}</h1>
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(explain(verdict))}</p>
 <p class="advice">${mailboxAdvice(row)}</p>
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
+<p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
 </section>`;
 }
 

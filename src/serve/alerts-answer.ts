@@ -54,7 +54,7 @@ function answerOf({ alerts, incidents, silences, now }: KnownAlerts, query: Quer
   };
 }
 
-function alertJson(alert: Alert) {
+export function alertJson(alert: Alert) {
   return {
     fingerprint: alert.fingerprint,
     rule: alert.rule,

@@ -12,6 +12,7 @@ import { historyAnswer } from './history-answer.ts';
 import { incidentsAnswer } from './incidents-answer.ts';
 import { replicasJson } from './json-answers.ts';
 import { mailboxJson } from './mailbox-json.ts';
+import { pastAlertsAnswer } from './past-alerts.ts';
 import type { PictureParts } from './picture.ts';
 import { readQuery } from './query.ts';
 import { noQuery, queryOf, refusalJson, refuse } from './refusals.ts';
@@ -24,7 +25,7 @@ const decisionsShown = 50;
 
 /** What they answer from. */
 export type AnswerParts = PictureParts &
-  Pick<RouteParts, 'history' | 'entries' | 'deliveries' | 'settings' | 'tags' | 'trend'>;
+  Pick<RouteParts, 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'tags' | 'trend'>;
 
 interface JsonAnswer {
   readonly status: 200 | 400 | 404;
@@ -49,6 +50,7 @@ const answers: Readonly<Record<string, Answer>> = {
     explainAnswer(entries, { mailboxes: fleet.mailboxes(), now: world.clock.now() }, asked),
   silences: ({ fleet, world }, asked) => silencesAnswer(fleet.silences(world.clock.now()), asked),
   deliveries: ({ deliveries }, asked) => deliveriesAnswer(deliveries, asked),
+  'past-alerts': pastAlertsAnswer,
   budget: budgetAnswer,
   configuration: configurationAnswer,
   runbooks: runbooksAnswer,

@@ -1,9 +1,8 @@
 // What the routes are handed: the picture, the store's reads, and what answers commands.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Transition } from '../model/alert.ts';
 import type { RecordedDecision } from '../model/decision.ts';
-import type { Delivery, DeliveryPlace } from '../model/delivery.ts';
+import type { Delivery, DeliveryPlace, StoredTransition } from '../model/delivery.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { ShownSetting } from '../page/configuration-page.ts';
 import type { NearLimitPpmOf, Tags } from '../page/fleet-view.ts';
@@ -31,8 +30,8 @@ export interface RouteParts extends AccessParts, ReloadRouteParts, OperationsRou
   readonly decisions: (account: string, id: string, limit: number) => Promise<readonly RecordedDecision[]>;
   readonly history: HistorySource;
   readonly entries: ExplainSource;
-  /** What began and ended of alerts, the newest first. */
-  readonly transitions: (limit: number) => Promise<readonly Transition[]>;
+  /** The steps of alerts, the newest first; `before`: only those behind the one with this number. */
+  readonly transitions: (limit: number, before?: number) => Promise<readonly StoredTransition[]>;
   /** The newest first. */
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly Delivery[]>;
   readonly explain: (verdict: Verdict) => string;

@@ -1,6 +1,5 @@
 // The views of the page: which address shows what, and from which facts. What they show belongs to no one reader.
 
-import { severities } from '../model/alert.ts';
 import { namedMailbox } from '../model/mailbox.ts';
 import { dayMs, type EpochMs, isIsoDate } from '../model/time.ts';
 import { activityPage } from '../page/activity-page.ts';
@@ -20,8 +19,9 @@ import { turnAfter, type World } from '../world.ts';
 import { agesOf } from './budget-answer.ts';
 import { settingParameters } from './configuration-answer.ts';
 import { groupParameters, readGroups, usualGrouping } from './groups-answer.ts';
+import { alertFilters, isChosen, readPast, selectionOf } from './past-alerts.ts';
 import { pictureOf } from './picture.ts';
-import { oneOf, type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
+import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
 import type { RefusalWord } from './refusals.ts';
 import { noSuchMailbox, type RouteParts } from './route-parts.ts';
@@ -61,7 +61,6 @@ const deliveriesShown = 50;
 /** A row takes 1.4 KB of markup. */
 const rowsAPage = 50;
 
-const transitionsShown = 60;
 /** Messages about the alerts that are shown are among the newest. */
 const deliveriesRead = 200;
 const activityMs = 30 * dayMs;
@@ -69,7 +68,8 @@ const activityMs = 30 * dayMs;
 const activityRead = 200;
 const maxWordLength = 400;
 
-const alertParameters = { severity: oneOf(...severities), rule: upTo(maxWordLength), account: upTo(maxWordLength) };
+const pastShown = 50;
+const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
 const activityParameters = { by: upTo(maxWordLength), mailbox: upTo(maxWordLength), what: upTo(maxWordLength) };
 
 const runsShown = 30;
@@ -107,18 +107,23 @@ async function alertsView(parts: ViewParts, { query }: Asked): Promise<View | Re
   const { fleet, world } = parts;
   const asked = readQuery(alertParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
-  const { severity, rule, account } = asked.read;
-  const past = await orNull(world, () => parts.transitions(transitionsShown));
+  const { page = 1, before = null, ...filters } = asked.read;
+  const selection = selectionOf(filters);
+  const past = await orNull(world, () => readPast(parts, selection, { before, limit: pastShown }));
   const deliveries = await orNull(world, () => parts.deliveries(deliveriesRead));
   const now = world.clock.now();
   const alerts = [...fleet.alerts()];
+  const firing = alerts.filter(({ status }) => status === 'firing');
   return alertsPage({
-    firing: alerts.filter(({ status }) => status === 'firing'),
+    firing,
+    chosen: firing.filter((alert) => isChosen(alert, selection)),
     pending: alerts.filter(({ status }) => status === 'pending').length,
     past,
     deliveries,
     silences: fleet.silences(now),
-    selection: { severity: severity ?? null, rule: rule || null, account: account || null },
+    selection,
+    page,
+    before,
     now,
     command: world.command,
   });

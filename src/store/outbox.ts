@@ -132,16 +132,13 @@ export class StoredOutbox {
     return this.#gate.read((db) => outboxState(db, deadSince));
   }
 
-  /** What began, got worse and ended, and what happened, newest first. */
-  recentTransitions(limit: number): Promise<readonly Transition[]> {
+  /** What began, got worse and ended, and what happened, newest first; `before`: only those behind the one with this number. */
+  recentTransitions(limit: number, before?: number): Promise<readonly StoredTransition[]> {
     return this.#gate.read(async (db) => {
-      const rows = await db
-        .selectFrom('transitions')
-        .select(['id', 'transition'])
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute();
-      return rows.map(({ id, transition }) => parsed<Transition>(transition, 'transitions', { id }));
+      const all = db.selectFrom('transitions').select(['id', 'transition']);
+      const query = before === undefined ? all : all.where('id', '<', before);
+      const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+      return rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) }));
     });
   }
 

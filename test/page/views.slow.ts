@@ -2,13 +2,13 @@
 // error in the console, and what strangers wrote stays text.
 
 import axe from 'axe-core';
-import type { Browser } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
 import { action, alert, exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
 import { serve, stillWorld } from '../serve/running-server.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { type Found, troublesOf } from '../support/page-troubles.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 
 const nasty = `<img src=x onerror=alert(1)>"'&\u202e\u0007@acme.example`;
@@ -55,7 +55,7 @@ async function troubledServer() {
     recipes: { service: recipeRunner(world, { runs }), world, callerOf: () => null },
     history: { commands: async () => [command], guardActions: async () => [action('a8', bad)] },
     entries: { entriesOf: async () => ({ decisions: [decided], actions: [action('a7', bad)], changes: [change] }) },
-    transitions: async () => [{ kind: 'event', at: now, alert: past }],
+    transitions: async () => [{ id: 1, transition: { kind: 'event', at: now, alert: past } }],
     settings: () => [{ name: 'accounts[0].name', value: nasty, from: 'line 2' }],
     tags: { all: () => ['vip'], of: () => ['vip'] },
   });
@@ -82,34 +82,6 @@ const paths = [
   ],
 ];
 
-interface Found {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
-}
-
-async function troublesOf(browser: Browser, url: string, look: { width: number; colorScheme: 'light' | 'dark' }) {
-  const { width, colorScheme } = look;
-  // axe-core is put into the page by the test, which its policy forbids to the page itself.
-  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
-  const troubles: string[] = [];
-  for (const path of paths) {
-    await page.goto(url + path, { waitUntil: 'load' });
-    const where = `${path} ${width} ${colorScheme}`;
-    const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-    if (beyond > 0) troubles.push(`${where}: ${beyond} px beyond the window`);
-    await page.evaluate(axe.source);
-    const { violations } = (await page.evaluate('axe.run()')) as Found;
-    troubles.push(...violations.map(({ id, nodes }) => `${where}: ${id} ${nodes[0]?.html.slice(0, 160)}`));
-    const marks = Number(await page.locator('main img, main script').count());
-    if (marks > 0) troubles.push(`${where}: markup of strangers`);
-  }
-  await page.close();
-  return [...troubles, ...complaints.filter((text) => !text.includes('404'))];
-}
-
 test.skipIf(!hasBrowser())(
   'no view has anything that axe-core finds, an error, or more width than its window',
   async () => {
@@ -118,7 +90,7 @@ test.skipIf(!hasBrowser())(
     const troubles: string[] = [];
     for (const width of [1200, 360]) {
       for (const colorScheme of ['light', 'dark'] as const)
-        troubles.push(...(await troublesOf(browser, server.url, { width, colorScheme })));
+        troubles.push(...(await troublesOf(browser, server.url, { paths, width, colorScheme })));
     }
     expect(troubles).toEqual([]);
     // What finds nothing must be able to find something.

@@ -54,12 +54,12 @@ test('the alerts are shown with their runbook, what was sent of them where, and 
   fleet.putSilence({ id: 's1', match, by: 'anna', reason: '<moving>', from: now - hourMs, until: now + hourMs });
   const deliveries = async () => [delivery({ id: 'd1' }), delivery({ id: 'd2', channel: 'hook', state: 'dead' })];
   const ended = { ...alert({ rule: 'api_down' }), status: 'resolved' as const };
-  const transitions = async () => [{ kind: 'resolved' as const, at: now - dayMs, alert: ended }];
+  const transitions = async () => [{ id: 1, transition: { kind: 'resolved' as const, at: now - dayMs, alert: ended } }];
   const body = await read('/alerts', fleet, { deliveries, transitions });
   const [, item = ''] = /<li id="alert-mailbox_disconnected(.*?)<\/li>/s.exec(body) ?? [];
   expect(textOf(item)).toMatch(/silenced .*anna silenced it: &lt;moving&gt; .*sent ops 1 min ago undelivered hook/);
   expect(item).toContain('href="/runbooks#mailbox_disconnected"');
-  expect(textOf(body)).toMatch(/Recent alerts .*resolved warning something is wrong 24 h ago api_down/);
+  expect(textOf(body)).toMatch(/Past alerts .*resolved warning something is wrong 24 h ago .*api_down/);
   const narrowed = await read('/alerts?severity=warning', fleet, { deliveries, transitions });
   expect(textOf(narrowed)).toContain('No alert is firing that matches.');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import type { AlertChanges } from '../../src/model/alert.ts';
 import type { Incident } from '../../src/model/incident.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
@@ -45,6 +46,12 @@ function filledFleet(): Fleet {
 
 const message = (id: string, channel: string) => ({ id, channel, group: 'g', payload: '{}', title: id, alerts: [] });
 
+const resolved = (object: string, at: number): AlertChanges => {
+  const ended = { ...alert({ rule: 'stale_data', object }), status: 'resolved' as const };
+  const steps = (['firing', 'resolved'] as const).map((kind) => ({ kind, at, alert: ended }));
+  return { changed: [], dropped: [], transitions: steps };
+};
+
 /** With as many rows, of which some are of one moment. */
 async function fill(store: Store): Promise<void> {
   for (const index of numbers) {
@@ -52,6 +59,7 @@ async function fill(store: Store): Promise<void> {
     // In one transaction two channels get the same place in their order.
     const deliveries = ['ops', 'hook'].map((channel) => message(`${channel}-${index}`, channel));
     await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now: at });
+    await store.recordAlerts(resolved(`x${index}`, at));
     await store.audit.beginCommand({
       ...{ at, by: 'anna', reason: '', name: 'pause', command: `pause ${index}`, account: null, mailboxes: [] },
     });
@@ -64,6 +72,7 @@ const lists = [
   { path: '/api/incidents', rows: 'incidents', id: 'id', total: count },
   { path: '/api/silences', rows: 'silences', id: 'id', total: count },
   { path: '/api/deliveries', rows: 'deliveries', id: 'id', total: 2 * count },
+  { path: '/api/past-alerts', rows: 'alerts', id: 'fingerprint', total: count },
   { path: '/api/history', rows: 'entries', id: 'command', total: count },
   { path: '/api/groups?by=domain', rows: 'groups', id: 'name', total: count },
   { path: '/api/budget', rows: 'accounts', id: 'name', total: count },
@@ -76,6 +85,7 @@ async function open(folder: string) {
   const fleet = filledFleet();
   const server = await serve(fleet, {
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
+    transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     history: store.audit,
     settings: () => numbers.map((index) => ({ name: `s${index}`, value: '1', from: 'default' })).toReversed(),
   });
@@ -108,6 +118,7 @@ test.each(lists)('$path gives each row once, in the order of the whole list', as
     stage.fleet.putMailbox(mailbox(`a${pages}`, `a${pages}@acme.example`));
     stage.fleet.putAccount(account(`a${pages}`));
     stage.fleet.putIncident({ ...incident(0), id: `new${pages}`, beganAt: now + pages + 1 });
+    await stage.store.recordAlerts(resolved(`new${pages}`, now));
     const deliveries = [message(`new-${pages}`, 'ops')];
     await stage.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now: now + 1 });
   }

@@ -1,4 +1,5 @@
 // Examples of what GET /api/... answers, from a fleet with one mailbox that Warmwarden paused. A test holds each against its schema.
+import { budget, group, runbook } from './fleet-view-examples.ts';
 
 const account = 'agency';
 const id = '908a799e-10d0-4eb2-aef3-38c95f830516';
@@ -317,6 +318,14 @@ const delivery = {
   detail: null,
 };
 
+const pastAlert = {
+  ...alert,
+  status: 'resolved',
+  ended_at: '2026-03-10T15:02:00.248Z',
+  is_event: false,
+  messages: [delivery],
+};
+
 const replica = {
   id: '5f0c2d6e-8b1f-4d7c-9a43-2f1e6b7a9c10',
   name: 'warden-0:1',
@@ -329,48 +338,6 @@ const replica = {
   config_digest: 'k1yZtq0x7dGm3N0nYh2l7lFQy2YxJmJ0e1QmF1jv4hU',
   reload_failure: null,
   this_one: true,
-};
-
-const budget = {
-  name: account,
-  requests_per_minute: 90,
-  forecast: {
-    mailboxes: 2_000,
-    fits: false,
-    allowed_per_minute: 90,
-    needed_per_minute: 275,
-    first_sweep_seconds: 2_700,
-    remedy: { requests_per_minute: 306, stats_seconds: 2_760, warmup_seconds: 2_760 },
-    text: '2,000 mailboxes at 90 requests a minute: the cadence needs 275 a minute; stats will be up to 46 min old. A key with 306 requests a minute would be enough (plan enterprise: 500). Or choose a cadence with stats every 46 min and warm-up every 46 min.',
-  },
-  queue_length: 6,
-  oldest_due_at: '2026-03-10T17:29:00.000Z',
-  throttled_last_hour: 0,
-  last_success_at: '2026-03-10T17:29:00.000Z',
-  first_sweep: null,
-  data: Object.fromEntries(
-    ['stats', 'warmup', 'detail', 'dns', 'blacklist'].map((kind) => [
-      kind,
-      { newest_at: at, oldest_at: read, never_read: 0, max_age_seconds: 2_760 },
-    ]),
-  ),
-};
-
-const group = {
-  name: account,
-  mailboxes: 11,
-  states: fleet.states,
-  alerts_firing: 1,
-  sent: 1_204,
-  bounced: 3,
-  rate_percent: 0.249_169_435_215_946_8,
-};
-
-const runbook = {
-  rule: 'key_read_only',
-  means: 'The API refused a change because the key lacks permission. Reading works.',
-  done: 'Warmwarden notifies you of breaches on the account, but does NOT ACT on them. It tries to write again every hour.',
-  todo: 'Give the key write permission, or configure another key and reload the configuration.',
 };
 
 /** By path. */
@@ -388,6 +355,7 @@ export const answerExamples: Readonly<Record<string, unknown>> = {
   '/api/mailboxes/{account}/{id}': wholeMailbox,
   '/api/explain': explanation,
   '/api/alerts': { at, incidents: [], total: 1, alerts: [alert], silences: [silence], next_cursor: null },
+  '/api/past-alerts': { at, alerts: [pastAlert], next_cursor: null },
   '/api/incidents': { at, incidents: [incident], next_cursor: null },
   '/api/replicas': { at, troubles: [], replicas: [replica] },
   '/api/silences': { silences: [silence], next_cursor: null },

@@ -8,6 +8,7 @@ import { explainParameters } from '../explain-answer.ts';
 import { groupsParameters } from '../groups-answer.ts';
 import { historyParameters } from '../history-answer.ts';
 import { incidentsParameters } from '../incidents-answer.ts';
+import { pastAlertsParameters } from '../past-alerts.ts';
 import { fleetParameters } from '../selection.ts';
 import {
   alertsAnswer,
@@ -16,6 +17,7 @@ import {
   fleetAnswer,
   historyAnswer,
   incidentsAnswer,
+  pastAlertsAnswer,
   replicasAnswer,
   silencesAnswer,
 } from '../shapes/answers.ts';
@@ -103,6 +105,20 @@ const routes: readonly ApiRoute[] = [
       severity: 'Only these; several with commas between.',
     }),
     shape: alertsAnswer,
+  },
+  {
+    path: '/api/past-alerts',
+    id: 'listPastAlerts',
+    summary: 'The alerts that resolved, and what happened once, the newest first, each with the messages about it',
+    parameters: inQuery(pastAlertsParameters, {
+      severity: 'Only these.',
+      rule: 'Only this rule.',
+      account: 'Only this account.',
+      mailbox: 'Only about this mailbox: an address, an id or ACCOUNT/ADDRESS.',
+      limit: 'How many alerts at most; 50 when left out.',
+      cursor: nextPage,
+    }),
+    shape: pastAlertsAnswer,
   },
   {
     path: '/api/incidents',

@@ -37,8 +37,15 @@ const pages: Readonly<Record<string, readonly [id: string, summary: string, Read
   ],
   '/alerts': [
     'showAlerts',
-    'The firing alerts with their messages, and those that began or ended recently',
-    { severity: selection, rule: selection, account: selection },
+    'The firing alerts, 50 a page, and the past ones, each with the messages about it',
+    {
+      severity: selection,
+      rule: selection,
+      account: selection,
+      mailbox: 'Only about this mailbox: an address, an id or ACCOUNT/ADDRESS.',
+      page: 'Of the firing ones, from 1; a page beyond the last one is the last one.',
+      before: 'The number of a step: only past alerts that are older.',
+    },
   ],
   '/activity': [
     'showActivity',

@@ -68,6 +68,21 @@ export const alertsAnswer = z.strictObject({
   next_cursor: nextCursor,
 });
 
+export const pastAlertsAnswer = z.strictObject({
+  at: moment,
+  alerts: listOf(
+    z.strictObject({
+      ...alert.shape,
+      ended_at: moment.describe('When it resolved, or happened.'),
+      is_event: z.boolean().describe('It happened once, and never resolves.'),
+      messages: listOf(z.lazy(() => delivery)).describe('About it, the newest first, without their text.'),
+    }),
+  ).describe(
+    'The newest first. Warmwarden looks through 1,000 steps of alerts: there may be fewer than `limit`, and yet older ones.',
+  ),
+  next_cursor: nextCursor,
+});
+
 export const change = z
   .strictObject({
     what: text,

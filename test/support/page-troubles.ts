@@ -1,0 +1,42 @@
+// What is wrong with pages in a real Chromium: axe-core's findings, more width than the window, errors in the console, markup of strangers.
+import axe from 'axe-core';
+import type { Browser } from 'playwright-core';
+
+export interface Found {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+}
+
+export interface Look {
+  readonly paths: readonly string[];
+  readonly width: number;
+  readonly colorScheme: 'light' | 'dark';
+  /** axe-core takes seconds on a long page. */
+  readonly withoutAxe?: boolean;
+}
+
+/** In sentences; empty: nothing. */
+export async function troublesOf(browser: Browser, url: string, look: Look): Promise<readonly string[]> {
+  const { paths, width, colorScheme, withoutAxe = false } = look;
+  // axe-core is put into the page by the test, which its policy forbids to the page itself.
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  const troubles: string[] = [];
+  for (const path of paths) {
+    await page.goto(url + path, { waitUntil: 'load' });
+    const where = `${path} ${width} ${colorScheme}`;
+    const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+    if (beyond > 0) troubles.push(`${where}: ${beyond} px beyond the window`);
+    if (!withoutAxe) {
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run()')) as Found;
+      troubles.push(...violations.map(({ id, nodes }) => `${where}: ${id} ${nodes[0]?.html.slice(0, 160)}`));
+    }
+    const marks = Number(await page.locator('main img, main script').count());
+    if (marks > 0) troubles.push(`${where}: markup of strangers`);
+  }
+  await page.close();
+  return [...troubles, ...complaints.filter((text) => !text.includes('404'))];
+}
