@@ -1,6 +1,6 @@
 // The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed; or the
 // body that Alertmanager's webhooks have (version 4), for receivers that know that one.
-import { Webhook } from 'standardwebhooks';
+import { createHmac } from 'node:crypto';
 import type { GroupMessage } from '../alert/grouping.ts';
 import { accountsOf, type Transition } from '../model/alert.ts';
 import type { MessageIncident } from '../model/incident.ts';
@@ -24,10 +24,9 @@ export interface WebhookSettings {
 /** Alerts that one message lists; `total` counts them all. */
 const maxWebhookAlerts = 500;
 
-/** Throws when a secret is not base64 behind `whsec_`: the configuration is checked before. */
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
   const { name, url, format } = settings;
-  const signers = settings.secrets.map((secret) => new Webhook(secret));
+  const keys = settings.secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
   const wallClock = systemClock();
   const standard = format === 'standard';
   const bodyOf = (message: GroupMessage) => (standard ? standardBody(message) : alertmanagerBody(message, settings));
@@ -51,16 +50,22 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
     send: async ({ id, payload }, signal) => {
       // The moment of sending, not of making: receivers refuse old time stamps, and retries may come hours later. It is
       // the machine's time even where the daemon lives on a moved clock: the receiver compares it with its own.
-      const sentAt = new Date(wallClock.now());
-      const signatures = signers.map((signer) => signer.sign(id, sentAt, payload));
+      const sentAt = wallClock.now();
+      const timestamp = String(Math.floor(sentAt / 1_000));
+      const signatures = keys.map((key) => signatureOf(key, `${id}.${timestamp}.${payload}`));
       const headers = {
         'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+        'webhook-timestamp': timestamp,
         ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
       };
       return goneOr(resultOf(await postJson({ url, body: payload, headers, signal, now: clock.now() })));
     },
   };
+}
+
+/** As Standard Webhooks has it. Its own library hashes in JavaScript: half a megabyte of alerts takes 20 ms. */
+function signatureOf(key: Buffer, text: string): string {
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }
 
 /** The documented body; docs/alerts.md describes every field. Times are ISO 8601. */
