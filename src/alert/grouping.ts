@@ -53,6 +53,9 @@ export interface IncidentTiming {
   readonly isDue: (id: string) => boolean;
 }
 
+/** So many alerts are looked at in one go. */
+export const alertsAPiece = 250;
+
 /** The group of what the first sweep found. */
 const foundGroup = 'found';
 /** A sweep that takes longer is told in parts: nothing is kept longer, whatever becomes of the sweep. */
@@ -63,16 +66,18 @@ export function groupOf({ account, rule }: Alert): string {
   return `${account}|${rule}`;
 }
 
-/** The groups that may be told now, and when the next one may (null: none waits). */
-export function dueGroups(
+/** The groups that may be told now, and when the next one may (null: none waits). `pause`: see NotificationFacts. */
+export async function dueGroups(
   unnotified: readonly StoredTransition[],
   timing: GroupTiming,
-): { readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null } {
+  pause: () => Promise<void>,
+): Promise<{ readonly due: readonly DueGroup[]; readonly nextDueAt: EpochMs | null }> {
   const groups = new Map<string, StoredTransition[]>();
   const found = foundIn(unnotified);
   const keptUntil = keptUntilOf(found.values(), timing);
   let nextDueAt: EpochMs | null = null;
-  for (const stored of unnotified) {
+  for (const [index, stored] of unnotified.entries()) {
+    if (index % alertsAPiece === 0) await pause();
     const { alert } = stored.transition;
     const beginning = found.get(alert.fingerprint);
     const until = beginning && keptUntil(beginning);

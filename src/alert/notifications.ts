@@ -3,12 +3,9 @@
 import { type Alert, type Announcement, accountsOf, type Severity, type Transition } from '../model/alert.ts';
 import type { StoredTransition } from '../model/delivery.ts';
 import { dayMs, type EpochMs } from '../model/time.ts';
-import { dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
+import { alertsAPiece, dueGroups, type GroupTiming, groupOf, mayNotifyFrom } from './grouping.ts';
 import { callsForNothing, endAsTold, endOf, isMoreThanTold } from './quiet-ends.ts';
 import { isDisarming } from './rules/disarmed-rule.ts';
-
-/** So many alerts are looked at in one go. */
-const alertsAPiece = 250;
 
 export interface NotificationFacts {
   /** In the order of their ids. */
@@ -44,8 +41,7 @@ export async function notificationsOf(facts: NotificationFacts): Promise<{
   notifications: readonly Notification[];
   nextDueAt: EpochMs | null;
 }> {
-  const { due, nextDueAt } = dueGroups(facts.unnotified, facts.timing);
-  await facts.pause();
+  const { due, nextDueAt } = await dueGroups(facts.unnotified, facts.timing, facts.pause);
   const notifications = new Map<string, Notification>();
   const current = new Map(facts.firing.map((alert) => [alert.fingerprint, alert]));
   for (const { group, unnotified } of due) {

@@ -16,10 +16,11 @@ const timing: GroupTiming = {
   incidents: { of: () => null, isDue: () => false },
 };
 
-function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
-  const { due, nextDueAt } = dueGroups(
+async function due(transitions: readonly Transition[], change: Partial<GroupTiming>) {
+  const { due, nextDueAt } = await dueGroups(
     transitions.map((transition, index) => ({ id: index + 1, transition })),
     { ...timing, ...change },
+    async () => {},
   );
   return { groups: due.map(({ group, unnotified }) => [group, unnotified.length]), nextDueAt };
 }
@@ -30,38 +31,38 @@ const acted = (at = start): Transition => ({
   alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1' }),
 });
 
-test('a group waits from its oldest transition on, then takes all that came since', () => {
+test('a group waits from its oldest transition on, then takes all that came since', async () => {
   const transitions = [
     firing(sampleAlert(1)),
     firing(sampleAlert(2), start + 20 * secondMs),
     firing(sampleAlert(3, { rule: 'api_down' }), start + 29 * secondMs),
   ];
-  expect(due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
+  expect(await due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
     groups: [],
     nextDueAt: start + 30 * secondMs,
   });
-  expect(due(transitions, { now: start + 30 * secondMs })).toEqual({
+  expect(await due(transitions, { now: start + 30 * secondMs })).toEqual({
     groups: [['acme|stale_data', 2]],
     nextDueAt: start + 59 * secondMs,
   });
 });
 
-test('the next message of a group waits for the interval; events do not', () => {
+test('the next message of a group waits for the interval; events do not', async () => {
   const lastNotified = () => start - minuteMs;
   const now = start + 30 * secondMs;
-  expect(due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
+  expect(await due([resolved(sampleAlert(1))], { now, lastNotified })).toEqual({
     groups: [],
     nextDueAt: start + 4 * minuteMs,
   });
-  expect(due([acted()], { now, lastNotified }).groups).toEqual([['acme|guard_acted', 1]]);
+  expect((await due([acted()], { now, lastNotified })).groups).toEqual([['acme|guard_acted', 1]]);
 });
 
-test('nobody waits when there is more than one look can take, or when the clock was set back', () => {
-  expect(due([firing(sampleAlert(1))], { full: true }).groups).toHaveLength(1);
-  expect(due([firing(sampleAlert(1), start + hourMs)], {}).groups).toHaveLength(1);
-  expect(due([firing(sampleAlert(1), start - minuteMs)], { lastNotified: () => start + hourMs }).groups).toHaveLength(
-    1,
-  );
+test('nobody waits when there is more than one look can take, or when the clock was set back', async () => {
+  expect((await due([firing(sampleAlert(1))], { full: true })).groups).toHaveLength(1);
+  expect((await due([firing(sampleAlert(1), start + hourMs)], {})).groups).toHaveLength(1);
+  expect(
+    (await due([firing(sampleAlert(1), start - minuteMs)], { lastNotified: () => start + hourMs })).groups,
+  ).toHaveLength(1);
 });
 
 test('firing comes before resolved, the worst and the newest first; several rules and accounts are said so', () => {
