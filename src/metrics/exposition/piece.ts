@@ -19,10 +19,20 @@ export interface Piece {
 const settings = { level: 1, windowBits: 12, memLevel: 5 } as const;
 
 /** Nearly all texts shrink to this share at least: zlib's own chunks of 16 KB would be garbage of tens of MB a scrape. */
-const usualShare = 0.5;
+const usualShare = 0.25;
+
+/** Where a text is for as long as it is compressed: a buffer for each would be as much garbage again. */
+let scratch = Buffer.allocUnsafeSlow(16 * 1024);
+
+function plainOf(text: string): Buffer {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * bytes);
+  scratch.write(text);
+  return scratch.subarray(0, bytes);
+}
 
 export function pieceOf(text: string): Piece {
-  const plain = Buffer.from(text);
+  const plain = plainOf(text);
   const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.ceil(plain.length * usualShare));
   const chunk = deflateRawSync(plain, { ...settings, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
   // What zlib hands out is the beginning of its chunk, too much to be kept.
