@@ -1,4 +1,5 @@
 // `warmwarden run`: the daemon, until a signal ends it.
+import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { loadConfigInTurns } from '../config/load.ts';
@@ -17,8 +18,19 @@ export function runCommand(): Command {
     .action(({ config }: { config: string }) => run(config));
 }
 
+/**
+ * V8 lets old objects grow to up to four times of what lives before it collects them. A daemon that waits for its API most of the
+ * time can collect more often instead. Not so often while it starts: the heap begins with nothing.
+ */
+const heapGrowingPercent = { starting: 100, onDuty: 30 } as const;
+
+function collectWhenGrownBy(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
+}
+
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. */
 async function run(file: string): Promise<void> {
+  collectWhenGrownBy(heapGrowingPercent.starting);
   const loaded = loadConfigured(file);
   goOnWithoutOutputs();
   const { config } = loaded;
@@ -33,6 +45,7 @@ async function run(file: string): Promise<void> {
     return again;
   };
   const daemon = await startDaemon({ file, started: loaded, load }, world);
+  collectWhenGrownBy(heapGrowingPercent.onDuty);
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
   heedSignals(daemon, (text) => world.log.info(text));

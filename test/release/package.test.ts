@@ -1,7 +1,8 @@
 // What the package installs and carries: no install scripts, permissive licenses, and every file that the program reads beside itself.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { installedPackages } from '../../tools/docs/licenses.ts';
+import { entries } from '../../tools/release/bundle.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 /** They ask for no more than to be named. */
@@ -21,4 +22,15 @@ test('the package says where it comes from', () => {
   expect([repository.type, license]).toEqual(['git', 'MIT']);
   for (const url of [repository.url.replace(/^git\+/, ''), homepage, bugs.url]) expect(url).toMatch(/^https:\/\//);
   expect(keywords).toContain('email');
+});
+
+test('what is started or imported by its path is a file of its own in the package', () => {
+  const started = globSync('src/**/*-{thread,child}.ts', { cwd: new URL('../../', import.meta.url) });
+  const imported = Object.values<{ default?: string }>(manifest.exports).flatMap((one) => one.default ?? []);
+  const own = [...started.map((file) => file.slice('src/'.length, -'.ts'.length))];
+  const exported = imported.map((file) => file.slice('./dist/'.length, -'.js'.length));
+  // apart-thread.ts is what the threads have in common.
+  expect(new Set(entries)).toEqual(
+    new Set([...own.filter((file) => file !== 'http/apart-thread'), ...exported, 'main']),
+  );
 });

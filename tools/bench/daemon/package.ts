@@ -1,4 +1,4 @@
-// The program as users have it: compiled as the package is, and started with the settings that the image has.
+// The program as users have it: compiled and bundled as the package is, and started with the settings that the image has.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,9 @@ function compiled(): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'src', 'recipes'), { recursive: true });
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  execFileSync(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')]);
+  const dist = join(folder, 'dist');
+  execFileSync(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', dist]);
+  execFileSync(process.execPath, [join(root, 'tools', 'release', 'bundle.ts'), dist]);
   for (const file of ['package.json', 'src/bin.js']) copyFileSync(join(root, file), join(folder, file));
   const recipes = join('src', 'recipes', 'built-in');
   cpSync(join(root, recipes), join(folder, recipes), { recursive: true });
