@@ -29,7 +29,15 @@ const soundDays = 7;
  * The days of a mailbox, the oldest first; null when they must not be pooled: nothing could be read, the mode is unknown,
  * or the counts of its newest days make no sense. An unreadable day before them is left out.
  */
-export function limitedDays({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): readonly LimitedDay[] | null {
+export function limitedDays(source: DaysSource): readonly LimitedDay[] | null {
+  if (newest?.source !== source) newest = { source, days: daysFrom(source) };
+  return newest.days;
+}
+
+/** What was made last: what an answer brings is asked for twice. */
+let newest: { readonly source: DaysSource; readonly days: readonly LimitedDay[] | null } | null = null;
+
+function daysFrom({ stats, now, mode, earlierModes, limitsPpm }: DaysSource): readonly LimitedDay[] | null {
   const rows = stats?.rows ?? null;
   if (rows === null || !isWarmupMode(mode)) return null;
   const days = readDays(rows, now);
@@ -51,5 +59,6 @@ function isSound(days: Days): boolean {
 
 /** A day on which the mode changed belongs to the mode with which it began, as the evidence has it. */
 function modeOn(date: IsoDate, mode: WarmupMode, earlierModes: readonly EarlierMode[]): WarmupMode {
+  if (earlierModes.length === 0) return mode;
   return earlierModes.findLast(({ until }) => date <= until)?.mode ?? mode;
 }

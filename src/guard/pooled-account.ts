@@ -29,7 +29,8 @@ export class PooledAccount {
   put(id: string, after: Part | null): void {
     const before = this.part(id);
     if (before === after) return;
-    const days = { before: daysOf(before), after: daysOf(after) };
+    // Those that it has from now on first: they were made a moment ago, to be looked at.
+    const days = { after: daysOf(after), before: daysOf(before) };
     this.whole.move(id, before, after, days);
     if (before?.domain === after?.domain) this.#moveIn(before?.domain, id, { before, after, days });
     else {

@@ -1,11 +1,9 @@
 // The counts of many mailboxes, pooled by day: running sums, which an answer changes by the difference that it makes.
+import { type Exact, exact, productOf, sumOf } from '../model/exact.ts';
 import { Packer, Unpacker } from '../model/packed.ts';
 import type { PooledSum } from '../model/pooled.ts';
 import { addDays, dateOf, dayOf, type EpochMs, type IsoDate, utcDate } from '../model/time.ts';
 import type { LimitedDay } from './limited-days.ts';
-
-/** Exact: a number for as long as it is one, which takes no memory of its own. */
-type Exact = number | bigint;
 
 /** One of each domain and day. */
 interface DaySum {
@@ -18,8 +16,7 @@ interface DaySum {
 
 const next = (unpacker: Unpacker) => unpacker.next() ?? 0;
 const exactly = (unpacker: Unpacker) => exact(unpacker.nextExact());
-const exact = (value: bigint): Exact => (value <= Number.MAX_SAFE_INTEGER ? Number(value) : value);
-const summed = ({ sent, bounced, allowed }: DaySum): PooledSum => ({
+const summed = ({ sent, bounced, allowed }: Omit<DaySum, 'rows'>): PooledSum => ({
   sent: BigInt(sent),
   bounced: BigInt(bounced),
   allowed: BigInt(allowed),
@@ -27,6 +24,7 @@ const summed = ({ sent, bounced, allowed }: DaySum): PooledSum => ({
 
 export const noCounts: PooledSum = { sent: 0n, bounced: 0n, allowed: 0n };
 const noDays: readonly LimitedDay[] = [];
+const noDay: DaySum = { sent: 0, bounced: 0, allowed: 0, rows: 0 };
 
 /** How many of something were seen last on which day. */
 export class LastDays {
@@ -104,9 +102,14 @@ export class PooledCounts {
 
   /** The sums from one date to another, both included. */
   sum(from: IsoDate, to: IsoDate): PooledSum {
-    let sum = noCounts;
-    for (const [date, day] of this.#days) if (date >= from && date <= to) sum = plus(sum, summed(day));
-    return sum;
+    let [sent, bounced, allowed]: [Exact, Exact, Exact] = [0, 0, 0];
+    for (const [date, day] of this.#days) {
+      if (date < from || date > to) continue;
+      sent = sumOf(sent, day.sent);
+      bounced = sumOf(bounced, day.bounced);
+      allowed = sumOf(allowed, day.allowed);
+    }
+    return summed({ sent, bounced, allowed });
   }
 
   /** The sum of one date. */
@@ -141,15 +144,14 @@ export class PooledCounts {
   }
 
   #add(day: LimitedDay, sign: 1 | -1): void {
-    const [sent, bounced] = [BigInt(day.sent), BigInt(day.bounced)];
-    const before = this.#days.get(day.date);
-    const rows = (before?.rows ?? 0) + sign;
-    const own = { sent, bounced, allowed: BigInt(day.limitPpm) * sent };
-    const sum = plus(before ? summed(before) : noCounts, own, sign);
+    const before = this.#days.get(day.date) ?? noDay;
+    const rows = before.rows + sign;
     if (rows === 0) this.#days.delete(day.date);
     else {
-      const { sent, bounced, allowed } = sum;
-      this.#days.set(day.date, { sent: exact(sent), bounced: exact(bounced), allowed: exact(allowed), rows });
+      const moved = (sum: Exact, by: Exact) => sumOf(sum, sign === 1 ? by : -by);
+      const [sent, bounced] = [moved(before.sent, day.sent), moved(before.bounced, day.bounced)];
+      const allowed = moved(before.allowed, productOf(day.limitPpm, day.sent));
+      this.#days.set(day.date, { sent, bounced, allowed, rows });
     }
   }
 }
@@ -164,12 +166,11 @@ export function lastDayOf(counts: PooledCounts, now: EpochMs): IsoDate | null {
   return newest === null || newest >= earliest ? newest : earliest;
 }
 
-export function plus(one: PooledSum, other: PooledSum, sign: 1 | -1 = 1): PooledSum {
-  const by = BigInt(sign);
+export function plus(one: PooledSum, other: PooledSum): PooledSum {
   return {
-    sent: one.sent + by * other.sent,
-    bounced: one.bounced + by * other.bounced,
-    allowed: one.allowed + by * other.allowed,
+    sent: one.sent + other.sent,
+    bounced: one.bounced + other.bounced,
+    allowed: one.allowed + other.allowed,
   };
 }
 

@@ -32,7 +32,7 @@ export function domainExcess(domain: Pool, now: EpochMs): DomainExcess | null {
   const { bouncing, sending } = domain.counts;
   // What nothing is known of may still be a third mailbox.
   const mailboxes = domain.of('counted') + domain.of('unknown');
-  if (mailboxes < fewestBouncing) return null;
+  if (mailboxes < fewestBouncing || bouncing.newest() === null) return null;
   const excess = stretchesOf(domain, now).find(
     ({ bounced, allowed, from }) =>
       (bounced - bouncesBeyondLimits) * million >= allowed && bouncing.since(from) >= Math.min(mailboxes, mostBouncing),

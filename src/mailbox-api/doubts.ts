@@ -2,7 +2,7 @@
 import { jsonText, quote } from '../http/failure.ts';
 
 /** Fields that the document calls numbers, wherever they stand. */
-const numbers = [
+const numbers: ReadonlySet<string> = new Set([
   'health_score',
   'daily_limit',
   'warmup_day',
@@ -20,7 +20,7 @@ const numbers = [
   'thread_rate',
   'send_window_start',
   'send_window_end',
-];
+]);
 
 const plainDecimal = /^\s*-?\d+(\.\d+)?\s*$/;
 
@@ -51,9 +51,9 @@ export function doubtsOf(body: Readonly<Record<string, unknown>>): Doubts {
 function doubtNumbers(holder: unknown, place: string, doubts: Map<string, string>): void {
   if (typeof holder !== 'object' || holder === null) return;
   const fields = holder as Readonly<Record<string, unknown>>;
-  for (const name of numbers) {
+  for (const name of Object.keys(fields)) {
     const value = fields[name];
-    if (value === undefined || value === null || Number.isFinite(value)) continue;
+    if (value === null || Number.isFinite(value) || !numbers.has(name)) continue;
     if (typeof value === 'string' && plainDecimal.test(value)) continue;
     const field = `${place}${name}`;
     if (doubts.has(field)) continue;

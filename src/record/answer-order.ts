@@ -1,9 +1,11 @@
 // Which of two answers about one thing is the newer one: by when each was asked for, not by when it came.
 import type { Route } from '../model/answers.ts';
-import { pollKey } from '../poll/poll.ts';
 
 /** When something was asked for, as its place among all requests and writes of an account. */
 export type AskedAt = number;
+
+/** Before the first of them. */
+const never: AskedAt = 0;
 
 /**
  * superseded: an answer that was asked for later has been taken in already. outdated: a write of ours came after it was
@@ -13,8 +15,8 @@ export type Freshness = 'fresh' | 'superseded' | 'outdated';
 
 export class AnswerOrder {
   #place: AskedAt = 0;
-  /** By pollKey: when the newest answer that was taken in was asked for. */
-  readonly #taken = new Map<string, AskedAt>();
+  /** By mailbox and route: when the newest answer that was taken in was asked for. */
+  readonly #taken = new Map<string, Partial<Record<Route, AskedAt>>>();
   /** By mailbox: the newest write, opened or settled. */
   readonly #wrote = new Map<string, AskedAt>();
 
@@ -31,29 +33,29 @@ export class AnswerOrder {
 
   /** Only the warm-up is what our writes change. */
   freshnessOf(route: Route, mailboxId: string, askedAt: AskedAt): Freshness {
-    if (askedAt < (this.#taken.get(pollKey({ route, mailboxId })) ?? 0)) return 'superseded';
-    return route === 'warmup' && askedAt < (this.#wrote.get(mailboxId) ?? 0) ? 'outdated' : 'fresh';
+    if (askedAt < (this.#taken.get(mailboxId)?.[route] ?? never)) return 'superseded';
+    return route === 'warmup' && askedAt < (this.#wrote.get(mailboxId) ?? never) ? 'outdated' : 'fresh';
   }
 
   /** Returns what makes it as if it had not been taken in: it was lost. */
   taken(route: Route, mailboxId: string, askedAt: AskedAt): () => void {
-    const key = pollKey({ route, mailboxId });
-    const before = this.#taken.get(key);
-    this.#taken.set(key, askedAt);
+    const taken = this.#taken.get(mailboxId) ?? {};
+    this.#taken.set(mailboxId, taken);
+    const before = taken[route] ?? never;
+    taken[route] = askedAt;
     return () => {
-      if (before === undefined) this.#taken.delete(key);
-      else this.#taken.set(key, before);
+      taken[route] = before;
     };
   }
 
   /** Whether an answer of the route was taken in. */
   hasTaken(route: Route, mailboxId: string): boolean {
-    return this.#taken.has(pollKey({ route, mailboxId }));
+    return (this.#taken.get(mailboxId)?.[route] ?? never) > never;
   }
 
   /** The mailbox has left: what is asked about it from now on is new. */
-  forget(mailboxId: string, routes: readonly Route[]): void {
-    for (const route of routes) this.#taken.delete(pollKey({ route, mailboxId }));
+  forget(mailboxId: string): void {
+    this.#taken.delete(mailboxId);
     this.#wrote.delete(mailboxId);
   }
 }

@@ -8,7 +8,6 @@ import type { MailboxList, Observed } from '../model/answers.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Policy } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
-import { mailboxRoutes } from '../poll/poll.ts';
 import type { BreakerMove, StoredBreaker, TickRecord } from '../store/records.ts';
 import type { Others } from '../wording/causes.ts';
 import { AccountAlerts } from './account-alerts.ts';
@@ -319,7 +318,7 @@ export class Recorder {
   #left(id: string): void {
     this.#rooms.fleet.removeMailbox(this.#options.account, id);
     this.#alerts.left(id);
-    this.#order.forget(id, mailboxRoutes);
+    this.#order.forget(id);
     this.#unwritten.forget(id);
     this.#repeats.forget(id);
   }

@@ -1,0 +1,23 @@
+// Whole numbers that stay exact however large they get: a plain number for as long as it is one, for that takes no memory. Pure.
+
+export type Exact = number | bigint;
+
+/** The same number, plain where that is exact. */
+export function exact(value: bigint): Exact {
+  const plain = Number(value);
+  return Number.isSafeInteger(plain) ? plain : value;
+}
+
+export function sumOf(one: Exact, other: Exact): Exact {
+  if (typeof one === 'number' && typeof other === 'number') {
+    const sum = one + other;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return exact(BigInt(one) + BigInt(other));
+}
+
+/** Both are safe integers. */
+export function productOf(one: number, other: number): Exact {
+  const product = one * other;
+  return Number.isSafeInteger(product) ? product : BigInt(one) * BigInt(other);
+}
