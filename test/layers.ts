@@ -63,7 +63,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   notify: only(['model', 'alert', 'wording', 'fleet', 'world', 'loop', 'schedule', 'channels'], ['node:crypto']),
   metrics: only(['model', 'guard', 'wording', 'fleet', 'world'], ['hono', 'prom-client', 'node:zlib']),
   recipes: only(
-    ['model', 'guard', 'wording', 'fleet', 'world', 'event-loop', 'schedule', 'store', 'config'],
+    ['model', 'guard', 'wording', 'fleet', 'world', 'loop', 'event-loop', 'schedule', 'store', 'config'],
     [
       'zod',
       'node:child_process',

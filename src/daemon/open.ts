@@ -57,8 +57,10 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const metricsSettings = () => metricsSettingsOf(live, fleet, world);
   const metrics = createMetrics({ fleet, version, world, settings: metricsSettings() });
   const nearLimitPpmOf = (mailbox: MailboxState) => live.policyOf(mailbox).nearLimitPpm;
+  const loops = new Loops(world);
   const recipes = await openRecipes({
     world,
+    loops,
     store,
     fleet,
     nearLimitPpmOf,
@@ -71,7 +73,7 @@ export async function open(started: ValidConfig, origins: Origins, teardowns: Te
   const { runner, schedule } = recipes;
   return {
     world,
-    loops: new Loops(world),
+    loops,
     live,
     store,
     fleet,

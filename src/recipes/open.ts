@@ -1,5 +1,6 @@
 // The recipes of a daemon: what they do, they do through its operator commands; their runs are kept in its store.
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Loops } from '../loop.ts';
 import type { MailboxState } from '../model/mailbox.ts';
 import type { Ppm } from '../model/policy.ts';
 import type { StorePlace } from '../model/store-place.ts';
@@ -14,6 +15,7 @@ import type { CommandAccess } from './step.ts';
 
 export interface RecipeParts {
   readonly world: World;
+  readonly loops: Loops;
   readonly store: Pick<Store, 'runs' | 'membership'>;
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
@@ -33,7 +35,7 @@ export interface OpenRecipes {
 }
 
 export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
-  const { world, store, fleet, nearLimitPpmOf, place, folder, retentionMs, commands } = parts;
+  const { world, loops, store, fleet, nearLimitPpmOf, place, folder, retentionMs, commands } = parts;
   const { runs } = store;
   const catalogue = new RecipeCatalogue(folder);
   const runner = new RecipeRunner({
@@ -52,7 +54,7 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
   if (store.membership.self === null) await runner.endLeftBehind(null);
   return {
     runner,
-    schedule: () => startScheduler({ world, runner, catalogue, runs, retentionMs }),
+    schedule: () => startScheduler({ world, loops, runner, catalogue, runs, retentionMs }),
     stop: () => runner.close(),
   };
 }

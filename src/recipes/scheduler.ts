@@ -1,4 +1,5 @@
 // Starts scheduled runs of recipes, and deletes old runs.
+import type { Loops } from '../loop.ts';
 import { hourMs, minuteMs } from '../model/time.ts';
 import { cronSchedule } from '../schedule.ts';
 import type { World } from '../world.ts';
@@ -8,6 +9,7 @@ import type { RecipeRunner } from './runner.ts';
 
 export interface SchedulerParts {
   readonly world: World;
+  readonly loops: Loops;
   readonly runner: RecipeRunner;
   readonly catalogue: RecipeCatalogue;
   readonly runs: RunLedger;
@@ -24,42 +26,45 @@ const pruneStepMs = 20;
 
 /** Starts the loops; `stop` resolves when they have ended. */
 export function startScheduler(parts: SchedulerParts): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const loops = Promise.all([schedule(parts, stopping.signal), prune(parts, stopping.signal)]);
+  const running = [
+    parts.loops.create('starting scheduled recipes', scheduling(parts)),
+    parts.loops.create('deleting old runs of recipes', () => prune(parts)),
+  ];
+  for (const loop of running) loop.start();
   return {
     async stop() {
-      stopping.abort();
-      await loops;
+      await Promise.all(running.map((loop) => loop.stop()));
     },
   };
 }
 
-async function schedule({ world, runner, catalogue, runs }: SchedulerParts, signal: AbortSignal): Promise<void> {
+/** One look a minute, at its beginning. */
+function scheduling({ world, runner, catalogue, runs }: SchedulerParts): () => Promise<number> {
   const { clock, log } = world;
   const begun = clock.now();
+  let isFirst = true;
   /** By recipe: until when its schedule was looked at. */
   const looked = new Map<string, number>();
-  while (!signal.aborted) {
-    await clock.sleep(lookEveryMs - (clock.now() % lookEveryMs), signal);
-    if (signal.aborted) return;
-    try {
-      const { definitions } = await clock.busy(() => catalogue.recipes());
-      for (const { recipe } of definitions.values()) {
-        if (!recipe.schedule) continue;
-        // A run that fell into our absence is caught up once.
-        const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? begun;
-        const now = clock.now();
-        looked.set(recipe.id, now);
-        const { cron, timeZone, apply } = recipe.schedule;
-        if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
-        const who = { by: scheduleName, scheduled: true, role: 'operator' } as const;
-        const run = await runner.start({ recipe: recipe.id, parameters: {}, apply, ...who });
-        if ('refused' in run) log.warn({ recipe: recipe.id, reason: run.said }, 'a scheduled run was not started');
-      }
-    } catch (error) {
-      log.error({ err: error }, 'the schedules of recipes could not be checked');
+  const look = async () => {
+    const { definitions } = await catalogue.recipes();
+    for (const { recipe } of definitions.values()) {
+      if (!recipe.schedule) continue;
+      // A run that fell into our absence is caught up once.
+      const since = looked.get(recipe.id) ?? (await lastScheduled(runs, recipe.id)) ?? begun;
+      const now = clock.now();
+      looked.set(recipe.id, now);
+      const { cron, timeZone, apply } = recipe.schedule;
+      if (!cronSchedule(cron, timeZone).dueBetween(since, now)) continue;
+      const who = { by: scheduleName, scheduled: true, role: 'operator' } as const;
+      const run = await runner.start({ recipe: recipe.id, parameters: {}, apply, ...who });
+      if ('refused' in run) log.warn({ recipe: recipe.id, reason: run.said }, 'a scheduled run was not started');
     }
-  }
+  };
+  return async () => {
+    if (!isFirst) await look();
+    isFirst = false;
+    return lookEveryMs - (clock.now() % lookEveryMs);
+  };
 }
 
 const runsLookedAt = 20;
@@ -69,16 +74,8 @@ async function lastScheduled(runs: RunLedger, recipe: string): Promise<number | 
   return newest.find(({ by }) => by === scheduleName)?.createdAt ?? null;
 }
 
-async function prune({ world, runs, retentionMs }: SchedulerParts, signal: AbortSignal): Promise<void> {
-  const { clock, log } = world;
-  while (!signal.aborted) {
-    try {
-      while (!signal.aborted && (await runs.pruneOne(clock.now() - retentionMs()))) {
-        await clock.sleep(pruneStepMs, signal);
-      }
-    } catch (error) {
-      log.error({ err: error }, 'old runs could not be deleted');
-    }
-    await clock.sleep(pruneEveryMs, signal);
-  }
+/** One step. Returns how long to wait for the next one, milliseconds. */
+async function prune({ world, runs, retentionMs }: SchedulerParts): Promise<number> {
+  const isMore = await runs.pruneOne(world.clock.now() - retentionMs());
+  return isMore ? pruneStepMs : pruneEveryMs;
 }
