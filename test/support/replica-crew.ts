@@ -23,6 +23,7 @@ export interface Slot {
   readonly workplace: Workplace;
   readonly proxy: CuttingProxy;
   readonly config: string;
+  readonly env: NodeJS.ProcessEnv;
   daemon: Running;
   /** Where the page of this daemon is, once it is on duty. */
   url: Promise<string>;
@@ -72,7 +73,13 @@ export class ReplicaCrew implements AsyncDisposable {
     this.#place = place;
   }
 
-  static async start(postgres: TestPostgres, replicas: number, names: readonly string[]): Promise<ReplicaCrew> {
+  /** `envOf`: what is in the environment of each. */
+  static async start(
+    postgres: TestPostgres,
+    replicas: number,
+    names: readonly string[],
+    envOf: (index: number) => NodeJS.ProcessEnv = () => ({}),
+  ): Promise<ReplicaCrew> {
     const accounts = new Map<string, OtherApi>();
     for (const name of names) {
       const api = await OtherApi.start();
@@ -85,8 +92,9 @@ export class ReplicaCrew implements AsyncDisposable {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
       const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place));
-      const daemon = runDaemon(config);
-      const slot = { workplace, proxy, config, daemon, url: daemon.onDuty() };
+      const env = envOf(index);
+      const daemon = runDaemon(config, env);
+      const slot = { workplace, proxy, config, env, daemon, url: daemon.onDuty() };
       crew.slots.push(slot);
     }
     await crew.untilShared();
@@ -171,7 +179,7 @@ export class ReplicaCrew implements AsyncDisposable {
 /** Starts the daemon of the slot, and as a service manager does once more where it could not reach the database; its address. */
 async function onDuty(slot: Slot): Promise<string> {
   for (;;) {
-    const daemon = runDaemon(slot.config);
+    const daemon = runDaemon(slot.config, slot.env);
     slot.daemon = daemon;
     try {
       return await daemon.onDuty();
