@@ -17,6 +17,8 @@ const faultWithinMs = 6_000;
 /** The deadline is 15 s. */
 const beyondDeadlineMs = 16_500;
 const mostFaults = 3;
+const lookEveryMs = 250;
+const knownWithinLooks = (3 * faultWithinMs) / lookEveryMs;
 
 /** A mailbox that was added for a round. */
 export interface Touched {
@@ -89,8 +91,11 @@ export class Disturbance {
     const verb = this.#chance.pick(['pause', 'resume'] as const);
     const slot = this.#chance.pick(this.#crew.slots);
     const touched = this.#new(this.#chance.pick(this.#accounts), { status: verb === 'pause' ? 'active' : 'paused' });
-    // It is to be known first.
-    await sleep(faultWithinMs / 2 + this.#chance.below(faultWithinMs));
+    // It is to be known first; a busy machine takes its time for that, and a fault may take longer.
+    const api = this.#crew.api(touched.account);
+    const isRead = () => api.reads('/v1/stats', touched.mailbox).length > 0;
+    for (let left = knownWithinLooks; left > 0 && !isRead(); left -= 1) await sleep(lookEveryMs);
+    await sleep(this.#chance.below(faultWithinMs));
     const answer = await this.#crew.command(slot, verb, touched.mailbox.email, '--yes', '--reason', 'a test');
     return { ...touched, verb, ...answer };
   }
