@@ -55,7 +55,7 @@ export class Loops {
         const begun = clock.monotonic();
         this.#dueAt.set(loop, Math.min(this.#dueAt.get(loop) ?? begun, begun));
         try {
-          wait = await clock.busy(step);
+          wait = await step();
           if (failures > 0) log.info({ failures }, `${task} works again`);
           failures = 0;
           this.#dueAt.set(loop, clock.monotonic() + wait);

@@ -142,7 +142,7 @@ export class Collector {
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
     const pacer = createPacer(sliceMs);
     const pause = async () => {
-      if (pacer.due()) await pacer.turn();
+      if (pacer.due()) await world.clock.busy(() => pacer.turn());
     };
     const incidents = lookAtIncidents(fleet, { firing, unnotified, now }, this.#parts.apiOf);
     const timing = { now, groupWaitMs, groupIntervalMs, lastNotified, full, keptFrom, incidents };
