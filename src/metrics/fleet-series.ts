@@ -31,7 +31,7 @@ export interface MailboxFacts {
 export async function fleetFamilies(
   fleet: Fleet,
   facts: MailboxFacts,
-  { settings, now }: { readonly settings: MetricsSettings; readonly now: EpochMs },
+  { settings, now, ready }: { readonly settings: MetricsSettings; readonly now: EpochMs; readonly ready: boolean },
   pacer: Pacer,
 ): Promise<readonly Family[]> {
   return [
@@ -43,6 +43,11 @@ export async function fleetFamilies(
     await alertsFiring(fleet, pacer),
     ...channelFamilies(fleet),
     leasesHeld(fleet),
+    gauge(
+      'ready',
+      'Whether /readyz succeeds: all that is configured is guarded, and everything that guards it works.',
+      [{ labels: {}, value: ready ? 1 : 0 }],
+    ),
   ];
 }
 

@@ -52,12 +52,12 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   };
   return {
     tally: own.tally,
-    async expose({ accept, acceptEncoding }) {
+    async expose({ accept, acceptEncoding, ready }) {
       const format = formatFor(accept);
       const blocks = await scrapes();
       sayOmitted(mailboxes.omitted());
       const pacer = createPacer(sliceMs);
-      const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now() }, pacer);
+      const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready }, pacer);
       const families = [...ofFleet, ...(await own.families(pacer))];
       return answerOf([...blocks, ...(await piecesOf(families, format, pacer))], format, acceptEncoding);
     },

@@ -3,10 +3,12 @@ import { createPacer } from '../world.ts';
 import { crcWith, gzipHead, gzipTail, gzipTailBytes, inflate, joined, type Piece } from './exposition/piece.ts';
 import type { Format } from './exposition/text.ts';
 
-/** What the scraper's headers ask for. */
 export interface ScrapeRequest {
+  /** The scraper's headers. */
   readonly accept: string | undefined;
   readonly acceptEncoding: string | undefined;
+  /** Whether /readyz answers 200 at that moment. */
+  readonly ready: boolean;
 }
 
 export interface Answer {

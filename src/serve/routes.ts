@@ -67,5 +67,5 @@ function addProbes(app: Hono, { metrics, ready }: RouteParts): void {
     const state = ready();
     return state.ready ? c.text('ready\n') : c.text(`not ready: ${state.reasons.join('; ')}\n`, 503);
   });
-  addMetrics(app, metrics);
+  addMetrics(app, metrics, () => ready().ready);
 }

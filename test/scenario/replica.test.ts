@@ -138,10 +138,12 @@ test('a replica that does not send the messages says that its writes fail, and t
   membership.overdue = new Error('canceling statement due to lock timeout');
   await stage.run(5 * secondMs);
   expect(await scene.probe('/readyz')).toContain('the store is failing');
+  expect(await scene.probe('/metrics')).toContain('warmwarden_ready 0\n');
   expect(membership.reported.storeFailure?.said).toBe('canceling statement due to lock timeout');
   membership.overdue = null;
   await stage.run(2 * minuteMs);
   expect(await scene.probe('/readyz')).toBe('200 ready\n');
+  expect(await scene.probe('/metrics')).toContain('warmwarden_ready 1\n');
   expect(membership.reported.storeFailure).toBe(null);
 });
 

@@ -50,7 +50,7 @@ const noSessions: SessionSource = {
 
 /** A scrape as text. */
 export async function textOf(metrics: Metrics, accept?: string): Promise<string> {
-  return new Response((await metrics.expose({ accept, acceptEncoding: undefined })).body()).text();
+  return new Response((await metrics.expose({ accept, acceptEncoding: undefined, ready: true })).body()).text();
 }
 
 export interface Running extends RunningServer, AsyncDisposable {
