@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { isSameSpan } from '../../src/model/decision.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/model/time.ts';
 import { movedClock } from '../../src/world.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -128,7 +129,11 @@ test('a wall clock that is set back by hours does not blind the guard', async ()
 test('the stored picture is the shown one right after a confirmed action', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'confirmed');
-  expect((await duty.store().loadPicture()).mailboxes[0]).toEqual(duty.mailbox());
+  const stored = (await duty.store().loadPicture()).mailboxes[0];
+  const shown = duty.mailbox();
+  // A look at the warm-up led to the same decision; that the store hears of within 5 minutes (commit/unwritten.ts).
+  expect({ ...stored, verdict: null }).toEqual({ ...shown, verdict: null });
+  expect(stored?.verdict && shown?.verdict && isSameSpan(stored.verdict.answer, shown.verdict.answer)).toBe(true);
 });
 
 test('a sleep that is shorter than a moved clock can tell still ends', async () => {
