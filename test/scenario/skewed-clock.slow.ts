@@ -37,12 +37,15 @@ test.skipIf(!isFaketimeInstalled)(
     expect(await ready()).toBe(200);
 
     await right.daemon.killNow();
+    const messages = crew.receiver.notified.length;
     await off.daemon.said('a replica is silent: the others take over its work');
     await until('it to be red', async () => {
       await sleep(lookEveryMs);
       return (await ready()) === 503;
     });
     expect(await scopes()).toEqual([]);
+    // Nobody has what sends messages: only the log and the probe say it.
+    expect(crew.receiver.notified.length).toBe(messages);
 
     clock.set(0);
     const breach = crew.api('a').add('one@a.example', { days: week(40, 4) });
