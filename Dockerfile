@@ -24,7 +24,7 @@ LABEL org.opencontainers.image.title="Warmwarden" \
 # Where there is room, V8 takes 134 MB for young objects; a sixteenth is enough.
 ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=4
 # Left to itself, glibc keeps what the threads of zlib and V8 gave back: 20 to 50 MB.
-ENV MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=4194304 MALLOC_MMAP_THRESHOLD_=1048576
+ENV MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
