@@ -62,18 +62,30 @@ export class Budget {
   }
 
   /** For whoever sends under the key next. `shiftMs`: what the wall clock is ahead of the monotonic one. */
-  ledger(shiftMs: number): BudgetLedger {
+  ledger(now: number, shiftMs: number): BudgetLedger {
     const starts = Array.from({ length: this.#starts.length }, (_, index) => (this.#starts.at(index) ?? 0) + shiftMs);
-    return { limit: this.#limit, starts, stoppedUntil: this.#stoppedUntil + shiftMs };
+    const { throttledAt, share } = this.#restraint.lately(now);
+    const { seenAt } = this.#sharing;
+    return {
+      ...{ limit: this.#limit, starts, stoppedUntil: this.#stoppedUntil + shiftMs },
+      sharedAt: Number.isFinite(seenAt) ? seenAt + shiftMs : null,
+      restraint: { throttledAt: throttledAt.map((at) => at + shiftMs), share },
+    };
   }
 
   /**
    * Another process sent under the key until now: `ledger` is what it wrote down last; null: nothing. What it started after
-   * that is not known, so the first start is one spacing away.
+   * that is not known, so the first start is one spacing away, and for a minute nothing tells its requests from a stranger's.
    */
   takeOver(ledger: BudgetLedger | null, now: number, shiftMs: number): void {
     this.#pacedAt = now;
+    const { sharedAt = null, restraint } = ledger ?? {};
+    this.#sharing.takeOver(sharedAt === null ? Number.NEGATIVE_INFINITY : Math.min(now, sharedAt - shiftMs), now);
     if (!ledger) return;
+    if (restraint) {
+      const throttledAt = restraint.throttledAt.map((at) => Math.min(now, at - shiftMs));
+      this.#restraint.takeOver(throttledAt, restraint.share);
+    }
     for (const start of ledger.starts) this.#starts.add(Math.min(now, start - shiftMs));
     this.#limit = Math.min(this.#planLimit, ledger.limit);
     this.#stoppedUntil = Math.min(now + longestStopMs, Math.max(this.#stoppedUntil, ledger.stoppedUntil - shiftMs));

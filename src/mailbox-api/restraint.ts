@@ -37,6 +37,18 @@ export class Restraint {
     this.#throttledAt.push(now);
   }
 
+  /** When the API said 429 in the last hour, and what that leaves. */
+  lately(now: number): { readonly throttledAt: readonly number[]; readonly share: number } {
+    this.throttledLastHour(now);
+    return { throttledAt: this.#throttledAt, share: this.share(now) };
+  }
+
+  /** Another process obeyed these 429s until now. */
+  takeOver(throttledAt: readonly number[], share: number): void {
+    this.#throttledAt = [...throttledAt, ...this.#throttledAt].sort((a, b) => a - b);
+    this.#share = Math.min(this.#share, share);
+  }
+
   /** The API answered, whatever it said. */
   answered(): void {
     this.#failures = 0;

@@ -22,6 +22,8 @@ export class Sharing {
   #answeredAt = new RecentTimes();
   /** The most requests that ever remained. */
   #mostRemaining = 0;
+  /** Until then the API still counts what another process of ours sent, nobody knows how much. */
+  #predecessorUntil = Number.NEGATIVE_INFINITY;
 
   /** The share of the limit to leave free, parts per million. */
   headroomPpm(now: number): Ppm {
@@ -30,7 +32,18 @@ export class Sharing {
 
   /** The API said 429 although we had room. */
   throttled(now: number): void {
-    this.#seenAt = now;
+    if (now >= this.#predecessorUntil) this.#seenAt = now;
+  }
+
+  /** When something else was last seen to use the key; -Infinity: never. */
+  get seenAt(): number {
+    return this.#seenAt;
+  }
+
+  /** Another process of ours sent under the key until now, and saw something else use it at `seenAt`. */
+  takeOver(seenAt: number, now: number): void {
+    this.#seenAt = Math.max(this.#seenAt, seenAt);
+    this.#predecessorUntil = now + windowMs;
   }
 
   /** A request of ours was sent. */
@@ -52,7 +65,7 @@ export class Sharing {
    */
   remains({ limit, remaining, startedAt }: Reading, now: number): void {
     this.#mostRemaining = Math.max(this.#mostRemaining, remaining);
-    if (this.#mostRemaining < limit / 2) return;
+    if (this.#mostRemaining < limit / 2 || startedAt < this.#predecessorUntil) return;
     const ours = this.#answeredAt.countAfter(startedAt - windowMs) + this.#underWay;
     if (limit - remaining > ours + tolerated) this.#seenAt = now;
   }
@@ -62,6 +75,7 @@ export class Sharing {
     this.#seenAt = earlier.#seenAt;
     this.#answeredAt = earlier.#answeredAt.copy();
     this.#mostRemaining = earlier.#mostRemaining;
+    this.#predecessorUntil = earlier.#predecessorUntil;
   }
 }
 

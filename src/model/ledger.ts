@@ -10,6 +10,10 @@ export interface BudgetLedger {
   readonly starts: readonly EpochMs[];
   /** Nothing starts before. */
   readonly stoppedUntil: EpochMs;
+  /** When something else was last seen to use the key; null: not lately. Absent in what an earlier version stored. */
+  readonly sharedAt?: EpochMs | null;
+  /** When the API said 429 in the last hour, oldest first, and the share of the budget that it leaves since. Absent as above. */
+  readonly restraint?: { readonly throttledAt: readonly EpochMs[]; readonly share: number };
 }
 
 export interface AccountLedger {

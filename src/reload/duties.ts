@@ -119,10 +119,11 @@ export class Duties {
     const { fleet, store, world } = this.#rooms;
     if (!this.#isShared) return;
     const writtenAt = world.clock.now();
-    const shiftMs = writtenAt - world.clock.monotonic();
+    const now = world.clock.monotonic();
+    const shiftMs = writtenAt - now;
     const held = budgets.filter(([account]) => store.membership.holds(accountScope(account)));
     const ledgers = held.map(([account, budget]) => {
-      return { account, writtenAt, budget: budget.ledger(shiftMs), state: fleet.account(account) ?? null };
+      return { account, writtenAt, budget: budget.ledger(now, shiftMs), state: fleet.account(account) ?? null };
     });
     if (ledgers.length === 0) return;
     await store.saveLedgers(ledgers).catch((error: unknown) => {

@@ -145,3 +145,32 @@ test('answers that overtake one another, and a window that begins anew, are nobo
   answer(60_000, 99, 60_100);
   expect(sharing.headroomPpm(60_100)).toBe(30_000);
 });
+
+test('after a takeover the requests of the predecessor are nobody else, for as long as the API counts them', () => {
+  const budget = new Budget({ requestsPerMinute: 100, headroomPpm: null });
+  const answer = (startedAt: number, remaining: number) => {
+    budget.sent();
+    budget.ended(startedAt + 100);
+    budget.noteLimits({ limit: 100, remaining, startedAt }, startedAt + 100);
+    budget.nextStartAt(startedAt + 100);
+  };
+  // It was killed: what it wrote down is old, and of its last requests nobody knows.
+  budget.takeOver(new Budget({ requestsPerMinute: 100, headroomPpm: null }).ledger(0, 0), hour, 0);
+  answer(hour + 1_000, 60);
+  budget.throttled(1_000, hour + 30_000, () => 0);
+  answer(hour + minute - 1, 60);
+  expect(budget.headroomPpm).toBe(30_000);
+  answer(hour + minute, 60);
+  expect(budget.headroomPpm).toBe(100_000);
+});
+
+test('what a predecessor saw of others, and the 429s that it obeyed, count for its heir', () => {
+  const before = new Budget({ requestsPerMinute: 100, headroomPpm: null });
+  before.throttled(1_000, hour, () => 0);
+  const after = new Budget({ requestsPerMinute: 100, headroomPpm: null });
+  // The wall clock is a day ahead of one, and an hour behind the other.
+  after.takeOver(JSON.parse(JSON.stringify(before.ledger(hour + minute, day))), day + 2 * hour + minute, -hour);
+  after.nextStartAt(day + 2 * hour + minute);
+  expect([after.headroomPpm, after.allowedPerMinute]).toEqual([100_000, 67]);
+  expect(after.throttledLastHour(day + 2 * hour + minute)).toBe(1);
+});

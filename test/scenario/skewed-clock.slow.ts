@@ -18,7 +18,9 @@ test.skipIf(!isFaketimeInstalled)(
     const clock = new OtherClock(place.path('clock'));
     clock.set(5);
     await using postgres = await TestPostgres.start();
-    await using crew = await ReplicaCrew.start(postgres, 2, ['a', 'b'], (index) => (index === 1 ? clock.env : {}));
+    await using crew = await ReplicaCrew.start(postgres, 2, ['a', 'b'], {
+      envOf: (index) => (index === 1 ? clock.env : {}),
+    });
     const [right, off] = crew.slots;
     if (!right || !off) throw new Error('two replicas');
     await off.daemon.said('the clock of this machine and that of the PostgreSQL server differ: synchronize them');

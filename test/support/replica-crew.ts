@@ -29,15 +29,26 @@ export interface Slot {
   url: Promise<string>;
 }
 
+export interface CrewOptions {
+  readonly headroom?: string;
+  /** What is in the environment of each. */
+  readonly envOf?: (index: number) => NodeJS.ProcessEnv;
+}
+
 /** Keys and channel are the crew's own; `place`: where the database is for this replica. */
-function fileFor(accounts: ReadonlyMap<string, OtherApi>, receiver: Receiver, place: PostgresPlace): object {
+function fileFor(
+  accounts: ReadonlyMap<string, OtherApi>,
+  receiver: Receiver,
+  place: PostgresPlace,
+  headroom: string,
+): object {
   return {
     accounts: [...accounts].map(([name, api]) => ({
       name,
       base_url: api.url,
       api_key: [...api.keys.keys()][0],
       requests_per_minute: 1_200,
-      headroom: '0%',
+      headroom,
     })),
     poll: Object.fromEntries(routes.map((route) => [route, everyTwoSeconds])),
     // So many breaches an hour would be bad data anywhere else.
@@ -73,12 +84,11 @@ export class ReplicaCrew implements AsyncDisposable {
     this.#place = place;
   }
 
-  /** `envOf`: what is in the environment of each. */
   static async start(
     postgres: TestPostgres,
     replicas: number,
     names: readonly string[],
-    envOf: (index: number) => NodeJS.ProcessEnv = () => ({}),
+    { headroom = '0%', envOf = () => ({}) }: CrewOptions = {},
   ): Promise<ReplicaCrew> {
     const accounts = new Map<string, OtherApi>();
     for (const name of names) {
@@ -91,7 +101,7 @@ export class ReplicaCrew implements AsyncDisposable {
     for (let index = 0; index < replicas; index += 1) {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
-      const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place));
+      const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place, headroom));
       const env = envOf(index);
       const daemon = runDaemon(config, env);
       const slot = { workplace, proxy, config, env, daemon, url: daemon.onDuty() };
