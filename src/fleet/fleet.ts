@@ -5,7 +5,7 @@ import { type BreakerState, closedBreaker } from '../model/breaker.ts';
 import type { Guarding } from '../model/guarding.ts';
 import type { Incident } from '../model/incident.ts';
 import { type AccountState, type MailboxKey, type MailboxState, mailboxKey } from '../model/mailbox.ts';
-import type { ReplicaState } from '../model/replica.ts';
+import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import type { StoreFailure } from '../model/store-failure.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -61,6 +61,7 @@ export class Fleet {
   #guarding: readonly Guarding[] = [];
   #elsewhere: ReadonlySet<string> = new Set();
   #replicas: readonly ReplicaState[] = [];
+  #missingReplicas: readonly MissingReplica[] = [];
   #revision = 0;
 
   /** Grows with every change: equal numbers mean the same picture. */
@@ -300,7 +301,13 @@ export class Fleet {
   replicas(): readonly ReplicaState[] {
     return this.#replicas;
   }
-  putReplicas(replicas: readonly ReplicaState[]): void {
+  /** Those that ended without a word, and that none has replaced since. */
+  missingReplicas(): readonly MissingReplica[] {
+    return this.#missingReplicas;
+  }
+
+  putReplicas(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): void {
+    this.#missingReplicas = missing;
     if (JSON.stringify(replicas) === JSON.stringify(this.#replicas)) return;
     this.#revision += 1;
     this.#replicas = replicas;

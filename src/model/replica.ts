@@ -1,6 +1,13 @@
 // Processes that share one store, as people see them.
 import type { EpochMs } from './time.ts';
 
+/** One that ended without a word. */
+export interface MissingReplica {
+  readonly name: string;
+  /** Its last heartbeat. */
+  readonly beatAt: EpochMs;
+}
+
 export interface ReplicaState {
   readonly id: string;
   /** Its host and process. */

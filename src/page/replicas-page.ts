@@ -1,6 +1,6 @@
 // The processes that share the store: which accounts each guards, its version, and what is wrong with it.
 import { html } from 'hono/html';
-import type { ReplicaState } from '../model/replica.ts';
+import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import type { EpochMs } from '../model/time.ts';
 import { counted } from '../wording/phrases.ts';
 import { replicaTroubles } from '../wording/replicas.ts';
@@ -9,9 +9,11 @@ import { Regions, type View } from './regions.ts';
 
 export function replicasPage({
   replicas,
+  missing,
   now,
 }: {
   readonly replicas: readonly ReplicaState[];
+  readonly missing: readonly MissingReplica[];
   readonly now: EpochMs;
 }): View {
   const regions = new Regions();
@@ -19,12 +21,12 @@ export function replicasPage({
   const list = html`<ul class="plain">${replicas.map((replica) => item(replica, now))}</ul>`;
   const body = html`<h1>Replicas</h1>
 <section class="panel" aria-label="Replicas">
-${regions.piece('replicas', html`${troublesList(replicas)}${replicas.length === 0 ? alone : list}`)}</section>`;
+${regions.piece('replicas', html`${troublesList(replicas, missing)}${replicas.length === 0 ? alone : list}`)}</section>`;
   return { title: 'Replicas · Warmwarden', body, regions };
 }
 
-function troublesList(replicas: readonly ReplicaState[]): Markup | string {
-  const troubles = replicaTroubles(replicas);
+function troublesList(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): Markup | string {
+  const troubles = replicaTroubles(replicas, missing);
   if (troubles.length === 0) return '';
   return html`<ul class="plain bad">${troubles.map((trouble) => html`<li>${text(trouble)}</li>`)}</ul>`;
 }
@@ -42,8 +44,8 @@ function item(replica: ReplicaState, now: EpochMs): Markup {
 }
 
 /** On every page, while something is wrong with a replica. */
-export function replicasBanner(replicas: readonly ReplicaState[]): Markup | string {
-  const troubles = replicaTroubles(replicas);
+export function replicasBanner(replicas: readonly ReplicaState[], missing: readonly MissingReplica[]): Markup | string {
+  const troubles = replicaTroubles(replicas, missing);
   if (troubles.length === 0) return '';
   return html`<p class="banner wrap" role="status"><a href="/replicas">${text(troubles.join(' '))}</a></p>`;
 }

@@ -1,7 +1,7 @@
 // Looks at the replicas of the store: shows them, and notifies people when their configurations differ or one was refused.
 import { step } from '../alert/engine.ts';
 import { configReloadFailed } from '../alert/rules/reload-rule.ts';
-import { configDisagrees } from '../alert/rules/replicas-rule.ts';
+import { configDisagrees, replicaMissing } from '../alert/rules/replicas-rule.ts';
 import { tune } from '../alert/tuning.ts';
 import type { ReplicaState } from '../model/replica.ts';
 import type { RuleSettings } from '../model/rule-settings.ts';
@@ -31,12 +31,17 @@ export class ReplicaWatch {
     const { membership, rules, rooms } = this.#parts;
     const { fleet, store, world, onTransitions: recorded } = rooms;
     const replicas = membership.replicas().map((replica) => stateOf(replica, membership.self));
-    fleet.putReplicas(replicas);
+    const missing = membership.missing();
+    fleet.putReplicas(replicas, missing);
     if (!membership.holds('notify')) return;
     const refused = replicas.flatMap(({ name, reloadFailure }) =>
       reloadFailure === null ? [] : [`${name}: ${reloadFailure}`],
     );
-    const conditions = tune([configDisagrees(replicas), configReloadFailed(refused, world.command)], rules());
+    const about = { living: replicas.length, timeZone: rules().timeZone };
+    const conditions = tune(
+      [replicaMissing(missing, about), configDisagrees(replicas, missing), configReloadFailed(refused, world.command)],
+      rules(),
+    );
     const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), world.clock.now());
     await recordAlerts({ fleet, store, recorded }, alerts);
   }

@@ -1,6 +1,8 @@
 // Which work is this replica's: what the daemon asks before it begins something, and hears when that changes. A process with a
 // SQLite store has no other beside it, and all of the work.
 
+import type { EndedReplica } from './missing.ts';
+
 /** Work that one replica does at a time: an account; `notify`: messages, digest and heartbeat; `clock`: schedules and retention. */
 export type Scope = `account:${string}` | 'notify' | 'clock';
 
@@ -63,6 +65,8 @@ export interface Membership {
   mayPost(): boolean;
   /** Those that live, this one among them; none where there is no other, ever. */
   replicas(): readonly Replica[];
+  /** Those that ended without a word, and that none has replaced since; none where there is no other, ever. */
+  missing(): readonly EndedReplica[];
   /**
    * What the configuration in force asks for. Called at the start, and after each reload. Resolves when what this replica
    * takes at once has begun, and what it held beyond that has ended; what others hold is taken later, or never.

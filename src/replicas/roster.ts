@@ -1,6 +1,7 @@
 // What the protocol of several replicas needs of the database that they share. Each call is a transaction, and may reject: the
 // database is away.
 import type { ReplicaReport, Scope, Taking } from './membership.ts';
+import type { EndedReplica } from './missing.ts';
 
 /** What a replica is from its beginning to its end. */
 export interface Entry {
@@ -31,6 +32,7 @@ export interface Sight {
   /** Those that live. */
   readonly replicas: readonly SeenReplica[];
   readonly leases: readonly SeenLease[];
+  readonly missing: readonly EndedReplica[];
 }
 
 export interface Roster {

@@ -4,6 +4,7 @@ import { type Bell, type Clock, createBell, type Log } from '../world.ts';
 import { isHeld, type Moment, mayPost } from './deadline.ts';
 import { afterRead, isSilent, type Seen } from './heir.ts';
 import type { Follower, Membership, Replica, ReplicaReport, Scope } from './membership.ts';
+import type { EndedReplica } from './missing.ts';
 import type { Entry, Roster, SeenReplica, Sight } from './roster.ts';
 import { declinedMs, freeScopes, type Holding, mayOffer, needsRoom, toEnd, toGive, toTake } from './shares.ts';
 import { warnOfSkew } from './skew.ts';
@@ -54,7 +55,7 @@ export class SharedMembership implements Membership {
   #failure: Error | null = null;
   /** In a row. */
   #failures = 0;
-  #sight: Sight = { now: 0, replicas: [], leases: [] };
+  #sight: Sight = { now: 0, replicas: [], leases: [], missing: [] };
   #seen = new Map<string, Seen>();
   #freeSince = new Map<Scope, number>();
   readonly #declinedUntil = new Map<Scope, number>();
@@ -113,6 +114,10 @@ export class SharedMembership implements Membership {
       silentMs: monotonic - (this.#seen.get(one.id)?.since ?? monotonic),
       scopes: (owned.get(one.id) ?? []).map(({ scope }) => scope),
     }));
+  }
+
+  missing(): readonly EndedReplica[] {
+    return this.#sight.missing;
   }
 
   async want(scopes: readonly Scope[]): Promise<void> {

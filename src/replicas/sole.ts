@@ -25,6 +25,10 @@ export class SoleMembership implements Membership {
     return [];
   }
 
+  missing(): readonly [] {
+    return [];
+  }
+
   async want(scopes: readonly Scope[]): Promise<void> {
     this.#wanted = new Set(scopes);
     this.#settle();

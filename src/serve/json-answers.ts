@@ -7,7 +7,7 @@ import type { DecisionDay, RecordedDecision } from '../model/decision.ts';
 import { type Delivery, publicState } from '../model/delivery.ts';
 import type { AccountState } from '../model/mailbox.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
-import type { ReplicaState } from '../model/replica.ts';
+import type { MissingReplica, ReplicaState } from '../model/replica.ts';
 import type { SweepProgress } from '../model/sweep.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -71,7 +71,7 @@ export function fleetJson(parts: {
       notifies: replica.notifies,
       this_one: replica.isSelf,
     })),
-    replica_troubles: replicaTroubles(fleet.replicas()),
+    replica_troubles: replicaTroubles(fleet.replicas(), fleet.missingReplicas()),
     store_failure: fleet.storeFailure && { said: fleet.storeFailure.said, remedy: fleet.storeFailure.remedy },
     writes_off: fleet.writesOff(now).map((off) => writesOffJson(off, command)),
     actions: fleet.recentActions().map((action) => actionJson(action, explain)),
@@ -81,10 +81,10 @@ export function fleetJson(parts: {
   };
 }
 
-export function replicasJson(replicas: readonly ReplicaState[], now: EpochMs) {
+export function replicasJson(replicas: readonly ReplicaState[], missing: readonly MissingReplica[], now: EpochMs) {
   return {
     at: iso(now),
-    troubles: replicaTroubles(replicas),
+    troubles: replicaTroubles(replicas, missing),
     replicas: replicas.map((replica) => ({
       id: replica.id,
       name: replica.name,

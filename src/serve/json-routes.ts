@@ -57,7 +57,7 @@ const answers: Readonly<Record<string, Answer>> = {
   replicas: ({ fleet, world }, asked) => {
     const query = readQuery({}, asked);
     if ('wrong' in query) return refusalJson('bad_request', query.wrong);
-    return { status: 200, body: replicasJson(fleet.replicas(), world.clock.now()) };
+    return { status: 200, body: replicasJson(fleet.replicas(), fleet.missingReplicas(), world.clock.now()) };
   },
 };
 

@@ -216,7 +216,8 @@ export const places: readonly Place[] = [
   {
     path: '/replicas',
     parameters: {},
-    read: async ({ fleet, world }) => replicasPage({ replicas: fleet.replicas(), now: world.clock.now() }),
+    read: async ({ fleet, world }) =>
+      replicasPage({ replicas: fleet.replicas(), missing: fleet.missingReplicas(), now: world.clock.now() }),
   },
   { path: '/recipes', parameters: {}, read: async ({ recipes }) => recipesPage(await recipes.service.list()) },
   { path: '/recipes/:id', parameters: {}, read: recipeView },
@@ -231,7 +232,7 @@ export async function readPlace({ read }: Place, parts: ViewParts, asked: Asked)
   const view = await read(parts, asked);
   const replicas = parts.fleet.replicas();
   if ('refused' in view || replicas.length === 0) return view;
-  return { ...view, banner: view.regions.piece('banner', replicasBanner(replicas)) };
+  return { ...view, banner: view.regions.piece('banner', replicasBanner(replicas, parts.fleet.missingReplicas())) };
 }
 
 /** Path and query without what changes nothing. */

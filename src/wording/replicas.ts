@@ -1,6 +1,6 @@
 // What is wrong with the replicas of a store, in sentences.
-import type { ReplicaState } from '../model/replica.ts';
-import { listText } from './phrases.ts';
+import type { MissingReplica, ReplicaState } from '../model/replica.ts';
+import { listText, momentText } from './phrases.ts';
 
 /** Replicas whose configurations differ; none while all are the same. */
 export function disagreeing(replicas: readonly ReplicaState[]): readonly ReplicaState[] {
@@ -27,9 +27,20 @@ function strangers(replicas: readonly ReplicaState[]): readonly [ReplicaState, R
   return null;
 }
 
-export function replicaTroubles(replicas: readonly ReplicaState[]): readonly string[] {
+/** Which replicas ended, and when each was last heard of. */
+export function missingText(missing: readonly MissingReplica[], zone = 'UTC'): string {
+  const names = missing.map(({ name, beatAt }) => `${name} (last heartbeat ${momentText(beatAt, zone)})`);
+  const many = missing.length > 1;
+  return `${many ? 'Replicas' : 'Replica'} ${listText(names)} ended without a normal stop, and no new replica has joined in ${many ? 'their' : 'its'} place.`;
+}
+
+export function replicaTroubles(
+  replicas: readonly ReplicaState[],
+  missing: readonly MissingReplica[],
+): readonly string[] {
   const differing = disagreeing(replicas);
   return [
+    ...(missing.length === 0 ? [] : [missingText(missing)]),
     ...replicas
       .filter(({ silent }) => silent)
       .map(({ name }) => `Replica ${name} is silent. If it stays silent, the other replicas take over its accounts.`),

@@ -41,6 +41,7 @@ export const ruleNames: Readonly<Record<AlertRule, string>> = {
   clock_off: 'clocks differ',
   config_reload_failed: 'configuration not reloaded',
   config_disagrees: 'configurations differ',
+  replica_missing: 'replica missing',
   channel_failing: 'channel failing',
   store_failing: 'store failing',
 };

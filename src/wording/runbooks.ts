@@ -223,6 +223,12 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     done: 'Each replica guards its accounts by its own configuration. The replica that sends the messages uses its own channels.',
     todo: 'The message names the replicas. Give all of them the same file and reload each one: `warmwarden reload`. If they belong to two deployments, give each deployment a database of its own.',
   },
+  replica_missing: {
+    means:
+      'A replica ended without a normal stop (a crash, `kill -9`, a machine or network that failed), and for two minutes no new replica has joined in its place. A replica that ends after SIGTERM does not fire it.',
+    done: 'The other replicas guard its accounts, 20 seconds after its last heartbeat at the latest. The alert resolves when a replica joins, or after 24 hours.',
+    todo: 'Look at the log and the machine of the replica that the message names, then start it again. If you want fewer replicas, end them with SIGTERM.',
+  },
   operator_acted: {
     means:
       'A person changed something through Warmwarden: on the command line, over HTTP, or by applying a recipe. The message says who, what, why and the outcome.',

@@ -57,6 +57,7 @@ function memberOf(id: string): Membership {
     holds: (scope) => ofReplica[id]?.includes(scope) ?? false,
     mayPost: () => true,
     replicas: () => [...living].map(replica),
+    missing: () => [],
     want: async () => {},
     overdue: null,
     report() {},

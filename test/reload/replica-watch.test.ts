@@ -8,6 +8,7 @@ import { defaultRuleSettings } from '../../src/model/rule-settings.ts';
 import { minuteMs } from '../../src/model/time.ts';
 import { ReplicaWatch } from '../../src/reload/replica-watch.ts';
 import type { Membership, Replica } from '../../src/replicas/membership.ts';
+import type { EndedReplica } from '../../src/replicas/missing.ts';
 import { Store } from '../../src/store/store.ts';
 import { type MovedClock, movedClock, worldOn } from '../../src/world.ts';
 import { now } from '../store/records.ts';
@@ -31,13 +32,18 @@ const replica = (name: string, changes: Partial<Replica> = {}): Replica => ({
 });
 
 /** What a replica sees of `replicas`, and does about it. */
-function watching(replicas: () => readonly Replica[], notifies = true) {
+function watching(
+  replicas: () => readonly Replica[],
+  notifies = true,
+  missing: () => readonly EndedReplica[] = () => [],
+) {
   const fleet = new Fleet();
   const membership: Membership = {
     self: 'host-a:7',
     holds: () => notifies,
     mayPost: () => true,
     replicas,
+    missing,
     want: async () => {},
     overdue: null,
     report() {},
@@ -103,4 +109,38 @@ test('whoever does not send the messages shows what it sees, and notifies nobody
     ['host-b:7', true, false, false],
   ]);
   expect(await notified()).toEqual([]);
+});
+
+test('a replica that ended without a normal stop is notified of after two minutes, until one joins; a difference with it is not over', async () => {
+  let replicas = [replica('host-a:7'), replica('host-b:7', { configDigest: 'other' })];
+  let missing: readonly EndedReplica[] = [];
+  const { fleet, watch } = watching(
+    () => replicas,
+    true,
+    () => missing,
+  );
+  await watch.look();
+  await clock.advance(5 * minuteMs);
+  await watch.look();
+  replicas = [replica('host-a:7')];
+  missing = [{ name: 'host-b:7', beatAt: clock.now() }];
+  await watch.look();
+  await clock.advance(2 * minuteMs - 1);
+  await watch.look();
+  expect(await notified()).toEqual(['firing 2 replicas have different configurations']);
+  await clock.advance(1);
+  await watch.look();
+  expect(await notified()).toEqual([
+    'firing 2 replicas have different configurations',
+    'firing 1 replica ended without a normal stop',
+  ]);
+  expect(fleet.missingReplicas()).toEqual(missing);
+  missing = [];
+  await watch.look();
+  expect(await notified()).toEqual([
+    'firing 2 replicas have different configurations',
+    'firing 1 replica ended without a normal stop',
+    'resolved no replica is missing',
+    'resolved all replicas have the same configuration',
+  ]);
 });

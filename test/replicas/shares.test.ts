@@ -23,6 +23,7 @@ function situation(owners: readonly (string | null)[], wants: Readonly<Record<st
     self: 'a',
     sight: {
       now: 0,
+      missing: [],
       replicas: Object.entries(wants).map(([id, wants]) => ({ ...about, id, wants })),
       leases: owners.map((owner, index) => ({ scope: all[index] ?? 'clock', owner, offeredMsAgo: null })),
     },

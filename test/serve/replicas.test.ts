@@ -21,11 +21,15 @@ test('where a process has the store for itself, no page speaks of replicas', asy
 test('what is wrong with one stands on every page, in JSON, and ends by itself', async () => {
   const fleet = exampleFleet();
   await using server = await serve(fleet);
-  fleet.putReplicas([
-    replica('host-a:7', { isSelf: true, notifies: true }),
-    replica('host-b:7', { silent: true, configDigest: 'other', reloadFailure: 'config.yaml:3:1: no such key' }),
-  ]);
+  fleet.putReplicas(
+    [
+      replica('host-a:7', { isSelf: true, notifies: true }),
+      replica('host-b:7', { silent: true, configDigest: 'other', reloadFailure: 'config.yaml:3:1: no such key' }),
+    ],
+    [{ name: 'host-c:7', beatAt: Date.UTC(2026, 2, 10, 3) }],
+  );
   const troubles = [
+    'Replica host-c:7 (last heartbeat 10 March 03:00 UTC) ended without a normal stop, and no new replica has joined in its place.',
     'Replica host-b:7 is silent. If it stays silent, the other replicas take over its accounts.',
     'Replica host-b:7 refused its newest configuration: config.yaml:3:1: no such key',
     'The replicas host-a:7 and host-b:7 have different configurations. Give all of them the same file, then reload each one.',
@@ -40,14 +44,14 @@ test('what is wrong with one stands on every page, in JSON, and ends by itself',
   ]);
   const json = JSON.parse(await bodyOf(server, '/api/replicas'));
   expect([json.troubles, json.replicas[0].this_one, json.replicas[1].version]).toEqual([troubles, true, '1.2.3']);
-  fleet.putReplicas([replica('host-a:7'), replica('host-b:7')]);
+  fleet.putReplicas([replica('host-a:7'), replica('host-b:7')], []);
   expect(await bodyOf(server, '/')).not.toContain('host-b:7');
 });
 
 test('two deployments of different fleets on one database are told apart from a reload that is late', async () => {
   const fleet = exampleFleet();
   await using server = await serve(fleet);
-  fleet.putReplicas([replica('host-a:7'), replica('host-b:7', { configured: ['gamma'], configDigest: 'other' })]);
+  fleet.putReplicas([replica('host-a:7'), replica('host-b:7', { configured: ['gamma'], configDigest: 'other' })], []);
   expect(await bodyOf(server, '/')).toContain(
     'The replicas host-a:7 and host-b:7 have no account in common, so two deployments are using one database. Give each deployment a database of its own.',
   );

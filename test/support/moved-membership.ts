@@ -28,6 +28,10 @@ export class MovedMembership implements Membership {
     return this.others;
   }
 
+  missing(): readonly [] {
+    return [];
+  }
+
   async want(scopes: readonly Scope[]): Promise<void> {
     this.wanted = scopes;
   }

@@ -31,6 +31,8 @@ export interface Slot {
 
 export interface CrewOptions {
   readonly headroom?: string;
+  /** Keys of `alerts.rules`. */
+  readonly rules?: object;
   /** What is in the environment of each. */
   readonly envOf?: (index: number) => NodeJS.ProcessEnv;
 }
@@ -40,7 +42,7 @@ function fileFor(
   accounts: ReadonlyMap<string, OtherApi>,
   receiver: Receiver,
   place: PostgresPlace,
-  headroom: string,
+  { headroom = '0%', rules = {} }: CrewOptions,
 ): object {
   return {
     accounts: [...accounts].map(([name, api]) => ({
@@ -58,7 +60,7 @@ function fileFor(
       group_wait: '0s',
       group_interval: '1s',
       // What they tell waits half an hour for an incident.
-      rules: Object.fromEntries(symptoms.map((rule) => [rule, { enabled: false }])),
+      rules: { ...Object.fromEntries(symptoms.map((rule) => [rule, { enabled: false }])), ...rules },
     },
     store: { url: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`, tls: 'off' },
     server: { listen: '127.0.0.1:0' },
@@ -88,7 +90,7 @@ export class ReplicaCrew implements AsyncDisposable {
     postgres: TestPostgres,
     replicas: number,
     names: readonly string[],
-    { headroom = '0%', envOf = () => ({}) }: CrewOptions = {},
+    options: CrewOptions = {},
   ): Promise<ReplicaCrew> {
     const accounts = new Map<string, OtherApi>();
     for (const name of names) {
@@ -101,8 +103,8 @@ export class ReplicaCrew implements AsyncDisposable {
     for (let index = 0; index < replicas; index += 1) {
       const proxy = await CuttingProxy.before(crew.#place);
       const workplace = new Workplace();
-      const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place, headroom));
-      const env = envOf(index);
+      const config = workplace.configure(fileFor(accounts, crew.receiver, proxy.place, options));
+      const env = options.envOf?.(index) ?? {};
       const daemon = runDaemon(config, env);
       const slot = { workplace, proxy, config, env, daemon, url: daemon.onDuty() };
       crew.slots.push(slot);

@@ -22,21 +22,29 @@ export async function versionOf(db: Db, id: string): Promise<number | null> {
   return rows[0]?.version ?? null;
 }
 
-/** Whether the tables of the replicas are there with all that this version writes. */
+/** Whether the tables of the replicas are there with all that this version writes: what it added last stands for the rest. */
 export async function hasReplicas(db: Db): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM pg_attribute
-    WHERE attrelid = to_regclass('replicas') AND attname = 'store_failure' AND NOT attisdropped`.execute(db);
-  return rows.length > 0;
+  const { rows } = await sql<{ there: boolean }>`
+    SELECT to_regclass('ended_replicas') IS NOT NULL AS there`.execute(db);
+  return rows[0]?.there === true;
+}
+
+/** What came after the first version of the tables. Versions without it go on beside this one. */
+async function addNewer(trx: Db): Promise<void> {
+  await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS store_failure text`.execute(trx);
+  await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS entered_at bigint NOT NULL
+    DEFAULT (extract(epoch from clock_timestamp()) * 1000)::bigint`.execute(trx);
+  await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS replaces boolean NOT NULL DEFAULT false`.execute(trx);
+  await sql`CREATE TABLE IF NOT EXISTS ended_replicas (id text PRIMARY KEY, name text NOT NULL, beat_at bigint NOT NULL)`.execute(
+    trx,
+  );
 }
 
 /** The tables of the replicas, once. The leases of versions that allowed one process give way: those can't use the store any more. */
 export async function addReplicas(trx: Db): Promise<void> {
   const { schema } = trx;
   const { rows } = await sql<{ there: boolean }>`SELECT to_regclass('fences') IS NOT NULL AS there`.execute(trx);
-  if (rows[0]?.there) {
-    await sql`ALTER TABLE replicas ADD COLUMN IF NOT EXISTS store_failure text`.execute(trx);
-    return;
-  }
+  if (rows[0]?.there) return addNewer(trx);
   await schema.dropTable('leases').ifExists().execute();
   await schema
     .createTable('fences')
@@ -53,7 +61,6 @@ export async function addReplicas(trx: Db): Promise<void> {
     .addColumn('beat_at', 'bigint', (column) => column.notNull())
     .addColumn('config_digest', 'text', (column) => column.notNull())
     .addColumn('reload_failure', 'text')
-    .addColumn('store_failure', 'text')
     .addColumn('wants', 'text', (column) => column.notNull())
     .addColumn('alone', 'boolean', (column) => column.notNull().defaultTo(false))
     .execute();
@@ -64,4 +71,5 @@ export async function addReplicas(trx: Db): Promise<void> {
     .addColumn('given', 'boolean', (column) => column.notNull().defaultTo(false))
     .addColumn('offered_at', 'bigint')
     .execute();
+  await addNewer(trx);
 }

@@ -1,6 +1,7 @@
 // The replicas and their leases in PostgreSQL: who lives, who has what. Whoever is not among the replicas is dead for ever.
 import { sql } from 'kysely';
 import type { ReplicaReport, Scope, Taking } from '../../replicas/membership.ts';
+import { type EndedReplica, missedForMs } from '../../replicas/missing.ts';
 import type { Entry, Roster, SeenLease, SeenReplica, Sight } from '../../replicas/roster.ts';
 import type { Write } from '../database.ts';
 import type { Ask, Line } from './line.ts';
@@ -25,11 +26,16 @@ export class PostgresRoster implements Roster {
 
   async enter({ id, name, version, startedAt }: Entry, wants: readonly Scope[], report: ReplicaReport): Promise<void> {
     await this.#line.run(async (ask) => {
+      const replaced = await ask(
+        `DELETE FROM ended_replicas WHERE id = (SELECT id FROM ended_replicas
+          ORDER BY ${hostOf('name')} = ${hostOf('$1::text')} DESC, beat_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+        [name],
+      );
       await ask('INSERT INTO fences (id, version) VALUES ($1, 0)', [id]);
       await ask(
-        `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, wants, config_digest, reload_failure, store_failure)
-          VALUES ($1, $2, $3, $4, 0, ${nowMs}, $5, $6, $7, $8)`,
-        [id, name, version, Math.round(startedAt), JSON.stringify(wants), ...reported(report)],
+        `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, wants, config_digest, reload_failure, store_failure, replaces)
+          VALUES ($1, $2, $3, $4, 0, ${nowMs}, $5, $6, $7, $8, $9)`,
+        [id, name, version, Math.round(startedAt), JSON.stringify(wants), ...reported(report), replaced.length > 0],
       );
     });
   }
@@ -54,10 +60,15 @@ export class PostgresRoster implements Roster {
 
   markDead(id: string, beat: number): Promise<boolean> {
     return this.#line.run(async (ask) => {
-      const marked = await ask('DELETE FROM replicas WHERE id = $1 AND beat = $2 RETURNING 1', [id, beat]);
+      const [marked] = await ask<Dead>(
+        'DELETE FROM replicas WHERE id = $1 AND beat = $2 RETURNING name, wants, beat_at AS "beatAt"',
+        [id, beat],
+      );
+      if (!marked) return false;
+      await noteEnd(ask, id, marked);
       // Waits for its transaction that is under way; the next one finds nothing.
-      if (marked.length > 0) await ask('DELETE FROM fences WHERE id = $1', [id]);
-      return marked.length > 0;
+      await ask('DELETE FROM fences WHERE id = $1', [id]);
+      return true;
     });
   }
 
@@ -96,6 +107,30 @@ export class PostgresRoster implements Roster {
   }
 }
 
+/** One that was taken for dead. */
+interface Dead {
+  readonly name: string;
+  readonly wants: string;
+  readonly beatAt: number;
+}
+
+/** Of a name such as "process 17 on mail-1". */
+const hostOf = (name: string) => `substring(${name} from '[^ ]*$')`;
+
+/** It is missed unless it was about to leave, or another one has joined since that replaces none yet. */
+async function noteEnd(ask: Ask, id: string, { name, wants, beatAt }: Dead): Promise<void> {
+  await ask(`DELETE FROM ended_replicas WHERE beat_at < ${nowMs} - ${missedForMs}`);
+  if (wants === '[]') return;
+  const replaced = await ask(
+    `UPDATE replicas SET replaces = true WHERE id = (SELECT id FROM replicas
+      WHERE NOT replaces AND NOT alone AND entered_at > $1
+      ORDER BY ${hostOf('name')} = ${hostOf('$2::text')} DESC, entered_at LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+    [beatAt, name],
+  );
+  if (replaced.length === 0)
+    await ask('INSERT INTO ended_replicas (id, name, beat_at) VALUES ($1, $2, $3)', [id, name, beatAt]);
+}
+
 /** In the order of its columns. */
 function reported({ configDigest, reloadFailure, storeFailure }: ReplicaReport) {
   return [configDigest, reloadFailure, storeFailure && JSON.stringify(storeFailure)];
@@ -109,6 +144,9 @@ async function sightOf(ask: Ask): Promise<Sight> {
   const leases = await ask<SeenLease>(
     `SELECT scope, owner, ${nowMs} - offered_at AS "offeredMsAgo" FROM leases ORDER BY scope`,
   );
+  const missing = await ask<EndedReplica>(
+    `SELECT name, beat_at AS "beatAt" FROM ended_replicas WHERE beat_at >= ${nowMs} - ${missedForMs} ORDER BY beat_at, name`,
+  );
   return {
     now: clock?.now ?? 0,
     replicas: replicas.map(({ wants, storeFailure, ...one }) => ({
@@ -117,5 +155,6 @@ async function sightOf(ask: Ask): Promise<Sight> {
       storeFailure: storeFailure === null ? null : JSON.parse(storeFailure),
     })),
     leases,
+    missing,
   };
 }
