@@ -16,6 +16,9 @@ export const alreadySo = 'no change needed';
 const ownFaultWaitMs = minuteMs;
 /** What is said of a person's change that the budget had no turn for. */
 const notInTime = 'the request budget had no slot in time: nothing was sent';
+/** What is said of a person's change whose account this process ceases to guard, for whatever reason. */
+const accountStops =
+  'nothing was sent: its account was reloaded or went to another replica meanwhile. Try again in a minute';
 /** Who wraps up waits no longer than this for what was sent: a POST, its looks and their slots. */
 const wrapUpDeadlineMs = 2 * minuteMs;
 
@@ -61,7 +64,7 @@ export class Actor {
     const { recorder } = this.#rooms;
     if (!(await this.#attendFor(action, personWaitsMs, signal))) await recorder.dropPlanned(action, notInTime);
     await this.#attendFor(action, wrapUpDeadlineMs, signal);
-    if (this.#wrappingUp) await recorder.dropPlanned(action, 'its account is being reloaded: try again in a minute');
+    if (this.#wrappingUp) await recorder.dropPlanned(action, accountStops);
   }
 
   /** Works on an action for so long; true when nothing more is to be done about it, or not here. */

@@ -1,4 +1,5 @@
 // Takes our own secrets out of what others send: a service that echoes a key must not bring it onto a page or into the store.
+import { withoutNul } from '../model/nul.ts';
 
 /** A shorter key of our own could be an ordinary word of an answer. */
 const minOwnLetters = 6;
@@ -37,10 +38,10 @@ export class Redactor {
     return known.replace(keyShape, '[key]');
   }
 
-  /** Parses JSON; no text in the value, and no name of a field, holds a secret. Throws where JSON.parse does. */
+  /** Parses JSON; no text in the value, and no name of a field, holds a secret or the letter NUL. Throws where JSON.parse does. */
   json(text: string): unknown {
     const value: unknown = JSON.parse(this.text(text));
-    // Written with escapes, a secret is not found in the text.
+    // Written with escapes, neither is found in the text.
     return text.includes('\\') ? this.#inPlace(value) : value;
   }
 
@@ -54,7 +55,7 @@ export class Redactor {
       for (const name of names) {
         const item = fields[name];
         if (typeof item === 'object' && item !== null) left.push(item);
-        else if (typeof item === 'string') fields[name] = this.text(item);
+        else if (typeof item === 'string') fields[name] = withoutNul(this.text(item));
         if (typeof name === 'string') this.#rename(fields, name);
       }
     }
@@ -62,7 +63,7 @@ export class Redactor {
   }
 
   #rename(fields: Record<string, unknown>, name: string): void {
-    const shown = this.text(name);
+    const shown = withoutNul(this.text(name));
     if (shown === name) return;
     fields[shown] = fields[name];
     delete fields[name];

@@ -11,6 +11,7 @@ import type { Membership, Scope } from '../replicas/membership.ts';
 import { SharedMembership } from '../replicas/shared.ts';
 import type { Database, Rim, Sleep, Write } from './database.ts';
 import { AtRiskError, NotOursError } from './failure.ts';
+import { BesideLock } from './file/beside-lock.ts';
 import { nameOfHolder } from './file/lock.ts';
 import { clientConfig, poolOf, reached } from './postgres/connecting.ts';
 import { StoreDialect } from './postgres/dialect.ts';
@@ -29,6 +30,7 @@ type Db = Kysely<Tables>;
 const readers = 4;
 /** Between two attempts to learn what became of a COMMIT. */
 const askAgainMs = 1_000;
+
 const restart = 'Start PostgreSQL or repair the network; Warmwarden then continues by itself.';
 
 function fail(error: Error): never {
@@ -67,6 +69,9 @@ class PostgresDatabase implements Database {
   readonly #roster: PostgresRoster;
   readonly #log: NonNullable<Rim['replica']>['log'] | null;
   #closed = false;
+  /** A process that has the database alone keeps nothing beside it. */
+  readonly #keepsBeside: boolean;
+  #beside: BesideLock | null = null;
 
   constructor(place: PostgresPlace, now: EpochMs, { sleep, replica }: Rim) {
     const config = clientConfig(place);
@@ -76,6 +81,7 @@ class PostgresDatabase implements Database {
     this.#line = new Line(place);
     this.#roster = new PostgresRoster(this.#line, (id, work) => this.#transact(work, id, []));
     this.#log = replica?.log ?? null;
+    this.#keepsBeside = replica !== undefined;
     this.#presence = replica
       ? new Together(place, new SharedMembership(this.#roster, replica, randomUUID))
       : new Alone(place, nameOfHolder(now));
@@ -85,6 +91,7 @@ class PostgresDatabase implements Database {
   }
 
   async open(): Promise<void> {
+    if (this.#keepsBeside) this.#beside = new BesideLock(this.path);
     await refuseEarlier(this.db, this.#place);
     await setUp(this.#writer, this.#place);
     await this.#presence.enter(this.#writer);
@@ -179,6 +186,7 @@ class PostgresDatabase implements Database {
     await this.#listening.close();
     await this.#presence.close();
     await Promise.all([this.#writer.destroy(), this.db.destroy(), this.#line.close()]);
+    this.#beside?.close();
   }
 
   /** Its reply was lost. Nothing goes on before it is known: what was committed would be done twice. */

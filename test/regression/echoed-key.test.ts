@@ -105,3 +105,8 @@ describe('a redactor', () => {
     expect(value).toBe('[key]');
   });
 });
+
+test('an answer holds no NUL, which no text of PostgreSQL takes: a mailbox has one name in memory and in every store', () => {
+  const said = new Redactor(key, []).json('{"id": "m\\u0000 1", "a\\u0000": ["\\\\u0000", "plain"]}');
+  expect(said).toEqual({ id: 'm\uFFFD 1', 'a\uFFFD': ['\\u0000', 'plain'] });
+});

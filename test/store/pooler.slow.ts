@@ -12,7 +12,9 @@ import { actionOf, now } from './records.ts';
 const clock = systemClock();
 const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
 const join = (place: PostgresPlace, name: string) =>
-  Store.open(place, now, undefined, { replica: { clock, log, name, version: '1.0.0' } });
+  Store.open({ ...place, path: `${place.path}-${name}` }, now, undefined, {
+    replica: { clock, log, name, version: '1.0.0' },
+  });
 const follower = { taken: async () => {}, release: async () => {}, abandon: async () => {}, lost: async () => {} };
 
 describe.skipIf(!isPoolerInstalled && process.env['CI'] === undefined)('behind PgBouncer', () => {

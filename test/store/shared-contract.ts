@@ -30,6 +30,14 @@ const runOf = (id: string): Run => ({
 
 export function describeSharing(name: string, open: () => Promise<Opened>): void {
   describe(`${name}, shared`, () => {
+    test('the letter NUL becomes the replacement character, on every database', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const list = { account: 'acme', present: [arrivedMailbox('m\0 1')], absent: [], left: [], leftAt: now };
+      await store.recordList({ ...list, alerts: noAlerts, breaker: null });
+      expect((await store.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m\uFFFD 1']);
+    });
+
     test.each([
       ['everything', off(everything)],
       ['the account', off({ kind: 'account', account: 'acme' })],

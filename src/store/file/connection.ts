@@ -1,6 +1,7 @@
 // node:sqlite behind Kysely: the one connection that writes, and those that read beside it.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type LogEvent, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { withoutNul } from '../../model/nul.ts';
 import type { EpochMs } from '../../model/time.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
 import { NewerStoreError, setMeta } from '../schema/migrations.ts';
@@ -13,6 +14,11 @@ import { closeToOthers, prepare } from './place.ts';
 /** Of the texts of all statements that are kept prepared: a prepared one takes some thirty times its text. */
 const preparedLetters = 256 * 1024;
 
+/** As PostgreSQL has it, so that a store can be copied there. */
+function storable(parameter: unknown): SQLInputValue {
+  return (typeof parameter === 'string' ? withoutNul(parameter) : parameter) as SQLInputValue;
+}
+
 /** Kysely's SQLite dialect expects better-sqlite3's interface; the statements used last are kept prepared. */
 function shim(database: DatabaseSync): SqliteDatabase {
   const prepared = new NewestByText<ReturnType<SqliteDatabase['prepare']>>(preparedLetters);
@@ -21,7 +27,7 @@ function shim(database: DatabaseSync): SqliteDatabase {
       const known = prepared.get(text);
       if (known) return known;
       const statement = database.prepare(text);
-      const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
+      const values = (parameters: readonly unknown[]) => parameters.map(storable);
       const made = {
         // It names no column, and frees a page with each row that is read.
         reader: statement.columns().length > 0 || text.startsWith('PRAGMA incremental_vacuum'),

@@ -42,7 +42,8 @@ export class StoreLock {
 
 const stopOne = 'Stop one of the two.';
 
-function lockedOrNull(path: string): DatabaseSync | null {
+/** null: another process has it. */
+export function lockedOrNull(path: string): DatabaseSync | null {
   const lock = new DatabaseSync(path);
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');

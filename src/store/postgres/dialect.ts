@@ -1,4 +1,5 @@
 // PostgreSQL behind Kysely: the same statements as for SQLite, with what PostgreSQL calls otherwise put in its words.
+
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -9,6 +10,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import pg from 'pg';
+import { withoutNul } from '../../model/nul.ts';
 
 /** Type numbers of PostgreSQL. */
 const int8 = 20;
@@ -67,5 +69,5 @@ class Compiler extends PostgresQueryCompiler {
 
 function storable(parameter: unknown): unknown {
   if (typeof parameter === 'number') return Math.round(parameter);
-  return typeof parameter === 'string' && parameter.includes('\0') ? parameter.replaceAll('\0', '\uFFFD') : parameter;
+  return typeof parameter === 'string' ? withoutNul(parameter) : parameter;
 }

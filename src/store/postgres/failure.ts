@@ -90,6 +90,8 @@ export function postgresError(place: PostgresPlace, error: unknown): Error {
     return new StoreError(`The store ${nameOf(place)} is damaged: ${error.message}.`);
   if (error instanceof StoreError || error instanceof NewerStoreError) return error;
   const { said, remedy } = failureOf(place, error);
-  const message = `The store ${nameOf(place)} can't be opened: ${said}. ${remedy.replace(byItself, ', and try again')}`;
+  // The server may be another one than is meant.
+  const address = isAway(error) ? 'Check the host and the port in store.url. ' : '';
+  const message = `The store ${nameOf(place)} can't be opened: ${said}. ${address}${remedy.replace(byItself, ', and try again')}`;
   return isDamage(error) ? new DamagedDatabaseError(message, said) : new StoreError(message);
 }

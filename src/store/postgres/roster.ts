@@ -114,8 +114,8 @@ interface Dead {
   readonly beatAt: number;
 }
 
-/** Of a name such as "process 17 on mail-1". */
-const hostOf = (name: string) => `substring(${name} from '[^ ]*$')`;
+/** Of a name such as "process 17 on mail-1": backwards, which is enough to compare. */
+const hostOf = (name: string) => `split_part(reverse(${name}), ' ', 1)`;
 
 /** It is missed unless it was about to leave, or another one has joined since that replaces none yet. */
 async function noteEnd(ask: Ask, id: string, { name, wants, beatAt }: Dead): Promise<void> {
