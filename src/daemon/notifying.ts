@@ -41,7 +41,9 @@ export class Notifying {
       const apiOf = (account: string) => live.account(account)?.baseUrl ?? null;
       const own = { world, loops, store, fleet, tally: metrics.tally, health: this.health };
       const failureElsewhere = () => this.failureElsewhere();
-      const parts = { ...own, failureElsewhere, channels, settings, pageUrl: this.#pageUrl, apiOf };
+      const { membership } = store;
+      const maySend = () => membership.holds('notify') && membership.mayPost();
+      const parts = { ...own, failureElsewhere, maySend, channels, settings, pageUrl: this.#pageUrl, apiOf };
       this.#notifier = createNotifier(parts);
       this.#notifier.start();
     });

@@ -14,6 +14,8 @@ import { backOffMs, settlementOf } from './retry-policy.ts';
 
 export interface SenderParts extends NotifyParts {
   readonly tally: Tally;
+  /** Whether an attempt that begins now ends before another replica can send; absent: there is no other. */
+  readonly maySend?: () => boolean;
   /** Whether people were told through the channel that the alert fires. */
   readonly hasNotified: (alert: Alert) => boolean;
 }
@@ -24,6 +26,8 @@ export const sendDeadlineMs = 10_000;
 const failuresOfAnOutage = 3;
 /** How soon outcomes that the store could not take are offered to it again. */
 const behindMs = 5_000;
+/** How soon it is asked again whether messages are still this process's. */
+const notOursMs = 1_000;
 /** How soon upkeep is looked at again when there was none: at a start what people know is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
 
@@ -98,7 +102,10 @@ export class Sender {
       restMs: this.#gone === null ? this.#restsUntil - now : 0,
       revived: (id) => this.#gone !== null || (tried !== null && !tried.has(id)),
     });
-    if (delivery) await this.#attempt(delivery);
+    if (!delivery) return Math.min(waitMs, toUpkeep);
+    // Right before the attempt: the outbox may have been read long ago.
+    if (this.#parts.maySend?.() === false) return notOursMs;
+    await this.#attempt(delivery);
     return Math.min(waitMs, toUpkeep);
   }
 

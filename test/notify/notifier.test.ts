@@ -428,3 +428,18 @@ test('a failing channel that is taken out of the configuration is no alert any m
   await rig.clock.advance(minuteMs);
   expect([...rig.fleet.alerts()]).toEqual([]);
 });
+
+test('no attempt begins that could still be under way when another replica sends; then each message is sent once', async () => {
+  let now = () => start;
+  await using receiver = await startReceiver(() => now());
+  let isOurs = true;
+  await using rig = rigWith(hookTo(receiver.url), {}, { maySend: () => isOurs });
+  now = rig.clock.now;
+  isOurs = false;
+  rig.commit(firing(sampleAlert(1)));
+  await rig.clock.advance(10 * minuteMs);
+  expect([receiver.received.length, rig.store.deliveries().map(({ state }) => state)]).toEqual([0, ['pending']]);
+  isOurs = true;
+  await rig.clock.advance(minuteMs);
+  expect([receiver.received.length, rig.store.deliveries().map(({ state }) => state)]).toEqual([1, ['sent']]);
+});

@@ -33,12 +33,13 @@ interface RigOptions {
   readonly store?: MemoryOutbox;
   /** Where the clock begins. */
   readonly at?: number;
+  readonly maySend?: () => boolean;
 }
 
 export function rigWith(
   channels: (clock: MovedClock, world: World) => readonly Channel[],
   settings: Partial<NotifierSettings> = {},
-  { random = () => 0.5, store = memoryOutbox(), at = start }: RigOptions = {},
+  { random = () => 0.5, store = memoryOutbox(), at = start, maySend = () => true }: RigOptions = {},
 ): Rig {
   const clock = movedClock(at);
   const fleet = new Fleet();
@@ -65,6 +66,7 @@ export function rigWith(
     store,
     fleet,
     tally,
+    maySend,
     channels: channels(clock, world),
     settings: inForce,
     pageUrl: null,
