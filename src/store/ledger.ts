@@ -143,7 +143,11 @@ export class Ledger {
       refuseNewer(await this.#schema);
       return await work();
     } catch (error) {
-      throw this.#reading.sentence(error);
+      // What an earlier version has no table for is not damaged.
+      const schema = await this.#schema?.catch(() => null);
+      throw (schema ?? schemaVersion) < schemaVersion
+        ? new StoreError(earlier(this.#name))
+        : this.#reading.sentence(error);
     }
   }
 }
