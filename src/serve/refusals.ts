@@ -30,6 +30,11 @@ export const refusals = {
     title: 'No such mailbox',
     meaning: 'No guarded mailbox has this id or name, or the name fits several.',
   },
+  wrong_method: {
+    status: 405,
+    title: 'Method not allowed',
+    meaning: 'The address takes other methods; `Allow` lists them.',
+  },
   too_large: { status: 413, title: 'Request too large', meaning: 'The body is larger than 64 KiB.' },
   not_json: {
     status: 415,

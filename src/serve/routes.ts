@@ -12,6 +12,7 @@ import type { LiveStream } from './live/live-stream.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { addOperations } from './operations-route.ts';
 import { addPages } from './page-routes.ts';
+import { methodsAt } from './path-names.ts';
 import { createRecipeRoutes } from './recipes/recipe-routes.ts';
 import { addRunForms } from './recipes/run-forms.ts';
 import { refuse } from './refusals.ts';
@@ -38,7 +39,14 @@ export function createRoutes(parts: RouteParts, wrongTokens: WrongTokens, live: 
   addDocument(app, parts);
   addReload(app, parts);
   addOperations(app, parts);
-  app.notFound((c) => refuse(c, 'not_found', nothingHere(c.req.path)));
+  app.notFound((c) => {
+    const { path, method } = c.req;
+    const methods = methodsAt(app, path);
+    // What a route passed on has no such thing, as the command that nobody named.
+    if (methods.length === 0 || methods.includes(method)) return refuse(c, 'not_found', nothingHere(path));
+    c.header('Allow', methods.join(', '));
+    return refuse(c, 'wrong_method', `${method}: this address takes ${methods.join(', ')}.`);
+  });
   app.onError((error, c) => {
     parts.world.log.error({ err: error, path: c.req.path }, 'a request could not be answered');
     return refuse(c, 'failed', 'Warmwarden could not answer this request. The log says why. It keeps guarding.');

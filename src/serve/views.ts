@@ -20,6 +20,7 @@ import { agesOf } from './budget-answer.ts';
 import { settingParameters } from './configuration-answer.ts';
 import { groupParameters, readGroups, usualGrouping } from './groups-answer.ts';
 import { alertFilters, isChosen, readPast, selectionOf } from './past-alerts.ts';
+import { namesIn } from './path-names.ts';
 import { pictureOf } from './picture.ts';
 import { type Parameter, readQuery, type Shape, upTo, whole } from './query.ts';
 import { recipeOf } from './recipes/run-forms.ts';
@@ -251,27 +252,6 @@ export async function viewAt(parts: ViewParts, address: string): Promise<View | 
     return 'refused' in view ? null : view;
   }
   return null;
-}
-
-/** What a path has in the place of each `:name`; null: it is another path. */
-function namesIn(pattern: string, path: string): Readonly<Record<string, string>> | null {
-  const [wanted, found] = [pattern.split('/'), path.split('/')];
-  if (wanted.length !== found.length) return null;
-  const names: Record<string, string> = {};
-  for (const [index, part] of wanted.entries()) {
-    const piece = decoded(found[index] ?? '');
-    if (part.startsWith(':')) names[part.slice(1)] = piece;
-    else if (part !== piece) return null;
-  }
-  return names;
-}
-
-function decoded(piece: string): string {
-  try {
-    return decodeURIComponent(piece);
-  } catch {
-    return piece;
-  }
 }
 
 /** What the store tells, or null: a page at 3 a.m. must stand although the store does not answer. */

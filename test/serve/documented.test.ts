@@ -65,6 +65,7 @@ const provoked: readonly {
   { path: '/sign-out', headers: form, method: 'POST', body: 'form_token=x' },
   { path: '/api/nothing' },
   { path: '/api/mailboxes/acme/none' },
+  { path: '/api/fleet', method: 'PUT' },
   { path: '/api/operations/pause', method: 'POST' },
   { path: '/api/fleet', headers: { authorization: 'Bearer wrong' }, count: 11 },
   { path: '/api/deliveries', options: { deliveries: failing } },
