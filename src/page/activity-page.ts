@@ -15,12 +15,18 @@ export interface ActivitySelection {
   readonly mailbox: string;
   /** An operation, or a kind of action. Empty: all. */
   readonly what: string;
+  /** The reason of one of Warmwarden's actions, as a word. Empty: any. */
+  readonly why: string;
 }
 
 export interface ActivityPageParts {
   /** The newest first; null when they could not be read. */
   readonly commands: readonly CommandEntry[] | null;
   readonly actions: readonly Action[] | null;
+  /** How many of each were asked for: there may be older ones. */
+  readonly readAtMost: number;
+  /** Only what is older than this; null: from the newest on. */
+  readonly until: EpochMs | null;
   readonly selection: ActivitySelection;
   /** What is wrong with the mailbox's name; null: nothing. */
   readonly wrong: string | null;
@@ -36,45 +42,95 @@ interface Entry {
   readonly at: EpochMs;
   readonly by: string;
   readonly what: string;
+  readonly why: string;
   readonly markup: () => Markup;
 }
 
 export function activityPage(parts: ActivityPageParts): View {
   const { selection, commands, actions, wrong } = parts;
   const regions = new Regions();
-  const entries = entriesOf(parts);
+  const { entries, olderThan } = entriesOf(parts);
   const chosen = entries.filter(
-    ({ by, what }) =>
-      (selection.by === '' || by === selection.by) && (selection.what === '' || what === selection.what),
+    ({ by, what, why }) =>
+      (selection.by === '' || by === selection.by) &&
+      (selection.what === '' || what === selection.what) &&
+      (selection.why === '' || why === selection.why),
   );
+  const { shown, rest } = firstOf(chosen);
+  const earlier = rest ?? olderThan;
   const unread = commands === null || actions === null;
   const list =
     chosen.length === 0
-      ? html`<p class="muted">${unread ? '' : 'Nothing in the last 30 days.'}</p>`
-      : html`<ol class="events">${chosen.slice(0, entriesShown).map(({ markup }) => markup())}</ol>`;
+      ? html`<p class="muted">${unread ? '' : nothing(parts, earlier)}</p>`
+      : html`<ol class="events">${shown.map(({ markup }) => markup())}</ol>`;
   const body = html`<h1>Activity</h1>
 <section class="panel" aria-label="What was done">
 <div class="bar">${activityForm(selection, entries)}</div>
 ${regions.piece(
   'activity',
   html`${unread ? html`<p class="bad">Warmwarden cannot read what was done at the moment. The log says why.</p>` : ''}
-${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}${list}`,
+${wrong === null ? '' : html`<p class="bad">${text(wrong)}</p>`}${list}${earlierLinks(parts, earlier)}`,
 )}
 </section>`;
   return { title: 'Activity · Warmwarden', body, regions };
 }
 
-function entriesOf({ commands, actions, explain, now }: ActivityPageParts): readonly Entry[] {
+function nothing({ selection, until }: ActivityPageParts, earlier: EpochMs | null): string {
+  if (earlier !== null) return 'Nothing that matches among the newest.';
+  return until !== null || Object.values(selection).some(Boolean) ? 'Nothing that matches.' : 'Nothing yet.';
+}
+
+function earlierLinks({ selection, until }: ActivityPageParts, earlier: EpochMs | null): Markup | string {
+  if (until === null && earlier === null) return '';
+  const path = (before: EpochMs | null) => {
+    const query = new URLSearchParams(Object.entries(selection).filter(([, value]) => value !== ''));
+    if (before !== null) query.set('until', String(before));
+    return query.size === 0 ? '/activity' : `/activity?${query}`;
+  };
+  return html`<nav class="pages" aria-label="Pages">${until === null ? '' : html`<a href="${path(null)}">← The newest</a>`} ${earlier === null ? '' : html`<a href="${path(earlier)}">Earlier →</a>`}</nav>`;
+}
+
+/** What one page shows: all of one moment stand on the same. `rest`: what is older is left; null: nothing is. */
+function firstOf(entries: readonly Entry[]): { readonly shown: readonly Entry[]; readonly rest: EpochMs | null } {
+  const last = entries[entriesShown - 1];
+  if (last === undefined) return { shown: entries, rest: null };
+  const shown = entries.filter(({ at }) => at >= last.at);
+  return { shown, rest: shown.length < entries.length ? last.at : null };
+}
+
+/** All that is known down to the moment from which one of both lists is cut off; what is older than `olderThan` is not among them. */
+function entriesOf(parts: ActivityPageParts): {
+  readonly entries: readonly Entry[];
+  readonly olderThan: EpochMs | null;
+} {
+  const { commands, actions, readAtMost } = parts;
+  const cuts = [
+    commands?.length === readAtMost ? commands.at(-1)?.at : undefined,
+    actions?.length === readAtMost ? actions.at(-1)?.plannedAt : undefined,
+  ].filter((at) => at !== undefined);
+  const all = allEntries(parts);
+  if (cuts.length === 0) return { entries: all, olderThan: null };
+  const cut = Math.max(...cuts);
+  // Of the moment of the cut some may be missing: they come with the older ones, unless nothing else is there.
+  const sure = all.filter(({ at }) => at > cut);
+  return sure.length > 0
+    ? { entries: sure, olderThan: cut + 1 }
+    : { entries: all.filter(({ at }) => at === cut), olderThan: cut };
+}
+
+function allEntries({ commands, actions, explain, now }: ActivityPageParts): readonly Entry[] {
   const byPeople = (commands ?? []).map((command) => ({
     at: command.at,
     by: command.by,
     what: command.name,
+    why: '',
     markup: () => commandItem(command, now),
   }));
   const byItself = (actions ?? []).map((action) => ({
     at: action.plannedAt,
     by: itself,
     what: action.kind,
+    why: action.verdict.reason,
     markup: () => actionItem({ action, explain, now, link: true }),
   }));
   return [...byPeople, ...byItself].sort((a, b) => b.at - a.at);
@@ -101,7 +157,7 @@ ${outcome === '' ? '' : html`<p class="muted">${text(outcome)}</p>`}
 </li>`;
 }
 
-function activityForm({ by, mailbox, what }: ActivitySelection, entries: readonly Entry[]): Markup {
+function activityForm({ by, mailbox, what, why }: ActivitySelection, entries: readonly Entry[]): Markup {
   const options = (values: Iterable<string>, chosen: string) =>
     [...new Set([...values, ...(chosen === '' ? [] : [chosen])])]
       .filter(Boolean)
@@ -118,6 +174,10 @@ function activityForm({ by, mailbox, what }: ActivitySelection, entries: readonl
 <select name="what" aria-label="Only this"><option value="">everything</option>${options(
     entries.map((one) => one.what),
     what,
+  )}</select>
+<select name="why" aria-label="Only for this reason"><option value="">for any reason</option>${options(
+    entries.map((one) => one.why),
+    why,
   )}</select>
 <input name="mailbox" type="search" value="${mailbox}" maxlength="400" placeholder="address or id of a mailbox" aria-label="Only this mailbox" autocomplete="off" data-key="/">
 <button type="submit">Show</button></form>`;

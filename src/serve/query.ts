@@ -72,10 +72,10 @@ export function someOf<const Word extends string>(...words: readonly Word[]): Pa
   return { wanted, schema, required: false, read };
 }
 
-/** A whole number in digits. `most` has at most nine digits where it is left out. */
+/** A whole number in digits, up to a moment in milliseconds. `most` has at most nine digits where it is left out. */
 export function whole(least: number, most = 999_999_999): Parameter<number> {
   const read = (found: string) => {
-    const number = /^\d{1,12}$/.test(found) ? Number(found) : Number.NaN;
+    const number = /^\d{1,16}$/.test(found) ? Number(found) : Number.NaN;
     return number >= least && number <= most ? number : null;
   };
   const schema = { type: 'integer', minimum: least, maximum: most };

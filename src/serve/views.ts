@@ -64,14 +64,19 @@ const rowsAPage = 50;
 
 /** Messages about the alerts that are shown are among the newest. */
 const deliveriesRead = 200;
-const activityMs = 30 * dayMs;
 /** Of people's commands and of Warmwarden's actions each. */
 const activityRead = 200;
 const maxWordLength = 400;
 
 const pastShown = 50;
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
-const activityParameters = { by: upTo(maxWordLength), mailbox: upTo(maxWordLength), what: upTo(maxWordLength) };
+const activityParameters = {
+  by: upTo(maxWordLength),
+  mailbox: upTo(maxWordLength),
+  what: upTo(maxWordLength),
+  why: upTo(maxWordLength),
+  until: whole(0, maxEpochMs),
+};
 
 const runsShown = 30;
 /** Of a run, on one page. */
@@ -134,18 +139,19 @@ async function activityView(parts: ViewParts, { query }: Asked): Promise<View | 
   const { fleet, world, history, explain } = parts;
   const asked = readQuery(activityParameters, query, lenient);
   if ('wrong' in asked) return { refused: 'bad_request', message: asked.wrong };
-  const { by = '', mailbox: name = '', what = '' } = asked.read;
+  const { by = '', mailbox: name = '', what = '', why = '', until = null } = asked.read;
   const now = world.clock.now();
   const found = name.trim() === '' ? null : namedMailbox(name.trim(), fleet.mailboxes());
   const wrong = found && 'wrong' in found ? found.wrong : null;
   const about = found && 'mailbox' in found ? found.mailbox : null;
   const mailbox = about && { account: about.account, ids: [about.id, ...(about.memory?.formerIds ?? [])] };
-  const wanted = { since: now - activityMs, mailbox, limit: activityRead };
-  const [commands, actions] =
-    wrong === null
-      ? [await orNull(world, () => history.commands(wanted)), await orNull(world, () => history.guardActions(wanted))]
-      : [[], []];
-  return activityPage({ commands, actions, selection: { by, mailbox: name.trim(), what }, wrong, explain, now });
+  const wanted = { since: 0, mailbox, limit: activityRead };
+  // Only what is older than that moment: no id is lower than these.
+  const behind = <Id>(id: Id) => (until === null ? null : { at: until, id });
+  const commands = wrong ? [] : await orNull(world, () => history.commands({ ...wanted, before: behind(0) }));
+  const actions = wrong ? [] : await orNull(world, () => history.guardActions({ ...wanted, before: behind('') }));
+  const selection = { by, mailbox: name.trim(), what, why };
+  return activityPage({ commands, actions, readAtMost: activityRead, until, selection, wrong, explain, now });
 }
 
 async function recipeView(parts: ViewParts, { names }: Asked): Promise<View | Refused> {

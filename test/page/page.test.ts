@@ -421,6 +421,9 @@ describe('the page of a mailbox', () => {
     expect(asked).toEqual([now, end]);
     expect(body).toContain(`href="/mailboxes/acme/m1?until=${end - 49 * minuteMs - 1}#decisions"`);
     expect(body).toContain('value="2026-03-10"');
+    const [, earlier = ''] = /href="([^"]*until=\d+)#decisions"/.exec(body) ?? [];
+    await read(exampleFleet(), earlier, { entries: { entriesOf } });
+    expect(asked.at(-1)).toBe(end - 49 * minuteMs - 1);
     await using server = await serve(exampleFleet());
     expect((await ask(`${server.url}/mailboxes/acme/m1?day=2026-02-30`, page)).status).toBe(400);
   });

@@ -1,9 +1,13 @@
 // The views beside the fleet and the mailbox: what each says, what narrows it, and that a silent store is said, not hidden.
+import { mkdtempDisposableSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../src/model/delivery.ts';
 import type { CommandEntry } from '../../src/model/operator-command.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { MemoryRuns } from '../../src/recipes/memory-runs.ts';
+import { Store } from '../../src/store/store.ts';
 import { account, action, alert, exampleFleet, mailbox, now } from '../serve/example-fleet.ts';
 import { ask, serve, stillWorld } from '../serve/running-server.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -92,8 +96,11 @@ test('activity is by everyone, and is narrowed to a person, an operation or a ma
   );
   const hers = await read('/activity?by=anna&mailbox=m5', exampleFleet(), { history });
   expect(hers).not.toContain('Switched to recovery');
-  expect(asked.at(-1)).toMatchObject({ mailbox: { account: 'acme', ids: ['m5'] }, since: now - 30 * dayMs });
+  expect(asked.at(-1)).toMatchObject({ mailbox: { account: 'acme', ids: ['m5'] }, before: null });
   expect(textOf(await read('/activity?what=recovery', exampleFleet(), { history }))).not.toContain('Paused.');
+  const because = await read('/activity?why=bounce_rate_over_limit', exampleFleet(), { history });
+  expect([because.includes('Switched to recovery'), because.includes('Paused.')]).toEqual([true, false]);
+  expect(textOf(await read('/activity?why=emergency', exampleFleet(), { history }))).toContain('Nothing that matches.');
   expect(await read('/activity?mailbox=nobody', exampleFleet(), { history })).toContain(
     'No guarded mailbox is called nobody.',
   );
@@ -185,4 +192,22 @@ test('of equally severe alerts the most urgent kind comes first: the circuit bre
   const body = await read('/', fleet);
   const places = ['guard_held', 'bounce_over_limit', 'dns_failing'].map((rule) => body.indexOf(`id="alert-${rule}`));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test('activity goes back to the first entry, page by page, each entry once, also those of one moment', async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-activity-'));
+  const store = await Store.open(join(folder.path, 'w.db'), now);
+  await using _ = { [Symbol.asyncDispose]: () => store.close() };
+  const count = 230;
+  const begin = { by: 'anna', reason: '', name: 'pause', command: 'pause a mailbox', account: null, mailboxes: [] };
+  for (let index = 0; index < count; index += 1)
+    await store.audit.beginCommand({ ...begin, at: now - Math.floor(index / 7) * dayMs });
+  const found: string[] = [];
+  let path = '/activity';
+  for (let pages = 0; path !== '' && pages < 9; pages += 1) {
+    const body = await read(path, exampleFleet(), { history: store.audit });
+    found.push(...[...body.matchAll(/id="command-(\d+)"/g)].map(([, id = '']) => id));
+    path = /href="(\/activity\?until=\d+)">Earlier/.exec(body)?.[1] ?? '';
+  }
+  expect([found.length, new Set(found).size]).toEqual([count, count]);
 });

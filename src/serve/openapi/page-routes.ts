@@ -49,8 +49,14 @@ const pages: Readonly<Record<string, readonly [id: string, summary: string, Read
   ],
   '/activity': [
     'showActivity',
-    'What people and Warmwarden did in the last 30 days',
-    { by: 'Who did it.', mailbox: 'An address, an id or ACCOUNT/ADDRESS.', what: 'A word of what was done.' },
+    'What people and Warmwarden did, the newest first, 100 a page',
+    {
+      by: 'Who did it.',
+      mailbox: 'An address, an id or ACCOUNT/ADDRESS.',
+      what: 'A word of what was done.',
+      why: "The reason of Warmwarden's actions, as a word.",
+      until: 'Only what is older, in milliseconds since 1970.',
+    },
   ],
   '/silences': ['showSilences', 'The silences in force, and how many alerts each mutes', {}],
   '/budget': [
