@@ -91,10 +91,8 @@ export class Disturbance {
     const verb = this.#chance.pick(['pause', 'resume'] as const);
     const slot = this.#chance.pick(this.#crew.slots);
     const touched = this.#new(this.#chance.pick(this.#accounts), { status: verb === 'pause' ? 'active' : 'paused' });
-    // It is to be known first; a busy machine takes its time for that, and a fault may take longer.
-    const api = this.#crew.api(touched.account);
-    const isRead = () => api.reads('/v1/stats', touched.mailbox).length > 0;
-    for (let left = knownWithinLooks; left > 0 && !isRead(); left -= 1) await sleep(lookEveryMs);
+    // It is to be known there first; a busy machine takes its time for that, and a fault may take longer.
+    for (let left = knownWithinLooks; left > 0 && !(await knows(slot, touched)); left -= 1) await sleep(lookEveryMs);
     await sleep(this.#chance.below(faultWithinMs));
     const answer = await this.#crew.command(slot, verb, touched.mailbox.email, '--yes', '--reason', 'a test');
     return { ...touched, verb, ...answer };
@@ -179,6 +177,17 @@ interface Stroke {
   readonly atMs: number;
   readonly stoppedMs: number;
   readonly slot: Slot;
+}
+
+/** Whether a replica has the mailbox in its picture, its own or from the store. */
+async function knows(slot: Slot, { mailbox: { email } }: Touched): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(lookEveryMs * 4);
+    const answer = await fetch(`${await slot.url}/api/fleet?q=${encodeURIComponent(email)}`, { signal });
+    return ((await answer.json()) as { readonly total: number }).total > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** What is nearest to it, and lets the process live. */
