@@ -45,12 +45,12 @@ export class Foreign {
       const isForeign = (name: string) => !store.membership.holds(accountScope(name));
       const accounts = live.config.accounts.filter(({ name }) => isForeign(name));
       const picture = await store.loadPicture(accounts.map(({ name }) => name));
-      const ledgers = await store.ledgers();
+      const states = new Map((await store.ledgers()).map(({ account, state }) => [account, state]));
       // What came meanwhile is newer than what was read.
       const shown = accounts.filter(({ name }) => isForeign(name));
       showAnew(fleet, picture, shown);
       for (const { name } of shown) {
-        const state = ledgers.find(({ account }) => account === name)?.state ?? null;
+        const state = states.get(name);
         if (state && fleet.isElsewhere(name)) fleet.putAccount(state);
       }
       // Who tells that the store fails knows more of it than a store that fails.
