@@ -79,7 +79,7 @@ export class Supervisor {
       try {
         this.#look();
       } catch (error) {
-        log.error({ err: error }, 'the check whether the accounts are guarded failed');
+        log.error({ err: error }, 'Warmwarden could not check whether the accounts are guarded');
       }
     }
   }

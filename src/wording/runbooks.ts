@@ -7,8 +7,8 @@ export interface Runbook {
   readonly todo: string;
 }
 
-const readsOn =
-  'Warmwarden changed nothing. It reads the data again at the usual times, and the alert ends by itself when the data is good again.';
+const endsByItself = (isGood: string) =>
+  `Warmwarden changed nothing. It reads the data again at the usual times, and the alert ends by itself ${isGood}.`;
 
 export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   api_down: {
@@ -128,7 +128,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   mailbox_disconnected: {
     means:
       'Two answers in a row show that the mailbox app has lost its connection to the mailbox: it neither sends nor receives.',
-    done: readsOn,
+    done: endsByItself('when the mailbox is connected again'),
     todo: 'Connect it again in the mailbox app. The message has the error.',
   },
   mailbox_status_unknown: {
@@ -149,15 +149,14 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check in the mailbox app whether the mailboxes are there and whether the key can still see them.',
   },
   dns_failing: {
-    means:
-      'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count. The alert ends when the record passes for every mailbox of the domain for which it failed.',
-    done: readsOn,
+    means: 'SPF, DKIM or DMARC of a sending domain failed in two checks. Inconclusive checks do not count.',
+    done: endsByItself('when the record passes for every mailbox of the domain for which it failed'),
     todo: "Compare the domain's DNS records with what the mail provider asks for. Consider pausing the domain's mailboxes until the records are repaired.",
   },
   blacklisted: {
     means:
-      'The IP address (or domain) that a mailbox sends from is on a blacklist. The alert is critical if the list is one of those in `major`. It ends when two checks find the address on no list.',
-    done: readsOn,
+      'The IP address (or domain) that a mailbox sends from is on a blacklist. The alert is critical if the list is one of those in `major`.',
+    done: endsByItself('when two checks find the address on no list'),
     todo: 'Find out why before you ask the list to remove it: bounces, complaints, a neighbor on a shared IP address. Add lists that do not matter to you to `ignore`.',
   },
   stale_data: {
@@ -173,14 +172,13 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Run the check in the mailbox app. If it stays out of date, ask the provider why. Until then, check the DNS of the domain and the blacklists yourself.',
   },
   inbox_rate_low: {
-    means:
-      'In the last seven days, less than 80 % of the delivered emails reached the inbox (at least 30 emails). The alert ends at 85 %.',
-    done: readsOn,
+    means: 'In the last seven days, less than 80 % of the delivered emails reached the inbox (at least 30 emails).',
+    done: endsByItself('when the rate is 85 % or more'),
     todo: 'Check content, recipients and DNS. If it continues, choose a slower warm-up mode: `warmwarden mode MAILBOX MODE`.',
   },
   health_score_drop: {
     means: "The API's health score is 15 points or more below its best value in the last seven days.",
-    done: readsOn,
+    done: endsByItself('when the score is at most 10 points below its best value in the last seven days'),
     todo: 'Check the bounces, placement, DNS and blacklists of the mailbox: one of them usually explains the drop.',
   },
   key_shared: {
@@ -226,7 +224,7 @@ export const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   replica_missing: {
     means:
       'A replica ended without a normal stop (a crash, `kill -9`, a machine or network that failed), and for two minutes no new replica has joined in its place. A replica that ends after SIGTERM does not fire it.',
-    done: 'The other replicas guard its accounts, 20 seconds after its last heartbeat at the latest. The alert resolves when a replica joins, or after 24 hours.',
+    done: 'The other replicas take over its accounts within 20 seconds of its last heartbeat. The alert resolves when a replica joins, or after 24 hours.',
     todo: 'Look at the log and the machine of the replica that the message names, then start it again. If you want fewer replicas, end them with SIGTERM.',
   },
   operator_acted: {
