@@ -140,10 +140,11 @@ function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   if (everywhere) return { tone: 'alarm', sentence, advice };
   const fleet = fleetHeadline(facts);
   const quiet = fleet.tone === 'calm' || fleet.tone === 'acted';
+  const waits = facts.counts.paused_by_guard > 0 || warningsOf(facts) > 0;
   return {
     tone: quiet ? 'acted' : fleet.tone,
     sentence: `${sentence} ${fleet.sentence}`,
-    advice: quiet ? advice : `${fleet.advice} ${advice}`,
+    advice: quiet && !waits ? advice : `${fleet.advice} ${advice}`,
   };
 }
 
@@ -232,12 +233,29 @@ function adviceOf(facts: HeadlineFacts, critical: number): string {
   if (counts.held > 0) return 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
   if (critical > 0)
     return `Read the critical ${critical === 1 ? 'alert below: it says' : 'alerts below: each says'} what to do.`;
+  const warnings = warningsText(warningsOf(facts));
   if (counts.paused_by_guard > 0)
-    return 'No mailbox is over its bounce limit any more. Clean the recipient list of each paused mailbox, then resume its warm-up: Warmwarden never does that by itself.';
-  if (counts.recovering > 0) return 'Nothing to do now: Warmwarden has acted and keeps watching.';
+    return `Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${warnings}`;
+  if (counts.recovering > 0)
+    return warnings === ''
+      ? 'Nothing to do now: Warmwarden has acted and keeps watching.'
+      : `Warmwarden has acted and keeps watching.${warnings}`;
   if (judgingOf(sweeps).length > 0 && counts.not_judged > 0)
-    return 'Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.';
+    return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${warnings}`;
+  if (warnings !== '') return `Nothing is urgent.${warnings}`;
   return firing.length > 0 ? 'Nothing is urgent. The alerts below can wait for the morning.' : 'Nothing to do.';
+}
+
+/** Those of no mailbox count as well: a missing replica needs a person, too. */
+function warningsOf({ firing }: HeadlineFacts): number {
+  return firing.filter(({ severity }) => severity === 'warning').length;
+}
+
+function warningsText(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? ' Read the warning below: it says what to do, and it can wait for the morning.'
+    : ' Read the warnings below: each says what to do, and they can wait for the morning.';
 }
 
 /** Those that have not read yet what the guard judges by. */
@@ -268,7 +286,7 @@ const stateParts: readonly (readonly [GuardState, string])[] = [
   ['not_judged', 'not judged'],
   ['over_limit', 'over the limit and not acted on'],
   ['near_limit', 'near the limit'],
-  ['paused_by_others', 'paused by others'],
+  ['paused_by_others', 'paused by a person or another tool'],
   ['not_running', 'not running'],
 ];
 

@@ -124,11 +124,22 @@ test('an API that does not answer is said once: its clock is not blamed', async 
   ]);
 });
 
+function seenDaemon(fleet: object): SeenDaemon {
+  const nothing = { accounts: [], writes_off: [], replica_troubles: [] };
+  return { version, fleet: { ...nothing, ...fleet } } as unknown as SeenDaemon;
+}
+
 test('a daemon whose store is failing is a problem', () => {
   const store_failure = { said: 'disk full', remedy: 'Free space.' };
   const fleet = { headline: 'The store is failing.', advice: 'Free space.', tone: 'urgent', store_failure };
-  const seen = { version, fleet: { ...fleet, accounts: [], writes_off: [] } } as unknown as SeenDaemon;
+  const seen = seenDaemon(fleet);
   expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'problem' }]);
+});
+
+test('what is wrong with the replicas is a warning, although every mailbox is fine', () => {
+  const trouble = 'Replica b is missing: it should be back.';
+  const seen = seenDaemon({ headline: 'All 3 mailboxes are OK.', tone: 'calm', replica_troubles: [trouble] });
+  expect(examineDaemon(seen, '/store')).toMatchObject([{ result: 'ok' }, { result: 'warning', message: trouble }]);
 });
 
 test('a clock that differs from the API, and rules that fit nothing', async () => {

@@ -1,6 +1,7 @@
 // What a person reads: the sentence at the top, the order, the filter, and that nobody's name becomes markup.
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
+import { noAccount } from '../../src/model/alert.ts';
 import { dailyRows, inboxRatio, sumOf } from '../../src/model/daily-counts.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/model/time.ts';
 import { everything } from '../../src/model/write-scope.ts';
@@ -107,6 +108,31 @@ describe('the headline', () => {
     const fleet = calmFleet();
     fleet.putAlert(alert({ rule: 'dns_failing', severity: 'critical', mailboxId: null }));
     expect(headline(await read(fleet))).toBe('1 critical alert. All 3 mailboxes are below their bounce limits.');
+  });
+
+  test('never says that there is nothing to do beside a warning, also one of no mailbox, nor beside a paused mailbox', async () => {
+    const adviceOf = async (...states: ('paused' | 'recovering' | 'replica_missing')[]) => {
+      const fleet = states.includes('paused') || states.includes('recovering') ? new Fleet() : calmFleet();
+      for (const one of exampleFleet().mailboxes()) {
+        const kind = one.memory?.claim?.kind;
+        if ((kind === 'pause' && states.includes('paused')) || (kind === 'recovery' && states.includes('recovering')))
+          fleet.putMailbox(one);
+      }
+      fleet.putAccount(account('acme'));
+      if (states.includes('replica_missing'))
+        fleet.putAlert(alert({ rule: 'replica_missing', severity: 'warning', account: noAccount, mailboxId: null }));
+      const { advice } = JSON.parse(await read(fleet, '/api/fleet'));
+      expect(await read(fleet)).toContain(`<p class="advice">${advice}</p>`);
+      return advice;
+    };
+    const warned = 'Read the warning below: it says what to do, and it can wait for the morning.';
+    const clean =
+      'Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
+    expect(await adviceOf('replica_missing')).toBe(`Nothing is urgent. ${warned}`);
+    expect(await adviceOf('recovering')).toBe('Nothing to do now: Warmwarden has acted and keeps watching.');
+    expect(await adviceOf('recovering', 'replica_missing')).toBe(`Warmwarden has acted and keeps watching. ${warned}`);
+    expect(await adviceOf('paused')).toBe(clean);
+    expect(await adviceOf('paused', 'replica_missing')).toBe(`${clean} ${warned}`);
   });
 
   describe('while a first sweep goes on', () => {

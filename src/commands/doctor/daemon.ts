@@ -32,6 +32,7 @@ export function examineDaemon(seen: SeenDaemon | null, storePath: string): reado
   const isFine = fleet.tone === 'calm' || fleet.tone === 'acted';
   return [
     isFine ? daemon('ok', said) : daemon(fleet.store_failure ? 'problem' : 'warning', `${said} ${fleet.advice}`),
+    ...fleet.replica_troubles.map((trouble) => daemon('warning', trouble)),
     ...(seen.version === version ? [] : [otherVersion(seen.version)]),
     ...fleet.accounts.filter(({ writable }) => !writable).map(({ name }) => readOnly(name)),
     ...fleet.writes_off.map(({ reason, allow_with: command }) =>
