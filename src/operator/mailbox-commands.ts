@@ -12,7 +12,7 @@ import type {
   Requester,
 } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
-import { aboveMaximum, type PersonsChange } from '../record/persons.ts';
+import { aboveMaximum, type PersonsChange, refusalOf } from '../record/persons.ts';
 import type { AccountWatch } from '../watch/account-watch.ts';
 import { actionText, campaignsUntouched } from '../wording/explain.ts';
 import { counted, spanText } from '../wording/phrases.ts';
@@ -52,6 +52,8 @@ export function mailboxCommands(
     const tooMuch = aboveMaximum(wanted, mailbox);
     if (tooMuch !== null)
       return invalid(`${mailbox.email}: ${tooMuch}. Set a lower daily limit, or another mode first.`);
+    const refusal = request.dryRun ? refusalOf(rooms, mailbox, wanted) : null;
+    if (refusal !== null) return failed(refusal);
     const stopped = stopsAt(planOf(mailbox, wanted), request);
     if (stopped) return stopped;
     return audited(request, nameOf(mailbox, wanted), () => carryOut(mailbox, wanted, request));

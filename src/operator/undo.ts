@@ -13,12 +13,13 @@ import {
 import { isWarmupMode } from '../model/policy.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Claim } from '../model/verdict.ts';
+import { refusalOf } from '../record/persons.ts';
 import { sentence } from '../wording/explain.ts';
 import { countedOf, momentText } from '../wording/phrases.ts';
 import type { Audited } from './audit.ts';
 import type { ReplicaRooms } from './command-rooms.ts';
 import { type Change, carryingOut, effectOf, type WatchOf } from './mailbox-commands.ts';
-import { noChange, stopsAt } from './plan.ts';
+import { failed, noChange, stopsAt } from './plan.ts';
 import { isInForce, type SetLimit, setLimitsIn } from './set-limits.ts';
 
 /** So many mailboxes of one account at a time: a change has a minute to be sent, and all of them share one budget. */
@@ -111,10 +112,14 @@ export function undoCommand(watchOf: WatchOf, rooms: ReplicaRooms, audited: Audi
     const about = ours.map(({ mailbox: { account, id }, claims, limit }) => {
       return [account, id, claims.map((one) => one.actionId), ...(limit ? [limit.set, limit.earlier] : [])];
     });
-    const stopped = stopsAt(
-      { effect: [...ours.flatMap((one) => effectsOf(one, world.command)), ...left], about },
-      request,
-    );
+    const refusals = ours.map(({ mailbox, claims: [claim], limit }) => {
+      const first = claim ? changeBack(claim) : limit && limitBack(limit);
+      return first && refusalOf(rooms, mailbox, first);
+    });
+    const refused = new Set(refusals.filter((one) => one !== null));
+    if (request.dryRun && !refusals.includes(null)) return failed(...refused, ...left);
+    const effect = ours.flatMap((one, index) => (refusals[index] == null ? effectsOf(one, world.command) : []));
+    const stopped = stopsAt({ effect: [...effect, ...refused, ...left], about: [...about, ...refused] }, request);
     if (stopped) return stopped;
     const mailboxes = ours.map(({ mailbox: { account, id, email } }) => ({ account, id, email }));
     const what = { name: 'undo', command: `undo since ${momentText(since)}`, account: null, mailboxes };

@@ -55,12 +55,9 @@ export function planForPerson(
     const now = world.clock.now();
     const mailbox = group.mailbox(account, id);
     if (!mailbox) return `${email} is no longer on the account.`;
-    const off = fleet.writesOffOver(account, id, now);
-    if (off) return writesAreOff(off, world.command);
+    const refusal = refusalOf(rooms, mailbox, change);
+    if (refusal !== null) return refusal;
     const current = mailbox.action;
-    const obstacle = obstacleTo(change, current, email);
-    if (obstacle !== null) return obstacle;
-    if (!mayTakeBack(change, mailbox)) return `${email}: ${changedByOthers}.`;
     const detail = `${change.by.name} requested something else`;
     const displaced = isActive(current) ? [actionAfter(current, { kind: 'dropped', detail, at: now })] : [];
     const verdict = mailbox.verdict?.answer ?? notJudgedYet(mailbox);
@@ -72,8 +69,22 @@ export function planForPerson(
   });
 }
 
+/** Why a change is not even planned, in a sentence; null where it is. A dry run says the same. */
+export function refusalOf(
+  { fleet, world }: Pick<RecorderRooms, 'fleet' | 'world'>,
+  mailbox: MailboxState,
+  change: Omit<WantedChange, 'by'>,
+): string | null {
+  const { account, id, email, action } = mailbox;
+  const off = fleet.writesOffOver(account, id, world.clock.now());
+  if (off) return writesAreOff(off, world.command);
+  const obstacle = obstacleTo(change, action, email);
+  if (obstacle !== null) return obstacle;
+  return mayTakeBack(change, mailbox) ? null : `${email}: ${changedByOthers}.`;
+}
+
 /** The action that a person's change may not displace, in a sentence; null where there is none. */
-function obstacleTo({ kind }: PersonsChange, current: Action | null, email: string): string | null {
+function obstacleTo({ kind }: Pick<WantedChange, 'kind'>, current: Action | null, email: string): string | null {
   if (!isActive(current)) return null;
   const waits = current.state === 'refused' || current.state === 'unconfirmed';
   if (kind === 'limit' && waits)

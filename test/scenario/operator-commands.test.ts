@@ -69,6 +69,24 @@ describe('an operator command on a mailbox', () => {
       result: 'failed',
       messages: ['Writes are off for all accounts (a test: to see it). To allow them: `warmwarden writes on`.'],
     });
+    const writes = { account: null, mailbox: null, for_seconds: null };
+    for (const scope of [{}, { account: 'agency' }, { mailbox: oliver }]) {
+      await stage.command('writes', { ...writes, ...scope, off: true });
+      for (const [name, what] of [
+        ['pause', {}],
+        ['resume', {}],
+        ['mode', { mode: 'slow' }],
+        ['limit', { limit: 5 }],
+      ] as const) {
+        const preview = await stage.command(name, { ...one(oliver), ...what, dry_run: true });
+        expect(preview).toEqual(await stage.command(name, { ...one(oliver), ...what }));
+        expect([preview.result, preview.messages.join()]).toEqual([
+          'failed',
+          expect.stringMatching(/^Writes are off for/),
+        ]);
+      }
+      await stage.command('writes', { ...writes, off: false });
+    }
     expect(await stage.command('pause', one('nobody@x.example'))).toEqual({
       result: 'invalid',
       messages: ['No guarded mailbox is called nobody@x.example.'],
@@ -103,6 +121,11 @@ describe('undo', () => {
     expect(made(stage)).toEqual(before);
     const outdated = await stage.command('undo', { ...request, plan: 'another' });
     expect([outdated.result, outdated.plan, made(stage)]).toEqual(['changed', preview.plan, before]);
+    await stage.writes(true);
+    const stopped = await stage.command('undo', { ...request, dry_run: true });
+    expect([stopped.result, stopped.messages[0]]).toEqual(['failed', expect.stringMatching(/^Writes are off for all/)]);
+    expect((await stage.command('undo', request)).messages).toContain(stopped.messages[0]);
+    await stage.writes(false);
     const undone = await stage.command('undo', { ...request, plan: preview.plan ?? '' });
     expect(undone.result).toBe('done');
     const after = made(stage).slice(before.length);
