@@ -160,12 +160,13 @@ export class Actor {
   async #lookFor(open: OpenAction, signal: AbortSignal): Promise<void> {
     // A POST of the process before may be under way.
     const { clock } = this.#rooms.world;
-    await clock.sleep(this.#begunAt + this.#options.lease.openWaitMs - clock.monotonic(), signal);
+    const { openWaitMs } = this.#options.lease;
+    await clock.sleep(this.#begunAt + openWaitMs - clock.monotonic(), signal);
     const detail = 'it was in progress when Warmwarden restarted, and the API does not show the change';
     const settlement = await this.#post.readBack(open, detail, signal);
     if (!settlement) return;
     const unseen = settlement.kind === 'unconfirmed';
-    await this.#settle(open, unseen ? { kind: 'unseen', detail } : settlement);
+    await this.#settle(open, unseen ? { kind: 'unseen', detail, mayComeLate: openWaitMs > 0 } : settlement);
   }
 
   async #carryOut(action: Action, signal: AbortSignal): Promise<void> {

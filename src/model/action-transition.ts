@@ -25,6 +25,8 @@ export interface Unsuccessful {
    */
   readonly kind: 'refused' | 'unconfirmed' | 'unseen' | 'throttled' | 'not_sent';
   readonly detail: string;
+  /** unseen: another process was to send it, which may only be frozen, and send it still. */
+  readonly mayComeLate?: boolean;
 }
 
 /** The intent to POST is recorded, after the look that saw `before`. */

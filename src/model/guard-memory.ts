@@ -4,7 +4,7 @@ import type { RecentLimits } from './day-limits.ts';
 import { dayMs, type EpochMs } from './time.ts';
 import type { Claim, EarlierMode, EvidenceStart, RunState } from './verdict.ts';
 
-/** A POST that may still come: whoever sent it was killed, or stands still. */
+/** A POST that may still come: the replica that was to send it was taken for dead, and may only be frozen. */
 export interface UnseenPost {
   /** As it was when it was sent. */
   readonly action: OpenAction;

@@ -1,9 +1,9 @@
-// A POST that comes late: the process that was about to send it was frozen or killed, another one took over and saw no
+// A POST that comes late: the replica that was about to send it was frozen or killed, another one took over and saw no
 // change, and then the change comes after all. It is ours and nobody else's, but what was wanted since goes before it. Pure.
 import { afterConfirmed, afterOperatorChange, afterOwnLateChange, type Sight } from '../guard/memory.ts';
 import { runStateOf, type StatusWords } from '../guard/run-state.ts';
 import { type Action, isGuardActionKind, type OpenAction, type PlannedAction } from '../model/action.ts';
-import { actionAfter } from '../model/action-transition.ts';
+import { actionAfter, type Unsuccessful } from '../model/action-transition.ts';
 import type { Observed, WarmupAnswer } from '../model/answers.ts';
 import type { ChangedThing } from '../model/change.ts';
 import { type GuardMemory, mayStillCome, type UnseenPost } from '../model/guard-memory.ts';
@@ -36,8 +36,14 @@ export interface LateContext {
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
 }
 
-/** The memory of a mailbox whose open intent, found after its process ended, does not show. */
-export function withUnseen(memory: GuardMemory, action: OpenAction, now: EpochMs): GuardMemory {
+/** The memory after a try that did not show the change: where another replica was to send it, it may come late. */
+export function memoryAfter(
+  { kind, mayComeLate = false }: Pick<Unsuccessful, 'kind' | 'mayComeLate'>,
+  memory: GuardMemory | null,
+  action: OpenAction,
+  now: EpochMs,
+): GuardMemory | null {
+  if (memory === null || kind !== 'unseen' || !mayComeLate) return memory;
   const expected = (memory.unseenPosts ?? []).filter((one) => mayStillCome(one, now));
   return { ...memory, unseenPosts: [...expected, { action, at: now }].slice(-unseenKept) };
 }

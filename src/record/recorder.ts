@@ -14,7 +14,7 @@ import { AccountAlerts } from './account-alerts.ts';
 import { AnswerOrder, type AskedAt } from './answer-order.ts';
 import { showStored } from './breakers.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { withUnseen } from './late-posts.ts';
+import { memoryAfter } from './late-posts.ts';
 import { Lists } from './lists.ts';
 import type { Observation } from './observe.ts';
 import { othersOf } from './others.ts';
@@ -269,8 +269,7 @@ export class Recorder {
           ? confirm(before, settlement.observed, { policy, words: this.#options.words, now })
           : {
               ...before,
-              memory:
-                settlement.kind === 'unseen' && before.memory ? withUnseen(before.memory, open, now) : before.memory,
+              memory: memoryAfter(settlement, before.memory, open, now),
               action: actionAfter(open, { ...settlement, at: now }),
             };
       const action = mailbox.action ?? open;
