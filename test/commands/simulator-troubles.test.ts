@@ -126,4 +126,7 @@ test('an alert that reaches the simulator is printed line by line, and no contro
     ].join('\n'),
   );
   expect(receivedMessage('not JSON', scenarioStart)).toContain('alert: not JSON');
+  const long = `${'The cause is a list. '.repeat(120)}To undo this: 'warmwarden resume a/b@c.example'.`;
+  expect(receivedMessage(body.replace('3 bounces &amp; more', long), scenarioStart)).toContain(`${long}\n`);
+  expect(receivedMessage('x'.repeat(5_000), scenarioStart)).toMatch(/alert: x{2999}…\n/);
 });

@@ -105,11 +105,15 @@ describe('the rows of a built-in recipe are what the API says', () => {
     }
   });
 
-  test('at-risk: who has so few bounces left, and nobody else', () => {
-    const wanted = early.fleet.mailboxes.filter(({ verdict }) => {
+  test('at-risk: who has bounced and has so few bounces left, as its description says, and nobody else', async () => {
+    const near = early.fleet.mailboxes.filter(({ verdict }) => {
       const left = verdict?.['bounces_until_breach'];
-      return verdict?.['run'] === 'running' && Number(verdict['bounced']) > 0 && left !== null && Number(left) <= 30;
+      return verdict?.['run'] === 'running' && left !== null && Number(left) <= 30;
     });
+    const wanted = near.filter(({ verdict }) => Number(verdict?.['bounced']) > 0);
+    const { recipes } = await api<{ recipes: readonly Json[] }>('/v1/recipes');
+    expect(recipes.find(({ id }) => id === 'at-risk')?.['description']).toMatch(/^Running .* at least one bounce /);
+    expect(near.length).toBeGreaterThan(wanted.length);
     expect(early.rows.map((row) => row['email']).sort()).toEqual(wanted.map((mailbox) => mailbox['email']).sort());
     expect(wanted.length).toBeGreaterThan(0);
   });

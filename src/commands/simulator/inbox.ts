@@ -1,5 +1,9 @@
 // The alerts that a daemon sends to the simulator's own channel, as the simulator's terminal shows them.
+import { fittedText } from '../../channels/fitted-text.ts';
 import { readSlack } from '../demo/slack-message.ts';
+
+/** A section of a message for Slack, the longest of which has 3,000, is there as a whole: half a command might run. */
+const maxLine = 3_000;
 
 /** `now` is in epoch milliseconds. A body that is no message for Slack is shown as it is, its control characters hidden. */
 export function receivedMessage(body: string, now: number): string {
@@ -18,5 +22,5 @@ function contentOf(body: string): readonly string[] {
 }
 
 function printable(line: string): string {
-  return line.replace(/\p{Cc}/gu, ' ').slice(0, 500);
+  return fittedText(line.replace(/\p{Cc}/gu, ' '), maxLine, (piece) => piece);
 }
