@@ -96,7 +96,9 @@ async function statsOf(config: string): Promise<Answers['store stats']> {
     wal_bytes: sizes.walBytes,
     unused_bytes: sizes.freeBytes,
     shrinks_by_itself: sizes.shrinks,
-    bytes_a_day: sum(({ bytesADay }) => bytesADay ?? 0),
+    bytes_a_day: sizes.tables.some(({ bytesADay }) => bytesADay !== null)
+      ? sum(({ bytesADay }) => bytesADay ?? 0)
+      : null,
     past_retention_bytes: sum(({ old }) => old.bytes),
     tables: sizes.tables.map(({ table, bytes, rows, bytesADay, old }) => ({
       ...{ table, bytes, rows, bytes_a_day: bytesADay },
@@ -116,12 +118,14 @@ function summaryOf(answer: Answers['store stats']): readonly string[] {
   const space =
     wal === null
       ? `${bytesText(bytes)}, of which about ${bytesText(unused)} are rows that PostgreSQL has not cleaned up yet`
-      : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; ${bytesText(wal)} of writes wait beside it`;
+      : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; its write-ahead log beside it takes ${bytesText(wal)} more`;
   const old = answer.past_retention_bytes;
   const isWorthVacuuming = shrinks === false && unused > muchUnused * bytes;
   return [
     `${file}: ${space}.`,
-    `In the last week, it grew by ${bytesText(answer.bytes_a_day)} of new rows a day.`,
+    answer.bytes_a_day === null
+      ? 'It is younger than a day, so how much it grows a day is not known yet.'
+      : `It grew by ${bytesText(answer.bytes_a_day)} of new rows a day, in the last week or since its first row.`,
     old === 0
       ? 'Nothing in it is past its retention.'
       : `About ${bytesText(old)} are past their retention: the running daemon deletes them within six hours.`,

@@ -10,7 +10,7 @@ export interface TableSize {
   /** With its indexes. */
   readonly bytes: number;
   readonly rows: number;
-  /** Of the last week, as far as the rows have a time. */
+  /** Of the last week, as far as the rows have a time and the store is not too young to tell. */
   readonly bytesADay: number | null;
   /** Past its retention: about what is freed next. */
   readonly old: { readonly rows: number; readonly bytes: number };
@@ -18,7 +18,7 @@ export interface TableSize {
 
 export interface StoreSizes {
   readonly bytes: number;
-  /** Writes that are not in the file yet; null on PostgreSQL, where they are the server's. */
+  /** Of the write-ahead log beside the file; null on PostgreSQL, where it is the server's. */
   readonly walBytes: number | null;
   /** Of `bytes`, and used again before they grow. On PostgreSQL about what rows take that are not cleaned up yet. */
   readonly freeBytes: number;
@@ -49,9 +49,10 @@ export async function tableSizes(
   { now, retention }: SizesAsked,
 ): Promise<readonly TableSize[]> {
   const ages = agesAt(now, retention);
-  const sizes: TableSize[] = [];
-  for (const one of tables) sizes.push(await sizeOfTable(db, one, ages[one.table], now));
-  return sizes;
+  const counted: CountedTable[] = [];
+  for (const one of tables) counted.push({ ...one, ...(await countsOf(db, one.table, ages[one.table], now)) });
+  const oldest = Math.min(now, ...counted.flatMap((one) => one.oldest ?? []));
+  return counted.map((one) => sizeOfTable(one, Math.min(weekMs, now - oldest)));
 }
 
 /** The tables that history is in. */
@@ -84,26 +85,39 @@ const weekMs = 7 * dayMs;
 /** A store that is younger grows so fast only at first. */
 const leastSpanMs = dayMs;
 
-async function sizeOfTable(
+interface Counts {
+  readonly rows: number;
+  /** Of the last week. */
+  readonly recent: number;
+  readonly oldest: number | null;
+  readonly old: number;
+}
+
+type CountedTable = Pick<TableSize, 'table' | 'bytes'> & Counts;
+
+async function countsOf(
   db: Db,
-  { table, bytes }: { readonly table: string; readonly bytes: number },
-  ages: Ages = { at: 'NULL', isOld: 'FALSE' },
+  table: string,
+  { at, isOld }: Ages = { at: 'NULL', isOld: 'FALSE' },
   now: EpochMs,
-): Promise<TableSize> {
-  const { at, isOld } = ages;
-  const result = await sql<{ rows: number; recent: number; oldest: number | null; old: number }>`
+): Promise<Counts> {
+  const result = await sql<Counts>`
     SELECT count(*) AS rows, count(*) FILTER (WHERE ${sql.raw(at)} >= ${sql.lit(now - weekMs)}) AS recent,
       min(${sql.raw(at)}) AS oldest, count(*) FILTER (WHERE ${sql.raw(isOld)}) AS old FROM ${sql.table(table)}`.execute(
     db,
   );
-  const { rows = 0, recent = 0, oldest = null, old = 0 } = result.rows[0] ?? {};
+  return result.rows[0] ?? { rows: 0, recent: 0, oldest: null, old: 0 };
+}
+
+/** `spanMs`: so much of the last week the store has seen. */
+function sizeOfTable({ table, bytes, rows, recent, oldest, old }: CountedTable, spanMs: number): TableSize {
   const rowBytes = rows === 0 ? 0 : bytes / rows;
-  const days = Math.max(leastSpanMs, Math.min(weekMs, now - (oldest ?? now))) / dayMs;
+  const isKnown = oldest !== null && spanMs >= leastSpanMs;
   return {
     table,
     bytes,
     rows,
-    bytesADay: oldest === null ? null : Math.round((recent * rowBytes) / days),
+    bytesADay: isKnown ? Math.round((recent * rowBytes * dayMs) / spanMs) : null,
     old: { rows: old, bytes: Math.round(old * rowBytes) },
   };
 }

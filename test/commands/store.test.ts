@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/model/time.ts';
 import { Store } from '../../src/store/store.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
@@ -126,6 +126,24 @@ test('stats say what each table takes, how it grows, and what is past its retent
   const { stdout } = await run('stats');
   expect(stdout).toMatch(/About \d+ KB are past their retention: the running daemon deletes them within six hours\./);
   expect(stdout).toMatch(/^ *\d+ KB +500 +\d+ KB +\d+ KB +changes$/m);
+});
+
+test('stats of a young store count what is only in its WAL, and do not say how much it grows a day', async () => {
+  const { path, run } = place();
+  const open = await Store.open(path, Date.now());
+  onTestFinished(() => open.close());
+  fill(path, 400, Date.now() - 3 * 60_000);
+  const answer = JSON.parse((await run('stats', '--json')).stdout);
+  const sum = answer.tables.reduce((all: number, { bytes }: { bytes: number }) => all + bytes, 0);
+  expect(statSync(path).size).toBeLessThan(sum);
+  expect(answer.bytes).toBeGreaterThanOrEqual(sum);
+  expect([answer.bytes_a_day, answer.tables[0]]).toEqual([
+    null,
+    expect.objectContaining({ bytes_a_day: null, rows: 400 }),
+  ]);
+  expect((await run('stats')).stdout).toContain(
+    'It is younger than a day, so how much it grows a day is not known yet.',
+  );
 });
 
 test('vacuum gives the space of an earlier store back, and from then on it shrinks by itself', async () => {

@@ -206,7 +206,7 @@ const storeFile = text.describe('The file, or the address of the PostgreSQL data
 const storeStats = z.strictObject({
   file: storeFile,
   bytes: count,
-  wal_bytes: count.nullable().describe('Writes that are not in the file yet; null on PostgreSQL.'),
+  wal_bytes: count.nullable().describe('Of the write-ahead log beside the file; null on PostgreSQL.'),
   unused_bytes: count.describe(
     'Within the file; used again before it grows. On PostgreSQL about what rows take that it has not cleaned up yet.',
   ),
@@ -214,14 +214,16 @@ const storeStats = z.strictObject({
     .boolean()
     .nullable()
     .describe('Unused space goes back to the disk; false for a store of an earlier version; null on PostgreSQL.'),
-  bytes_a_day: count.describe('Of new rows, in the last week.'),
+  bytes_a_day: count
+    .nullable()
+    .describe('Of new rows, in the last week or since the first row; null: the store is younger than a day.'),
   past_retention_bytes: count.describe('About what the daemon deletes next.'),
   tables: listOf(
     z.strictObject({
       table: text,
       bytes: count.describe('With its indexes.'),
       rows: count,
-      bytes_a_day: count.nullable().describe('null: its rows have no time.'),
+      bytes_a_day: count.nullable().describe('null: its rows have no time, or the store is younger than a day.'),
       past_retention_rows: count,
       past_retention_bytes: count,
     }),
