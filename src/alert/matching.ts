@@ -2,6 +2,12 @@
 import { type Alert, type AlertMatch, accountsOf } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
 import { domainOf } from '../model/mailbox.ts';
+import { isDisarming } from './rules/disarmed-rule.ts';
+
+/** Whether a silence keeps the messages of an alert back. Protection that a person took away is always told. */
+export function mutes(match: AlertMatch, alert: Alert): boolean {
+  return !isDisarming(alert) && matches(alert, match);
+}
 
 /**
  * All that is given must fit; of one list, one entry is enough. An empty match fits everything. Of an alert that

@@ -1,6 +1,7 @@
 // The links of a message: to what it is about, to its runbook, and to the page with a command prepared. Pure.
 import type { GroupMessage } from '../alert/grouping.ts';
 import { isPause } from '../alert/pauses.ts';
+import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import { type Alert, noAccount, type Transition } from '../model/alert.ts';
 import { alertSilencePath, resumePath, silencePath } from '../model/page-links.ts';
 
@@ -29,7 +30,7 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
   const [only, ...others] = message.transitions;
   if (only && others.length === 0) return linksOfOne(only, page);
   const { rule, account } = message;
-  const goesOn = message.transitions.some(({ kind }) => canBeSilenced(kind));
+  const goesOn = message.transitions.some(canBeSilenced);
   const match = rule === null || account === null ? null : { rule: [rule], ...accountMatch(account) };
   return [
     ...linkToPage(page.pageUrl),
@@ -38,12 +39,12 @@ export function linksOf(message: GroupMessage, page: PageAddresses): readonly Me
 }
 
 function linksOfOne(transition: Transition, page: PageAddresses): readonly MessageLink[] {
-  const { alert, kind } = transition;
+  const { alert } = transition;
   const { page_url: open, runbook_url: runbook } = alert.facts.numbers;
   const { account, mailboxId: id } = alert;
   const resume =
     isPause(transition) && id !== null ? preparedLink('resume_url', 'Resume', resumePath({ account, id }), page) : [];
-  const silence = canBeSilenced(kind)
+  const silence = canBeSilenced(transition)
     ? preparedLink('silence_url', 'Silence 4 h', alertSilencePath(alert, silenceFor), page)
     : [];
   return [
@@ -65,8 +66,8 @@ export function placeOf({ facts }: Alert): string | null {
   return typeof open === 'string' && isLink(open) ? open : null;
 }
 
-function canBeSilenced(kind: Transition['kind']): boolean {
-  return kind !== 'event' && kind !== 'resolved';
+function canBeSilenced({ kind, alert }: Transition): boolean {
+  return !isDisarming(alert) && kind !== 'event' && kind !== 'resolved';
 }
 
 function accountMatch(account: string) {

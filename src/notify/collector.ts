@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type GroupMessage, groupOf, messageOf } from '../alert/grouping.ts';
 import { hasCause, isExplained } from '../alert/inhibition.ts';
-import { matches } from '../alert/matching.ts';
+import { mutes } from '../alert/matching.ts';
 import {
   announcementOf,
   type Notification,
@@ -198,7 +198,7 @@ export class Collector {
     const silences = fleet.silences(now);
     return (alert) =>
       isExplained(alert, this.#explainedUntil.get(alert.account) ?? Number.NEGATIVE_INFINITY, now) ||
-      (!isDisarming(alert) && silences.some(({ match }) => matches(alert, match)));
+      silences.some(({ match }) => mutes(match, alert));
   }
 
   /** The ends of pauses that a channel follows. */
@@ -208,7 +208,7 @@ export class Collector {
     const facts = {
       now,
       mailbox: (account: string, id: string) => fleet.mailbox(account, id),
-      silenced: (alert: Alert) => silences.some(({ match }) => matches(alert, match)),
+      silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert)),
     };
     const ends = [...announced.values()].flatMap((one) => pauseEnd(one, facts) ?? []);
     return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end], late: [] }));

@@ -1,5 +1,6 @@
 // The commands that add a silence and expire one before its time. Stored first, then shown in the picture.
-import { matches } from '../alert/matching.ts';
+import { mutes } from '../alert/matching.ts';
+import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { type AlertMatch, alertRules, matchText, type Silence } from '../model/alert.ts';
 import { fitsGlob } from '../model/glob.ts';
@@ -68,12 +69,15 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
     globs?.find((glob) => !names.some((name) => fitsGlob(glob, name)));
   const rule = unknown(match.rule, alertRules);
   if (rule !== undefined) return `No alert rule is called ${rule}. The rules are: ${alertRules.join(', ')}.`;
+  const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
+  if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
+    return `No silence mutes ${rules.join(' or ')}: people are always told when protection is off.`;
   const account = unknown(match.account, accounts);
   return account === undefined ? null : `No account is called ${account}.`;
 }
 
 function effectOf(name: string, { match, until }: Silence, fleet: Fleet): readonly string[] {
-  const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && matches(alert, match)).length;
+  const muted = [...fleet.alerts()].filter((alert) => alert.status === 'firing' && mutes(match, alert)).length;
   const mutesActions = match.rule === undefined || match.rule.some((glob) => fitsGlob(glob, 'guard_acted'));
   return [
     `${name} lasts until ${momentText(until)}: ${matchText(match)}. It matches ${counted(muted, 'alert')} that ${muted === 1 ? 'is' : 'are'} firing now.`,

@@ -1,6 +1,6 @@
 // The alerts: what fires, the gravest first, with what was sent where; and what began and ended lately.
 import { html } from 'hono/html';
-import { matches } from '../alert/matching.ts';
+import { mutes } from '../alert/matching.ts';
 import { type Alert, type Severity, type Silence, severities } from '../model/alert.ts';
 import type { Delivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -106,7 +106,7 @@ function firingPanel(parts: AlertsPageParts): Markup {
         alert,
         now,
         ...(deliveries && { sent: (about.get(alert.fingerprint) ?? []).slice(0, sentShown) }),
-        silence: silences.find(({ match }) => matches(alert, match)) ?? null,
+        silence: silences.find(({ match }) => mutes(match, alert)) ?? null,
       }),
     );
   return html`<section class="panel" aria-labelledby="firing"><h2 id="firing">Firing <span class="count">${numberText(chosen.length)}</span></h2>

@@ -1,5 +1,6 @@
 // Where the page leads to commands: links that prepare them, and the selection of mailboxes. Only operators see them.
 import { html } from 'hono/html';
+import { isDisarming } from '../alert/rules/disarmed-rule.ts';
 import { type Alert, noAccount } from '../model/alert.ts';
 import { mailboxKey } from '../model/mailbox.ts';
 import {
@@ -34,7 +35,7 @@ export function alertCommands(alert: Alert): Markup {
       : rule === 'guard_held'
         ? doLink(breakerReleasePath, 'Release')
         : '';
-  return html`<p class="line">${first} ${doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h')}</p>`;
+  return html`<p class="line">${first} ${isDisarming(alert) ? '' : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h')}</p>`;
 }
 
 /** Selects a mailbox for `selectionBar`, which keeps what is selected also while the table changes. */

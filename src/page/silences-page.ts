@@ -1,6 +1,6 @@
 // The silences in force: what each mutes at present, who asked for it and why, and when it ends.
 import { html } from 'hono/html';
-import { matches } from '../alert/matching.ts';
+import { mutes } from '../alert/matching.ts';
 import { type Alert, matchText, type Silence } from '../model/alert.ts';
 import { silenceExpirePath } from '../model/page-links.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -21,7 +21,7 @@ export function silencesPage({ silences, firing, now, command }: SilencesPagePar
   const regions = new Regions();
   const items = silences.map((silence) => {
     const { id, match, by, reason, from, until } = silence;
-    const muted = firing.filter((alert) => matches(alert, match)).length;
+    const muted = firing.filter((alert) => mutes(match, alert)).length;
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${muted === 0 ? html`<span class="muted">mutes no alert now</span>` : `mutes ${counted(muted, 'firing alert')}`}</span></p>
 <p>${text(by)}: ${text(reason)}</p>

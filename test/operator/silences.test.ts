@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { GroupMessage } from '../../src/alert/grouping.ts';
+import { mutes } from '../../src/alert/matching.ts';
+import { linksOf } from '../../src/channels/links.ts';
 import { askDaemon } from '../../src/commands/daemon-client.ts';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { main } from '../../src/main.ts';
+import type { Alert } from '../../src/model/alert.ts';
 import { createOperatorCommands } from '../../src/operator/commands.ts';
 import { failed } from '../../src/operator/plan.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operator/socket.ts';
+import { alertCommands } from '../../src/page/command-links.ts';
 import { silenceJson } from '../../src/serve/json-answers.ts';
 import { Store } from '../../src/store/store.ts';
 import { systemClock } from '../../src/world.ts';
@@ -78,8 +83,27 @@ test('a silence that fits nothing, or everything, is refused with what there is'
     /^No alert rule is called dns_fialing\. The rules are: api_down/,
   );
   expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne.']);
+  expect(await ask({ rule: ['writes_*', 'disarmed'] })).toEqual({
+    result: 'invalid',
+    messages: ['No silence mutes writes_off or disarmed: people are always told when protection is off.'],
+  });
   expect((await ask({ colour: ['red'] } as object)).result).toBe('invalid');
   expect(fleet.silences(systemClock().now())).toEqual([]);
+});
+
+test('an emergency stop is muted by no silence, and none is offered', () => {
+  const writesOff = sampleAlert(3, { rule: 'writes_off' });
+  expect([mutes({ account: ['*'] }, writesOff), mutes({ account: ['*'] }, sampleAlert(1))]).toEqual([false, true]);
+  const offered = (alert: Alert) => {
+    const message = { incident: null, rule: alert.rule, account: 'acme', transitions: [{ kind: 'firing', alert }] };
+    const page = { pageUrl: 'https://w.example', publicUrl: 'https://w.example' };
+    const links = linksOf(message as unknown as GroupMessage, page).map(({ label }) => label);
+    return [links.includes('Silence 4 h'), String(alertCommands(alert)).includes('Silence 4 h')];
+  };
+  expect([offered(sampleAlert(1)), offered(writesOff)]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
 });
 
 test('a silence says how many it mutes and that it mutes what the guard does too, survives a restart, and ends by its id', async () => {
