@@ -59,10 +59,10 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   }
 }
 
-/** The newest first; an action stands with the time at which it was planned. */
+/** The newest first, by the time that each line begins with. */
 function story({ mailbox, moment, decisions, actions, changes, more }: Explanation): readonly string[] {
   const entries = [
-    ...decisions.map((decision) => ({ at: decision.until, lines: decisionLines(decision) })),
+    ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision) })),
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));

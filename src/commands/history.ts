@@ -38,7 +38,7 @@ async function history(options: HistoryOptions): Promise<void> {
   if ('error' in answer) throw new UnknownNameError(answer.message);
   const { entries, next_cursor: next } = answer;
   if (options.json) printJson('history', { entries, more: next !== null });
-  else process.stdout.write(`${onScreen(linesOf(answer)).join('\n')}\n`);
+  else process.stdout.write(`${onScreen(linesOf(answer, options)).join('\n')}\n`);
 }
 
 function queryOf({ mailbox, since, guard = false, limit }: HistoryOptions): Readonly<Record<string, string>> {
@@ -62,13 +62,19 @@ async function answerOf(address: DaemonAddress, query: Readonly<Record<string, s
   }
 }
 
-function linesOf({
-  entries,
-  next_cursor: next,
-}: Exclude<HistoryAnswer, { readonly error: string }>): readonly string[] {
-  if (entries.length === 0) return ['Nothing was changed through Warmwarden in that time.'];
+function linesOf(
+  { entries, next_cursor: next }: Exclude<HistoryAnswer, { readonly error: string }>,
+  options: HistoryOptions,
+): readonly string[] {
+  if (entries.length === 0) return [noneText(options)];
   const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap(entryLines), ...rest];
+}
+
+function noneText({ mailbox, since, guard = false }: HistoryOptions): string {
+  const where = `${mailbox === undefined ? '' : ' on that mailbox'} ${since === undefined ? 'in the last 30 days' : 'in that time'}`;
+  if (guard) return `Nothing was changed through Warmwarden${where}.`;
+  return `No operator command${where}. \`--guard\` adds what Warmwarden did by itself.`;
 }
 
 function entryLines({ at, by, command, kind, reason, result, outcome }: HistoryEntry): readonly string[] {

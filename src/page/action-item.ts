@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
-import { ago, breakable, type Markup, prose, text } from './elements.ts';
+import { ago, breakable, type Markup, prose } from './elements.ts';
 
 export interface ActionItemParts {
   readonly action: Action;
@@ -56,8 +56,8 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
 ${link ? html`<a href="${path}">${breakable(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
 <p>${prose(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
-${action.causes.map((cause) => html`<p class="muted">${text(cause)}</p>`)}
-${action.detail === null ? '' : html`<p class="muted">${text(sentence(action.detail))}</p>`}
+${action.causes.map((cause) => html`<p class="muted">${prose(cause)}</p>`)}
+${action.detail === null ? '' : html`<p class="muted">${prose(sentence(action.detail))}</p>`}
 ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
 </li>`;
 }

@@ -5,7 +5,7 @@ import type { CommandEntry } from '../model/operator-command.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { actionItem } from './action-item.ts';
-import { ago, breakable, type Markup, text } from './elements.ts';
+import { ago, breakable, type Markup, prose, text } from './elements.ts';
 import { Regions, type View } from './regions.ts';
 
 export interface ActivitySelection {
@@ -153,7 +153,7 @@ function commandItem({ id, at, by, reason, command, mailboxes, end, outcome }: C
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${text(by)}</strong> ${text(command)} <span class="muted">${ago(at, now)}</span></p>
 ${mailboxes.length > 1 ? html`<p class="muted">${named}${more}</p>` : ''}
 ${reason === '' ? '' : html`<p>${text(reason)}</p>`}
-${outcome === '' ? '' : html`<p class="muted">${text(outcome)}</p>`}
+${outcome === '' ? '' : outcome.split('\n').map((line) => html`<p class="muted">${prose(line)}</p>`)}
 </li>`;
 }
 

@@ -105,7 +105,7 @@ function accountPanel({ account, sweep, ages, now }: AccountPanelParts): Markup 
   return html`<section class="panel" aria-labelledby="budget-${text(name)}"><h2 id="budget-${text(name)}">${text(name)} ${fitBadge(account)}</h2>
 ${sweep ? html`<p>${text(sweepText(sweep, now))}.</p><progress max="${sweep.mailboxes}" value="${sweep.read}" aria-label="First sweep"></progress>` : ''}
 <div class="columns even"><dl class="facts">
-${fact('The key allows', `${counted(requestsPerMinute, 'request')} a minute`)}
+${fact('Warmwarden may make', `${counted(requestsPerMinute, 'request')} a minute`)}
 ${pace}
 ${fact('Waiting', `${counted(queueLength, 'poll')}${waiting}`)}
 ${fact('Refused for too many requests', throttledLastHour === 0 ? 'none in the last hour' : html`<strong class="bad">${numberText(throttledLastHour)} in the last hour</strong>`)}

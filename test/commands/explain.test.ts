@@ -39,6 +39,8 @@ test('tells the breach, the action and what came after, newest first', async () 
   expect(text).toMatch(
     /^\d+ March \d\d:\d\d UTC: recovery by Warmwarden, confirmed\n( {2}.*\n)* {2}Warmwarden switched it to recovery mode at .*, confirmed/m,
   );
+  const begun = story.flatMap((line) => /^(\d+) March (\d\d:\d\d) UTC/.exec(line)?.slice(1, 3).join(' ') ?? []);
+  expect(begun).toEqual(begun.toSorted().reverse());
   expect(text.indexOf('evidence window yet')).toBeLessThan(text.indexOf('bounce_rate_over_limit'));
 });
 

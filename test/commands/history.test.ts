@@ -58,6 +58,14 @@ describe('history', () => {
     );
   });
 
+  test('without an entry names what would show more', async () => {
+    await (await Store.open(join(folder, 'empty.db'), now)).close();
+    const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
+    writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./empty.db' } }));
+    const { stdout } = await run('history', '--since', '1h');
+    expect(stdout).toBe('No operator command in that time. `--guard` adds what Warmwarden did by itself.\n');
+  });
+
   test('of one mailbox, as JSON', async () => {
     const { code, stdout } = await run('history', '--mailbox', 'acme/bob@acme.example', '--since', '1h', '--json');
     expect([code, JSON.parse(stdout)]).toMatchObject([

@@ -81,7 +81,7 @@ test('activity is by everyone, and is narrowed to a person, an operation or a ma
     mailboxes: [],
     end: 'done',
     endedAt: now,
-    outcome: 'Paused.',
+    outcome: 'Paused.\nSee `warmwarden status`.',
   };
   const history = {
     commands: async (query: unknown) => {
@@ -92,7 +92,7 @@ test('activity is by everyone, and is narrowed to a person, an operation or a ma
   };
   const all = textOf(await read('/activity', exampleFleet(), { history }));
   expect(all).toMatch(
-    /done anna pause box5@acme\.example 1 min ago a look &lt;first&gt; Paused\. confirmed Switched to recovery/,
+    /done anna pause box5@acme\.example 1 min ago a look &lt;first&gt; Paused\. See warmwarden status \. confirmed Switched to recovery/,
   );
   const hers = await read('/activity?by=anna&mailbox=m5', exampleFleet(), { history });
   expect(hers).not.toContain('Switched to recovery');
@@ -132,7 +132,7 @@ test('the budget of a key says its pace, the age of each kind of data, and how f
     doneAt: null,
   });
   const said = textOf(await read('/budget', fleet));
-  expect(said).toMatch(/acme .*The key allows 90 requests a minute .*Waiting 1 poll, .*3 in the last hour/);
+  expect(said).toMatch(/acme .*Warmwarden may make 90 requests a minute .*Waiting 1 poll, .*3 in the last hour/);
   expect(said).toMatch(/northwind .*First sweep of northwind: 1 of 2 .*DNS 2 h 2 h 1 –/);
 });
 

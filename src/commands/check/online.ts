@@ -131,7 +131,7 @@ function forecastJson({ mailboxes, allowedPerMinute, asksPerMinute, fits, mend, 
     oldest_seconds: oldest,
     calmest_stats_seconds: seconds(ages.calmestMs),
     first_sweep_seconds: seconds(ages.firstSweepMs),
-    mend: mend && {
+    remedy: mend && {
       requests_per_minute: mend.requestsPerMinute,
       stats_seconds: seconds(mend.statsMs),
       warmup_seconds: seconds(mend.warmupMs),

@@ -31,7 +31,7 @@ const forecast = z.strictObject({
   oldest_seconds: z.record(z.enum(routes), number).describe('How old each kind of data gets.'),
   calmest_stats_seconds: number,
   first_sweep_seconds: number,
-  mend: z
+  remedy: z
     .strictObject({ requests_per_minute: number, stats_seconds: number, warmup_seconds: number })
     .nullable()
     .describe('What would make the cadence fit.'),

@@ -62,7 +62,9 @@ const dataAge = z.strictObject({
 
 const accountBudget = z.strictObject({
   name: text,
-  requests_per_minute: number.describe('The limit of its key.'),
+  requests_per_minute: number.describe(
+    'Requests that Warmwarden may make at present: the limit of the key less the headroom.',
+  ),
   forecast: forecast.nullable().describe('null: not known yet.'),
   queue_length: count.describe('Polls that wait.'),
   oldest_due_at: moment.nullable(),
