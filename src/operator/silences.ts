@@ -71,7 +71,7 @@ function mistakeIn(match: AlertMatch, accounts: readonly string[]): string | nul
   if (rule !== undefined) return `No alert rule is called ${rule}. The rules are: ${alertRules.join(', ')}.`;
   const rules = alertRules.filter((name) => match.rule?.some((glob) => fitsGlob(glob, name)));
   if (rules.length > 0 && rules.every((name) => isDisarming({ rule: name })))
-    return `No silence mutes ${rules.join(' or ')}: people are always told when protection is off.`;
+    return `No silence mutes ${rules.join(' or ')}: people are always notified when protection is off.`;
   const account = unknown(match.account, accounts);
   return account === undefined ? null : `No account is called ${account}.`;
 }

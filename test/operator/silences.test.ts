@@ -85,7 +85,7 @@ test('a silence that fits nothing, or everything, is refused with what there is'
   expect((await ask({ account: ['acne'] })).messages).toEqual(['No account is called acne.']);
   expect(await ask({ rule: ['writes_*', 'disarmed'] })).toEqual({
     result: 'invalid',
-    messages: ['No silence mutes writes_off or disarmed: people are always told when protection is off.'],
+    messages: ['No silence mutes writes_off or disarmed: people are always notified when protection is off.'],
   });
   expect((await ask({ colour: ['red'] } as object)).result).toBe('invalid');
   expect(fleet.silences(systemClock().now())).toEqual([]);
