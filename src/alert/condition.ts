@@ -23,6 +23,8 @@ export interface Condition {
   readonly severity: Severity;
   /** unknown: nothing was learned; it neither fires nor resolves nor counts. */
   readonly active: boolean | 'unknown';
+  /** unknown because it counted already, but it still shows the trouble: the words of what fires follow it. */
+  readonly stillShown?: boolean;
   /** How long it must hold before it fires; 0 fires at once. */
   readonly forMs: number;
   /** Consecutive observations that it takes to fire: 1 or 2. */

@@ -29,9 +29,10 @@ export function step(
 ): AlertChanges {
   const out: Collected = { changed: [], dropped: [], transitions: [] };
   for (const condition of conditions) {
-    if (condition.active === 'unknown') continue;
+    if (condition.active === 'unknown' && !condition.stillShown) continue;
     const alert = live(current(fingerprintOf(condition.subject)));
-    if (condition.active) speaksFor(out, condition, alert, now);
+    if (condition.active === 'unknown') reword(out, condition, alert);
+    else if (condition.active) speaksFor(out, condition, alert, now);
     else if (alert) speaksAgainst(out, condition, alert, now);
   }
   return out;
@@ -105,6 +106,13 @@ function refresh(out: Collected, condition: Condition, alert: Alert, now: EpochM
   }
   const same = alert.seen === 0 && alert.severity === severity && sameFacts(alert.facts, facts);
   if (!same) out.changed.push(next);
+}
+
+/** The same trouble, seen again: it counts for nothing, but it may concern one mailbox more. */
+function reword(out: Collected, { facts }: Condition, alert: Alert | undefined): void {
+  if (alert?.status !== 'firing') return;
+  const { numbers } = alert.facts;
+  if (!sameFacts(alert.facts, { ...facts, numbers })) out.changed.push({ ...alert, facts });
 }
 
 function speaksAgainst(out: Collected, condition: Condition, alert: Alert, now: EpochMs): void {

@@ -1,5 +1,6 @@
 // What the page and /api/fleet show of the fleet: one row a mailbox, worst first, filtered and paged.
 import TinyQueue from 'tinyqueue';
+import { concerns } from '../alert/rules/finding-rules.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { mailboxLabels } from '../fleet/mailbox-labels.ts';
 import { healthScoreOf } from '../fleet/newest-value.ts';
@@ -65,9 +66,10 @@ export interface RankedMailbox {
   readonly closeness: number;
 }
 
-/** The row of one mailbox. */
+/** The row of one mailbox, with the alerts of its domain and its ip that are about it, too. */
 export function rowOf(fleet: Fleet, mailbox: MailboxState, nearLimitPpmOf: NearLimitPpmOf): MailboxRow {
-  const mine = (alert: Alert) => alert.account === mailbox.account && alert.mailboxId === mailbox.id;
+  const mine = (alert: Alert) =>
+    (alert.account === mailbox.account && alert.mailboxId === mailbox.id) || concerns(alert, mailbox);
   const ranked = rank(mailbox, nearLimitPpmOf(mailbox), firingAlerts(fleet).filter(mine));
   return makeRow(ranked, mailboxLabels([mailbox], fleet.mailboxes()).get(mailbox) ?? mailbox.email);
 }

@@ -22,33 +22,35 @@ export function stateTone(state: GuardState): Tone {
   }
 }
 
-export function mailboxAdvice({ state, mailbox, verdict }: MailboxRow): string {
+export function mailboxAdvice({ state, mailbox, verdict, alerts }: MailboxRow): string {
+  const needing = alerts.filter(({ severity }) => severity !== 'info').length;
+  const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the mailbox app and make the change below yourself.';
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
-        ? `Nothing to do yet. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
+        ? `${needing === 0 ? 'Nothing to do yet' : nothing}. A mailbox seen for the first time is judged on its last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
         : 'Warmwarden has not acted so far. If you cannot wait for it, pause the warm-up in the mailbox app.';
     case 'not_judged':
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
       return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Warmwarden does not touch campaign sending.';
     case 'recovering':
-      return 'Nothing to do: the mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.';
+      return `${nothing}${needing === 0 ? ': the' : '. The'} mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.`;
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':
       return 'Warmwarden has not acted. Find out now where the bounces come from, so that it does not have to.';
     case 'paused_by_others':
-      return 'Somebody else paused its warm-up, so Warmwarden leaves it paused. Nothing to do if that is on purpose.';
+      return `Somebody else paused its warm-up, so Warmwarden leaves it paused. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'not_running':
       if (isDisconnected(mailbox))
         return 'The mailbox app has lost its connection to the mailbox, so it neither sends nor receives. Connect it again in the mailbox app.';
-      return 'Its warm-up is finished or has not started. Nothing to do if that is on purpose.';
+      return `Its warm-up is finished or has not started. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'ok':
-      return 'Nothing to do.';
+      return needing === 0 ? 'Nothing to do.' : `${nothing}: ${needing === 1 ? 'it says' : 'each says'} what to do.`;
   }
 }
 

@@ -135,6 +135,18 @@ describe('the headline', () => {
     expect(await adviceOf('paused', 'replica_missing')).toBe(`${clean} ${warned}`);
   });
 
+  test('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async () => {
+    const fleet = calmFleet();
+    const one = mailbox('m1', 'box1@acme.example');
+    const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: null, listed: true, found: 1, checked: 60 };
+    fleet.putMailbox({ ...one, blacklist: { at: now, answer: { ...answer, lists: ['zen'] } } });
+    fleet.putAlert(alert({ rule: 'blacklisted', object: '192.0.2.7' }));
+    const listed = await read(fleet, '/mailboxes/acme/m1');
+    expect(listed).toContain('<p class="advice">Read the alert below: it says what to do.</p>');
+    expect(listed).toContain('Firing alerts');
+    expect(await read(fleet, '/mailboxes/acme/m2')).toContain('<p class="advice">Nothing to do.</p>');
+  });
+
   describe('while a first sweep goes on', () => {
     const sweep = { account: 'acme', since: now - minuteMs, keptFrom: now - minuteMs, part: 'judging' } as const;
     const unread = (fleet: Fleet, count: number) => {

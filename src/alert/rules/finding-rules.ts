@@ -11,6 +11,9 @@ import { sentence } from '../../wording/explain.ts';
 import { counted, listText } from '../../wording/phrases.ts';
 import { type Condition, type MailboxContext, pageLink, subjectOf } from '../condition.ts';
 
+/** Mailboxes that a sentence names at most. */
+const mailboxesNamed = 3;
+
 /** Names of lists that a sentence carries at most. */
 const listsNamed = 10;
 
@@ -65,11 +68,11 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
   const active = found ? true : passing && others.length === 0 ? false : 'unknown';
   const { before } = context;
   const wasActive = before !== null && failingRecords(before).length > 0;
-  const affected = others.length > 0 ? ` and ${counted(others.length, 'other mailbox', 'other mailboxes')}` : '';
   return {
     subject: objectSubject('dns_failing', mailbox, domain),
     severity: 'critical',
     active: ifNew('dns', mailbox, { active, before, neighbours, wasActive }),
+    stillShown: found,
     forMs: 0,
     observations: 2,
     clearObservations: 1,
@@ -81,7 +84,7 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
         dns && found
           ? [
               ...failing.map((name) => recordText(name, dns)),
-              `This affects ${mailbox.email}${affected}. Emails from this domain may land in spam until its DNS is repaired.`,
+              `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired.`,
               `Compare the DNS records of ${domain} with what the mail provider asks for.`,
             ]
           : [`All three records of ${domain} pass.`],
@@ -93,6 +96,21 @@ export function dnsFailing(mailbox: MailboxState, context: MailboxContext): Cond
       },
     },
   };
+}
+
+/** The first by name and how many more: the same words, whichever of them was read last. */
+function mailboxesText(mailboxes: readonly MailboxState[]): string {
+  const emails = mailboxes.map(({ email }) => email).sort();
+  const more = emails.length - mailboxesNamed;
+  if (more <= 0) return listText(emails);
+  return `${emails.slice(0, mailboxesNamed).join(', ')} and ${counted(more, 'other mailbox', 'other mailboxes')}`;
+}
+
+/** Whether an alert of a domain or an ip is also about this mailbox: what was read of it last shows the same. */
+export function concerns({ account, rule, mailboxId, object }: Subject, mailbox: MailboxState): boolean {
+  if (mailboxId !== null || account !== mailbox.account) return false;
+  if (rule === 'dns_failing') return object === domainObject(mailbox) && failingRecords(mailbox).length > 0;
+  return rule === 'blacklisted' && object === ipObject(mailbox) && mailbox.blacklist?.answer.listed === true;
 }
 
 function recordText(name: DnsRecordName, dns: DnsAnswer): string {
@@ -136,14 +154,15 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
   const onLists = counted(found, 'blacklist');
   const checked = mailbox.blacklist?.answer.checked ?? null;
   const neighbours = context.neighbours().filter((other) => ipObject(other) === object);
-  const others = neighbours.some((other) => listingOf(other, settings).listed === true);
-  const active = listed === false && others ? 'unknown' : (listed ?? 'unknown');
+  const others = neighbours.filter((other) => listingOf(other, settings).listed === true);
+  const active = listed === false && others.length > 0 ? 'unknown' : (listed ?? 'unknown');
   const { before } = context;
   const wasActive = before !== null && listingOf(before, settings).listed === true;
   return {
     subject: objectSubject('blacklisted', mailbox, object),
     severity: listed && major.length > 0 ? 'critical' : 'warning',
     active: ifNew('blacklist', mailbox, { active, before, neighbours, wasActive }),
+    stillShown: listed === true,
     forMs: 0,
     observations: 1,
     clearObservations: 2,
@@ -155,7 +174,7 @@ export function blacklisted(mailbox: MailboxState, context: MailboxContext): Con
             ...(major.length > 0
               ? [`The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`]
               : []),
-            `${mailbox.email} sends from it. Find out why it was listed before you ask the lists to remove it.`,
+            `${mailboxesText([mailbox, ...others])} ${others.length === 0 ? 'sends' : 'send'} from it. Find out why it was listed before you ask the lists to remove it.`,
           ]
         : [`Two checks in a row did not find ${object} on any blacklist that counts.`],
       numbers: {

@@ -83,6 +83,28 @@ test('an ip is off the lists when no mailbox on it is seen listed any more', () 
   });
 });
 
+test('an ip or a domain names all its mailboxes, also one whose answer counted already', () => {
+  const of = (id: string) => ({
+    ...listed({ checkedAt: new Date(start).toISOString() }),
+    id,
+    email: `${id}@acme.example`,
+  });
+  const [first, second] = [of('zoe'), of('amy')];
+  const [fires] = step([condition('blacklisted', 'blacklist', first)], () => undefined, start).changed;
+  expect(fires?.facts.sentences.at(-1)).toMatch(/^zoe@acme\.example sends from it\./);
+  const again = condition('blacklisted', 'blacklist', second, { neighbours: () => [first] });
+  const { changed, transitions } = step([again], () => fires, start);
+  expect([again.active, transitions]).toEqual(['unknown', []]);
+  expect(changed[0]?.facts.sentences.at(-1)).toMatch(/^amy@acme\.example and zoe@acme\.example send from it\./);
+  // The words do not depend on whose answer came last.
+  const back = condition('blacklisted', 'blacklist', first, { neighbours: () => [second] });
+  expect(step([back], () => changed[0], start).changed).toEqual([]);
+  const many = ['m2', 'm3', 'm4', 'm5'].map((id) => withDns(id, false));
+  expect(
+    condition('dns_failing', 'dns', withDns('m1', false), { neighbours: () => many }).facts.sentences.join(' '),
+  ).toContain('This affects m1@acme.example, m2@acme.example, m3@acme.example and 2 other mailboxes.');
+});
+
 /** Days up to today, oldest first: [sent, inbox percent, health score]. */
 function withDays(days: readonly (readonly [number, number?, number?])[], now = start, score = 90): MailboxState {
   const today = utcDate(now);
