@@ -195,7 +195,7 @@ function changesPanel(parts: MailboxPageParts): Markup | string {
   const changes = changesOf(parts);
   if (changes.length === 0) return '';
   const value = (word: string | null) => text(word ?? 'nothing');
-  return html`<section class="panel" aria-labelledby="changes"><h2 id="changes">What others changed</h2><ol class="events">
+  return html`<section class="panel" aria-labelledby="changes"><h2 id="changes">What changed outside Warmwarden</h2><ol class="events">
 ${changes.map(
   ({ what, from, to, at }) =>
     html`<li><p class="line"><strong>${what.replaceAll('_', ' ')}</strong> ${value(from)} → ${value(to)} <span class="muted">seen ${ago(at, now)}</span></p></li>`,

@@ -13,7 +13,7 @@ export function silencesPanel(silences: readonly Silence[], command: string): Ma
 </li>`,
   );
   return html`<section class="panel" aria-labelledby="silences"><h2 id="silences">Silenced <span class="count">${silences.length}</span></h2>
-<p class="muted">Warmwarden sends no messages about these. It keeps guarding the mailboxes, and this page shows the alerts.</p>
+<p class="muted">Warmwarden sends no messages about these. It keeps guarding the mailboxes, and the page Alerts shows them.</p>
 <ul class="plain">${items}</ul></section>`;
 }
 

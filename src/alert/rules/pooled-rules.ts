@@ -141,7 +141,7 @@ export function accountShiftAlert(finding: ShiftFinding, look: Look): Condition 
     facts: {
       title:
         active === true
-          ? `${account}: the bounce rate of the account has doubled`
+          ? `${account}: the bounce rate of the account is far above usual`
           : `${account}: the bounce rate of the account is as before`,
       sentences: [
         ...compared,

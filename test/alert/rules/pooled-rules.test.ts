@@ -119,7 +119,7 @@ describe('account_shift', () => {
       severity: 'warning',
       active: true,
       object: null,
-      title: 'agency: the bounce rate of the account has doubled',
+      title: 'agency: the bounce rate of the account is far above usual',
     });
     expect(facts.sentences.slice(0, 4)).toEqual([
       '74 bounces in 18,400 emails from 19 to 20 March: 0.4 %.',
