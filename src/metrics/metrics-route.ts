@@ -1,12 +1,70 @@
 // GET and HEAD /metrics.
 import type { Hono } from 'hono';
+import { systemClock } from '../world.ts';
 import type { Metrics } from './metrics.ts';
 
+export interface ScrapeLimits {
+  /** So many answers may be on their way; whoever reads none of them would hold memory and turns of the event loop. */
+  readonly answers: number;
+  /** An answer that is not read to its end by then is cut, however its reader reads. */
+  readonly readWithinMs: number;
+}
+
+const usualLimits: ScrapeLimits = { answers: 8, readWithinMs: 60_000 };
+
+const retrySeconds = 10;
+
+/** What ends with `close`. */
+interface Closing {
+  once(event: 'close', listener: () => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
+}
+
+/** What the server puts beside a request. */
+interface Connection {
+  readonly incoming: { readonly socket: Closing & { destroy(): unknown } };
+  readonly outgoing: Closing;
+}
+
 /** `isReady`: what /readyz answers now. The answer brings its own encoding, so that no middleware compresses it again. */
-export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean): void {
+export function addMetrics(app: Hono, metrics: Metrics, isReady: () => boolean, limits = usualLimits): void {
+  let underWay = 0;
   app.get('/metrics', async (c) => {
     const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
-    const { headers, body } = await metrics.expose({ accept, acceptEncoding, ready: isReady() });
-    return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);
+    const answer = () => metrics.expose({ accept, acceptEncoding, ready: isReady() });
+    if (c.req.method === 'HEAD') return c.body(null, 200, (await answer()).headers);
+    if (underWay >= limits.answers) {
+      return c.text('Too many scrapes are being answered already. Try again in a moment.\n', 503, {
+        'Retry-After': String(retrySeconds),
+      });
+    }
+    underWay += 1;
+    whenRead(c.env as Connection, limits.readWithinMs, () => {
+      underWay -= 1;
+    });
+    const { headers, body } = await answer();
+    return c.body(body(), 200, headers);
   });
+}
+
+/** Calls `over` once: when the answer went out, its reader left, or was cut. */
+function whenRead({ incoming, outgoing }: Connection, withinMs: number, over: () => void): void {
+  const { socket } = incoming;
+  const reading = new AbortController();
+  const { signal } = reading;
+  const end = () => {
+    if (signal.aborted) return;
+    // Many answers go over one connection.
+    socket.off('close', end);
+    reading.abort('over');
+    over();
+  };
+  outgoing.once('close', end);
+  // An answer behind another one on its connection hears nothing of the connection's end.
+  socket.once('close', end);
+  void systemClock()
+    .sleep(withinMs, signal)
+    .then(() => {
+      if (!signal.aborted) socket.destroy();
+    });
 }

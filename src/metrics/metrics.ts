@@ -23,7 +23,7 @@ export interface MetricsParts {
 
 export interface Metrics {
   readonly tally: Tally;
-  /** The answer to a scrape. Touches neither store nor network, and yields the event loop. Any number may run at once. */
+  /** The answer to a scrape. Touches neither store nor network, and yields the event loop. Several may run at once: the route limits them. */
   expose(request: ScrapeRequest): Promise<Answer>;
   /** A reloaded configuration is in force. */
   configured(settings: MetricsSettings): void;

@@ -1,9 +1,14 @@
 // A scrape as a scraper meets it: encodings, HEAD, many at once, what leaves meanwhile, and the series limit.
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/fleet/fleet.ts';
 import { mailboxSamples, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
+import { addMetrics } from '../../src/metrics/metrics-route.ts';
 import type { MailboxState } from '../../src/model/mailbox.ts';
 import { createLog } from '../../src/world.ts';
 import { exampleFleet, mailbox, now, verdict } from '../serve/example-fleet.ts';
@@ -86,6 +91,52 @@ describe('many scrapers', () => {
     const { body } = await ask(`${server.url}/metrics`);
     expect(mailboxesIn(body.toString())).toBe(3_000);
     lazy.destroy();
+  });
+});
+
+describe('scrapers that read nothing', () => {
+  /** On a server of its own, with room for two. Each of the lazy asks three times over one connection. */
+  async function lazyOn(readWithinMs: number) {
+    const app = new Hono();
+    addMetrics(app, metricsOf(fleetOf(2_000), stillWorld()), () => true, { answers: 2, readWithinMs });
+    const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false, createServer });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [[taken], lazy] = await Promise.all([
+      once(server, 'connection'),
+      Promise.resolve(connect(port, '127.0.0.1')),
+    ]);
+    const gone = new Promise<void>((resolve) => (taken as Socket).once('close', () => resolve()));
+    lazy.on('error', () => {}).write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(3));
+    const scrape = (method = 'GET') => ask(`http://127.0.0.1:${port}/metrics`, {}, method);
+    const close = async () => {
+      lazy.destroy();
+      await gone;
+      await new Promise((resolve) => server.close(resolve));
+    };
+    return { lazy, gone, scrape, [Symbol.asyncDispose]: close };
+  }
+
+  test('leave no room for more: those are told so at once, but for HEAD, until the lazy leave', async () => {
+    await using server = await lazyOn(60_000);
+    await once(server.lazy, 'readable');
+    const { status, headers, body } = await server.scrape();
+    expect([status, headers['retry-after'], body.toString()]).toEqual([
+      503,
+      '10',
+      'Too many scrapes are being answered already. Try again in a moment.\n',
+    ]);
+    expect((await server.scrape('HEAD')).status).toBe(200);
+    server.lazy.destroy();
+    await server.gone;
+    expect((await server.scrape()).status).toBe(200);
+  });
+
+  test('are cut after a while, and make room', async () => {
+    await using server = await lazyOn(20);
+    await server.gone;
+    const { status } = await server.scrape('HEAD');
+    expect(status).toBe(200);
   });
 });
 
