@@ -6,6 +6,8 @@ import { dateOf, dayOf, isIsoDate } from './time.ts';
 /** Decimals of a rate and of a score. */
 const hundredths = 100;
 const valuesARow = 10;
+/** Of dates with four digits for the year. */
+const lastDay = dayOf('9999-12-31');
 const noRows = 'null';
 const packedText = new RegExp(`^(?:${noRows}|"(?:${packedValue}{${valuesARow}})*")$`);
 
@@ -29,7 +31,7 @@ export class PackedStats implements StatsAnswer {
 
   /** Those that had this text; null when it is none. */
   static fromText(text: string): PackedStats | null {
-    return packedText.test(text) ? new PackedStats(text) : null;
+    return packedText.test(text) && isSound(text) ? new PackedStats(text) : null;
   }
 
   /** The same array until somebody asks for the rows of others: a judgement asks a dozen times. */
@@ -57,6 +59,21 @@ function textOf(rows: StatsAnswer['rows']): string {
     for (const rate of [row.inboxRatePercent, row.bounceRatePercent, row.healthScore]) packer.add(rate, hundredths);
   }
   return packer.packed();
+}
+
+/** Whether every number is one, and every day has a date. */
+function isSound(text: string): boolean {
+  if (text === noRows) return true;
+  const unpacker = new Unpacker(text);
+  let day = 0;
+  for (let at = 0; !unpacker.isAtEnd; at += 1) {
+    const value = known(unpacker.next()) ?? 0;
+    if (!Number.isFinite(value)) return false;
+    if (at % valuesARow !== 0) continue;
+    day += value;
+    if (!Number.isInteger(day) || day < 0 || day > lastDay) return false;
+  }
+  return true;
 }
 
 function rowsOf(text: string): StatsAnswer['rows'] {

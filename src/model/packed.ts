@@ -15,7 +15,7 @@ const writtenCode = written.charCodeAt(0);
 const quote = '"'.charCodeAt(0);
 
 /** A packed value as a regular expression. No letter of it has to be escaped in JSON. */
-export const packedValue = `(?:[\\]-|]*[0-O]|[~-]|${written}[^"${written}]+${written})`;
+export const packedValue = `(?:[\\]-|]*[0-O]|[~-]|${written}-?\\d+(?:\\.\\d+)?(?:e[+-]\\d{1,3})?${written})`;
 
 /** null: not known; undefined: not there. What is packed is read again exactly as it was, but -0 as 0. */
 export type Packable = number | null | undefined;

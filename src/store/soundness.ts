@@ -1,5 +1,7 @@
 // What a sound store has, whatever database it is in: JSON that can be read, and rows that fit one another.
 import { type Kysely, sql } from 'kysely';
+import { DamagedRowError } from './failure.ts';
+import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
 /** The columns that hold JSON. */
@@ -53,6 +55,23 @@ export async function misfits(db: Kysely<Tables>): Promise<readonly string[]> {
   for (const [sentence, select] of rules) {
     const { rows } = await sql<{ what: string }>`${sql.raw(select)} LIMIT ${sql.lit(namedAtMost)}`.execute(db);
     found.push(...rows.map(({ what }) => sentence(what)));
+  }
+  return [...found, ...(await damagedStats(db))];
+}
+
+/** Statistics are JSON with a text of their own in it. */
+async function damagedStats(db: Kysely<Tables>): Promise<readonly string[]> {
+  const columns = ['account', 'mailbox_id', 'route', 'answer'] as const;
+  const rows = await db.selectFrom('observations').select(columns).where('route', '=', 'stats').execute();
+  const found: string[] = [];
+  for (const { answer, ...key } of rows) {
+    try {
+      readStats(answer, key);
+    } catch (error) {
+      if (!(error instanceof DamagedRowError)) throw error;
+      found.push(`${error.message.replace(/^a/, 'A')}.`);
+      if (found.length >= namedAtMost) break;
+    }
   }
   return found;
 }

@@ -95,6 +95,12 @@ test('a store that is sound is said to be, and what is damaged is named', async 
       "A row of the table changes can't be read: its change is not valid JSON (rowid = 7).",
     ),
   });
+  database.exec(
+    `INSERT INTO observations (account, mailbox_id, route, observed_at, answer) VALUES ('acme', 'odd', 'stats', 1, '{}')`,
+  );
+  expect((await run('check')).stderr).toContain(
+    "A row of the table observations can't be read (account = 'acme', mailbox_id = 'odd', route = 'stats').",
+  );
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
   const handle = openSync(path, 'r+');

@@ -34,9 +34,18 @@ test('statistics are read as they were written without the names of their fields
   expect(read(JSON.stringify({ rows: [[...flat, 98.5], flat] }))).toEqual([{ ...row, healthScore: 98.5 }, row]);
 });
 
-test.each(['', '{half', '"half', '"~"', '"abc"', '7', '{"rows":"~","judgedAt":1,"verdict":{}}'])(
-  'a row with %s in it is damaged',
-  (text) => {
-    expect(() => read(text)).toThrow(DamagedRowError);
-  },
-);
+test.each([
+  ...[
+    '{"rows":"","judgedAt":5,"verdict":null}',
+    '{"rows":"","judgedAt":null,"verdict":{}}',
+    '{"rows":[null]}',
+    '[]',
+    '{}',
+    '{"rows":5}',
+  ],
+  ...['{"rows":[[]]}', '{"rows":[{}]}', '{"rows":[{"date":null,"sent":"x"}]}'],
+  ...['!x!', '!1e+999!', '!Infinity!', '!99999999!', '!-1!', '!0.5!'].map((day) => `"${day}000000000"`),
+  ...['', '{half', '"half', '"~"', '"abc"', '7', '{"rows":"~","judgedAt":1,"verdict":{}}'],
+])('a row with %s in it is damaged', (text) => {
+  expect(() => read(text)).toThrow(DamagedRowError);
+});

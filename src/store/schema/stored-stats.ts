@@ -51,21 +51,37 @@ export function readStats(text: string, key: RowKey): ReadStats {
   const packed = PackedStats.fromText(text);
   if (packed) return { stats: packed, judged: null };
   const stored = parsed<JudgedStats | EarlierStats>(text, 'observations', key);
-  const judged = 'verdict' in stored ? { at: stored.judgedAt, answer: verdictFrom(stored.verdict) } : null;
   const stats =
     typeof stored.rows === 'string'
       ? PackedStats.fromText(JSON.stringify(stored.rows))
-      : PackedStats.of(earlier(stored as EarlierStats));
+      : earlier(stored as EarlierStats);
   if (!stats) throw new DamagedRowError('observations', key);
-  return { stats, judged };
+  if (!('verdict' in stored)) return { stats, judged: null };
+  const { judgedAt: at, verdict } = stored;
+  if (!Number.isFinite(at) || !isObject(verdict)) throw new DamagedRowError('observations', key);
+  return { stats, judged: { at, answer: verdictFrom(verdict) } };
 }
 
-function earlier(stored: EarlierStats): StatsAnswer {
-  return isFlat(stored) ? { rows: stored.rows.map(rowOf) } : stored;
+/** Null when it is none. */
+function earlier({ rows }: EarlierStats): PackedStats | null {
+  if (rows === null) return PackedStats.of({ rows });
+  if (!Array.isArray(rows) || !rows.every(isObject)) return null;
+  const listed = rows as readonly (FlatRow | StatsRow)[];
+  const named = listed.map((row) => (isFlat(row) ? rowOf(row) : row));
+  return named.every(isRow) ? PackedStats.of({ rows: named }) : null;
 }
 
-function isFlat(stored: EarlierStats): stored is { readonly rows: readonly FlatRow[] } {
-  return Array.isArray(stored.rows?.[0]);
+function isFlat(row: FlatRow | StatsRow): row is FlatRow {
+  return Array.isArray(row);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function isRow({ date, ...counts }: StatsRow): boolean {
+  const isCount = (value: unknown) => value === null || Number.isFinite(value);
+  return (date === null || typeof date === 'string') && Object.values(counts).every(isCount);
 }
 
 function rowOf(row: FlatRow): StatsRow {
