@@ -27,7 +27,8 @@ async function replicaOn(place: Awaited<ReturnType<TestPostgres['database']>>, a
   const clock = systemClock();
   const log = logTo(() => {}, { level: 'info', format: 'json' }, clock);
   const replica = { clock, log, name: account, version: '1' };
-  const store = await Store.open(place, now, undefined, { replica });
+  // What each keeps beside the store is its own.
+  const store = await Store.open({ ...place, path: `${place.path}.${account}` }, now, undefined, { replica });
   const nothing = async () => {};
   store.membership.follow({ taken: nothing, release: nothing, abandon: nothing, lost: nothing });
   await store.membership.want([accountScope(account)]);
