@@ -52,7 +52,9 @@ describe('many large answers at once', () => {
     expect(refused.length).toBeGreaterThan(2);
     expect(refused.length).toBeLessThan(16);
     for (const result of refused) {
-      expect(result).toMatchObject({ failure: { kind: 'malformed', detail: expect.stringContaining('no room') } });
+      expect(result).toMatchObject({
+        failure: { kind: 'malformed', detail: expect.stringContaining('too many answers are in progress') },
+      });
     }
     expect(small.every(({ ok }) => ok)).toBe(true);
     expect(heldAnswers.bytes).toBe(0);
