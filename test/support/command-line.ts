@@ -9,6 +9,9 @@ export interface Said {
   readonly stderr: string;
 }
 
+/** Who hears them before any command does: what overlapping commands add must not add up. */
+const outputs = [process.stdout, process.stderr].map((stream) => ({ stream, heard: stream.listeners('error') }));
+
 /** Runs `warmwarden ...argv`. `answers`: what a person types at a terminal, line by line; null: there is no terminal. */
 export async function commandLine(argv: readonly string[], answers: readonly string[] | null = null): Promise<Said> {
   const said = { stdout: '', stderr: '' };
@@ -25,7 +28,6 @@ export async function commandLine(argv: readonly string[], answers: readonly str
     vi.spyOn(process.stderr, 'write').mockImplementation(noting('stderr')),
   ];
   const before = process.exitCode;
-  const outputs = [process.stdout, process.stderr].map((stream) => ({ stream, heard: stream.listeners('error') }));
   process.exitCode = 0;
   try {
     await main(['node', 'warmwarden', ...argv]);
