@@ -1,5 +1,5 @@
 // Examples of what GET /api/... answers, from a fleet with one mailbox that Warmwarden paused. A test holds each against its schema.
-import { budget, group, runbook } from './fleet-view-examples.ts';
+import { budget, group, runbook, states } from './fleet-view-examples.ts';
 
 const account = 'agency';
 const id = '908a799e-10d0-4eb2-aef3-38c95f830516';
@@ -146,17 +146,7 @@ const fleet = {
   headline: '1 critical alert. 1 mailbox paused by Warmwarden, 10 OK.',
   advice: 'Read the critical alert below: it says what to do.',
   tone: 'alarm',
-  states: {
-    ok: 10,
-    near_limit: 0,
-    over_limit: 0,
-    held: 0,
-    recovering: 0,
-    paused_by_guard: 1,
-    paused_by_others: 0,
-    not_running: 0,
-    not_judged: 0,
-  },
+  states,
   incidents: [],
   alerts: [{ rule: alert.rule, severity: alert.severity, since: alert.since, title: alert.title }],
   alerts_firing: 1,

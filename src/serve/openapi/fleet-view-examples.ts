@@ -29,20 +29,23 @@ export const budget = {
   ),
 };
 
+/** Mailboxes by state. */
+export const states = {
+  ok: 10,
+  near_limit: 0,
+  over_limit: 0,
+  held: 0,
+  recovering: 0,
+  paused_by_guard: 1,
+  paused_by_others: 0,
+  not_running: 0,
+  not_judged: 0,
+};
+
 export const group = {
   name,
   mailboxes: 11,
-  states: {
-    ok: 10,
-    near_limit: 0,
-    over_limit: 0,
-    held: 0,
-    recovering: 0,
-    paused_by_guard: 1,
-    paused_by_others: 0,
-    not_running: 0,
-    not_judged: 0,
-  },
+  states,
   alerts_firing: 1,
   sent: 1_204,
   bounced: 3,
