@@ -1,11 +1,11 @@
 // argv, exit code. Nothing else.
 import { Command } from 'commander';
 import { commandName } from './command-name.ts';
-import { showError } from './commands/command-error.ts';
 import { commandsFor } from './commands/commands.ts';
 import { withExamples } from './commands/examples.ts';
-import { exitMeanings } from './commands/exit-codes.ts';
-import { watchOutputs } from './commands/outputs.ts';
+import { showError } from './terminal/command-error.ts';
+import { exitMeanings } from './terminal/exit-codes.ts';
+import { watchOutputs } from './terminal/outputs.ts';
 import { version } from './version.ts';
 
 /** Understood anywhere on the line. */

@@ -17,6 +17,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   daemon: everything,
   reload: everything,
   commands: everything,
+  terminal: only(['model', 'wording', 'config'], ['commander']),
   teardowns: only(['world']),
   loop: only(['teardowns', 'world']),
   version: only([], ['node:fs']),

@@ -2,17 +2,17 @@
 import { Command, Option } from 'commander';
 import { severities } from '../model/alert.ts';
 import type { AlertsAnswer } from '../serve/alerts-answer.ts';
+import { exitFailed } from '../terminal/exit-codes.ts';
+import { localMoment } from '../terminal/local-time.ts';
+import { screenColumns } from '../terminal/screen.ts';
+import { tableText } from '../terminal/table.ts';
+import { wrapped } from '../terminal/wrapped.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import type { DaemonAddress } from './daemon-client.ts';
 import { everyAlertOf, everyKnownAlert } from './every-alert.ts';
-import { exitFailed } from './exit-codes.ts';
 import { ledgerBeside, unanswered } from './ledger-beside.ts';
-import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
-import { tableText } from './table.ts';
-import { screenColumns } from './terminal.ts';
-import { wrapped } from './wrapped.ts';
 
 interface ListOptions extends DaemonOptions {
   readonly all?: boolean;

@@ -1,8 +1,8 @@
 // `warmwarden __alive`: whether the daemon of a configuration answers; for health checks of containers. Asked over the socket
 // beside the store, so it holds whatever `server` says about addresses, TLS and tokens.
 import { Command } from 'commander';
+import { exitFailed } from '../terminal/exit-codes.ts';
 import { askFor } from './daemon-client.ts';
-import { exitFailed } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 import { configOption } from './options.ts';
 

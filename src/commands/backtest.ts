@@ -3,17 +3,17 @@ import { Command } from 'commander';
 import type { AccountConfig, Config } from '../config/config.ts';
 import { resolvePolicy } from '../config/mailbox-rules.ts';
 import { replayGuard } from '../guard/replay.ts';
+import { exitDone, exitFailed } from '../terminal/exit-codes.ts';
+import { screenColumns } from '../terminal/screen.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { counted, countedOf } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { type MailboxHistory, readAccount } from './backtest/fleet-history.ts';
 import { type BacktestedMailbox, type Outcome, outcomeJson } from './backtest/outcome.ts';
 import { outcomeText } from './backtest/table.ts';
-import { exitDone, exitFailed } from './exit-codes.ts';
 import { guardOf } from './guard-of.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption, jsonOption } from './options.ts';
-import { screenColumns } from './terminal.ts';
-import { wholeNumber } from './whole-number.ts';
 
 /** The API gives no more. */
 const maxDays = 90;

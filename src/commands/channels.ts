@@ -6,14 +6,14 @@ import { createChannel } from '../channels/channels.ts';
 import { pendingDelivery } from '../model/delivery.ts';
 import { secondMs } from '../model/time.ts';
 import { sendDeadlineMs } from '../notify/sender.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { exitFailed } from '../terminal/exit-codes.ts';
 import { sentence } from '../wording/explain.ts';
 import { spanText } from '../wording/phrases.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
 import { channelOf } from './channel-of.ts';
-import { CommandError } from './command-error.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon } from './daemon-client.ts';
-import { exitFailed } from './exit-codes.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 
 /** How much of an answer's body is shown. */

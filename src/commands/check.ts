@@ -7,12 +7,12 @@ import { formatProblem } from '../config/problem.ts';
 import { pathOf } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { exitFailed } from '../terminal/exit-codes.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock, worldOn } from '../world.ts';
 import { settingsJson, settingsText } from './check/effective.ts';
-import { CommandError } from './command-error.ts';
 import { daemonListens } from './daemon-client.ts';
-import { exitFailed } from './exit-codes.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import type { CommandOutcome } from '../model/operator-command.ts';
 import { userName } from '../operator/user-name.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { onScreen } from '../terminal/screen.ts';
 import type { DaemonAddress } from './daemon-client.ts';
 import { type DaemonOptions, operatorsAddressOf, report, withDaemonOptions } from './send-command.ts';
-import { onScreen } from './terminal.ts';
 
 /** How a change is confirmed. */
 export interface ConfirmOptions {

@@ -13,11 +13,11 @@ import type { ConfigSource } from '../reload/reloader.ts';
 import { demoKey } from '../simulator/keys.ts';
 import { scenarioStart } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
+import { goOnWithoutOutputs } from '../terminal/outputs.ts';
 import { type MovedClock, movedClock, standardOutput, type World, worldOn } from '../world.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createStory, type Story } from './demo/story.ts';
 import { configVariable } from './options.ts';
-import { goOnWithoutOutputs } from './outputs.ts';
 import { heedSignals } from './run.ts';
 
 /** Ten minutes of mailbox life a second: a morning takes half a minute. */

@@ -8,6 +8,8 @@ import { formatProblem } from '../config/problem.ts';
 import { pathOf, type StorePlace } from '../model/store-place.ts';
 import { RecipeCatalogue } from '../recipes/catalogue.ts';
 import { oldWordsIn } from '../recipes/old-words.ts';
+import { errorKinds, exitDone } from '../terminal/exit-codes.ts';
+import { onScreen } from '../terminal/screen.ts';
 import { version } from '../version.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
@@ -17,10 +19,8 @@ import { examineDaemon, type SeenDaemon, seeDaemon } from './doctor/daemon.ts';
 import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
 import { examineFiles, isReadersGain } from './doctor/files.ts';
 import { examineStore } from './doctor/store.ts';
-import { errorKinds, exitDone } from './exit-codes.ts';
 import { configurationError } from './loading.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { onScreen } from './terminal.ts';
 
 interface DoctorOptions extends JsonOptions {
   readonly config: string;

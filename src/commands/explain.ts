@@ -1,18 +1,18 @@
 // `warmwarden explain`: the decisions on a mailbox and what was done, in sentences with their numbers.
 import { Command } from 'commander';
 import { type ExplainAnswer, type Explanation, explainAnswer, maxEntriesShown } from '../serve/explain-answer.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { localMoment } from '../terminal/local-time.ts';
+import { onScreen } from '../terminal/screen.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
-import { CommandError } from './command-error.ts';
 import { askFor, type DaemonAddress, isHttp, UnknownNameError } from './daemon-client.ts';
 import { ledgerBeside } from './ledger-beside.ts';
-import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
-import { onScreen } from './terminal.ts';
-import { wholeNumber } from './whole-number.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly limit?: number;

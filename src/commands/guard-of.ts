@@ -10,7 +10,7 @@ import { byPlace, formatPath, formatProblem, type Problem } from '../config/prob
 import { section } from '../config/section.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { substitute } from '../config/substitute.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '../terminal/command-error.ts';
 
 const guardFile = section({ guard: guardSchema });
 

@@ -2,16 +2,16 @@
 import { Command } from 'commander';
 import { secondMs } from '../model/time.ts';
 import { type HistoryAnswer, type HistoryEntry, historyAnswer } from '../serve/history-answer.ts';
+import { duration } from '../terminal/duration.ts';
+import { localMoment } from '../terminal/local-time.ts';
+import { onScreen } from '../terminal/screen.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress, UnknownNameError } from './daemon-client.ts';
-import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
-import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
-import { onScreen } from './terminal.ts';
-import { wholeNumber } from './whole-number.ts';
 
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;

@@ -7,7 +7,7 @@ import { loadPlaces, loadRetention, type Places } from '../config/places.ts';
 import { formatProblem, type Problem } from '../config/problem.ts';
 import type { Retention } from '../model/retention.ts';
 import type { StorePlace } from '../model/store-place.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { configVariable, notFound } from './options.ts';
 
 /** It ships with the program. */

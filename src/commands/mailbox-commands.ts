@@ -3,10 +3,10 @@
 import { Argument, Command } from 'commander';
 import { largestLimit, type WarmupMode, warmupModes } from '../model/policy.ts';
 import { secondMs } from '../model/time.ts';
+import { duration } from '../terminal/duration.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon } from './daemon-client.ts';
-import { duration } from './duration.ts';
-import { wholeNumber } from './whole-number.ts';
 
 export function pauseCommand(): Command {
   return onMailbox('pause', 'pause the warm-up of a mailbox; campaign sending continues').action(

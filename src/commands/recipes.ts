@@ -9,20 +9,20 @@ import { userName } from '../operator/user-name.ts';
 import type { brokenJson, recipeJson, runWithRowsShape } from '../serve/recipes/recipe-json.ts';
 import { createRecipeRoutes } from '../serve/recipes/recipe-routes.ts';
 import { Ledger } from '../store/ledger.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { type ErrorKind, exitFailed } from '../terminal/exit-codes.ts';
+import { screenColumns } from '../terminal/screen.ts';
+import { type Column, tableText } from '../terminal/table.ts';
 import { sentence } from '../wording/explain.ts';
 import { counted } from '../wording/phrases.ts';
 import { visibleText } from '../wording/visible-text.ts';
 import { systemClock, worldOn } from '../world.ts';
-import { CommandError } from './command-error.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { daemonListens, isHttp, NoDaemonError } from './daemon-client.ts';
-import { type ErrorKind, exitFailed } from './exit-codes.ts';
 import { findPlaces, findStore } from './loading.ts';
 import { openOfflineRecipes } from './offline-recipes.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { addressOf } from './send-command.ts';
-import { type Column, tableText } from './table.ts';
-import { screenColumns } from './terminal.ts';
 
 const lookEveryMs = 250;
 /** A column of text on a screen that is too narrow keeps so many letters. */

@@ -5,11 +5,11 @@ import { KnownSecrets } from '../config/hiding.ts';
 import { loadConfigInTurns } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
 import { type Daemon, startDaemon } from '../daemon/daemon.ts';
+import { exitFailed } from '../terminal/exit-codes.ts';
+import { goOnWithoutOutputs } from '../terminal/outputs.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
-import { exitFailed } from './exit-codes.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption } from './options.ts';
-import { goOnWithoutOutputs } from './outputs.ts';
 
 export function runCommand(): Command {
   return new Command('run')

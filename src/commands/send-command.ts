@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { isLoopback } from '../model/loopback.ts';
 import type { CommandOutcome } from '../model/operator-command.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { exitDone } from '../terminal/exit-codes.ts';
+import { onScreen } from '../terminal/screen.ts';
 import { type DaemonAddress, isHttp } from './daemon-client.ts';
-import { exitDone } from './exit-codes.ts';
 import { findStore } from './loading.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
-import { onScreen } from './terminal.ts';
 
 const tokenVariable = 'WARMWARDEN_TOKEN';
 

@@ -3,16 +3,16 @@ import { Command, Option } from 'commander';
 import { matchText, type Severity, severities } from '../model/alert.ts';
 import { secondMs } from '../model/time.ts';
 import { silenceJson } from '../serve/json-answers.ts';
+import { duration } from '../terminal/duration.ts';
+import { localMoment } from '../terminal/local-time.ts';
+import { screenColumns } from '../terminal/screen.ts';
+import { tableText } from '../terminal/table.ts';
 import { systemClock } from '../world.ts';
 import { type ChangeOptions, change, withChangeOptions, withConfirmOptions } from './confirm.ts';
 import { askDaemon, askFor, type DaemonAddress } from './daemon-client.ts';
-import { duration } from './duration.ts';
 import { ledgerBeside } from './ledger-beside.ts';
-import { localMoment } from './local-time.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
-import { tableText } from './table.ts';
-import { screenColumns } from './terminal.ts';
 
 /** A column on a screen that is too narrow keeps so many letters. */
 const leastLetters = 8;

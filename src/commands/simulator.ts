@@ -8,14 +8,14 @@ import type { Scenario } from '../simulator/scenario.ts';
 import { fromError, readScenario } from '../simulator/scenario-file.ts';
 import { type ScenarioName, scenarios } from '../simulator/scenarios.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
+import { exitFailed } from '../terminal/exit-codes.ts';
+import { goOnWithoutOutputs } from '../terminal/outputs.ts';
+import { wholeNumber } from '../terminal/whole-number.ts';
 import { type Clock, movedClock, standardOutput, systemClock, worldOn } from '../world.ts';
-import { exitFailed } from './exit-codes.ts';
-import { goOnWithoutOutputs } from './outputs.ts';
 import { banner } from './simulator/banner.ts';
 import { receivedMessage } from './simulator/inbox.ts';
 import { plans, simulatedKeys, type TypedKey, withKey } from './simulator/keys.ts';
 import { troubleSubcommands } from './simulator/trouble.ts';
-import { wholeNumber } from './whole-number.ts';
 
 interface Flags {
   readonly port: number;

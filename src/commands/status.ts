@@ -2,15 +2,15 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import type { FleetAnswer } from '../serve/fleet-answer.ts';
+import { exitFailed } from '../terminal/exit-codes.ts';
+import { screenColumns, screenRows, showsColours } from '../terminal/screen.ts';
 import { systemClock } from '../world.ts';
 import { askFor, type DaemonAddress } from './daemon-client.ts';
 import { everyAlertOf } from './every-alert.ts';
-import { exitFailed } from './exit-codes.ts';
 import { printJson } from './options.ts';
 import { addressOf, type DaemonOptions, withDaemonOptions } from './send-command.ts';
 import { brief, firing, joined } from './status/pages.ts';
 import { type Screen, statusText } from './status/table.ts';
-import { screenColumns, screenRows, showsColours } from './terminal.ts';
 
 /** How often `--watch` looks. */
 const lookEveryMs = 2_000;

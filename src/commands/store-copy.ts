@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { placeAt } from '../config/store-schema.ts';
 import { nameOf, type PostgresPlace } from '../model/store-place.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { screenColumns } from '../terminal/screen.ts';
+import { tableText } from '../terminal/table.ts';
 import { counted } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
-import { CommandError } from './command-error.ts';
 import { findStore } from './loading.ts';
 import { type JsonOptions, printJson } from './options.ts';
-import { tableText } from './table.ts';
-import { screenColumns } from './terminal.ts';
 
 export interface CopyOptions extends JsonOptions {
   readonly config: string;

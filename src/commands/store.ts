@@ -4,17 +4,17 @@ import { commandName } from '../command-name.ts';
 import { nameOf, type StorePlace } from '../model/store-place.ts';
 import { backUp, vacuum } from '../store/file/copies.ts';
 import { Ledger } from '../store/ledger.ts';
+import { bytesText } from '../terminal/bytes-text.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { onScreen, screenColumns } from '../terminal/screen.ts';
+import { tableText } from '../terminal/table.ts';
 import { counted, roughSpanText } from '../wording/phrases.ts';
 import { systemClock } from '../world.ts';
-import { bytesText } from './bytes-text.ts';
-import { CommandError } from './command-error.ts';
 import { agrees, type ConfirmOptions, declined, mustBeConfirmed, withConfirmOptions } from './confirm.ts';
 import { findRetention, findStore } from './loading.ts';
 import { type Answers, configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { report } from './send-command.ts';
 import type { CopyOptions } from './store-copy.ts';
-import { tableText } from './table.ts';
-import { onScreen, screenColumns } from './terminal.ts';
 
 interface StoreOptions extends JsonOptions {
   readonly config: string;

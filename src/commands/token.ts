@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { commandName } from '../command-name.ts';
 import { readSmallFile } from '../config/small-file.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { configOption, type JsonOptions, jsonOption, printJson } from './options.ts';
 import { type Placing, placingOf } from './token/placing.ts';
 

@@ -2,9 +2,9 @@
 import { Argument, Command } from 'commander';
 import { pathOf } from '../model/store-place.ts';
 import { secondMs } from '../model/time.ts';
+import { duration } from '../terminal/duration.ts';
 import { type ChangeOptions, change, withChangeOptions } from './confirm.ts';
 import { askDaemon, daemonListens, isHttp } from './daemon-client.ts';
-import { duration } from './duration.ts';
 import { switchInStore } from './writes-in-store.ts';
 
 interface WritesOptions extends ChangeOptions {

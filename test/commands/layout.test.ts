@@ -1,9 +1,9 @@
 // How output is laid out: tables that fit the screen, text broken between words, and a demo of 80 columns.
 import { describe, expect, test, vi } from 'vitest';
 import { createStory } from '../../src/commands/demo/story.ts';
-import { localMoment } from '../../src/commands/local-time.ts';
-import { tableText } from '../../src/commands/table.ts';
-import { wrapped } from '../../src/commands/wrapped.ts';
+import { localMoment } from '../../src/terminal/local-time.ts';
+import { tableText } from '../../src/terminal/table.ts';
+import { wrapped } from '../../src/terminal/wrapped.ts';
 import { systemClock } from '../../src/world.ts';
 
 describe('a table', () => {

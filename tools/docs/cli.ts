@@ -3,8 +3,8 @@ import type { Argument, Command, Option } from 'commander';
 import { allCommands } from '../../src/commands/commands.ts';
 import { caseSchema } from '../../src/commands/decide-cases.ts';
 import { examples } from '../../src/commands/examples.ts';
-import { errorKinds, exitMeanings } from '../../src/commands/exit-codes.ts';
 import { errorShape, shapes } from '../../src/commands/shapes/shapes.ts';
+import { errorKinds, exitMeanings } from '../../src/terminal/exit-codes.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
 const intro = `# Command line

@@ -1,9 +1,9 @@
 // A backtest as a table for the terminal, with the story of every mailbox that was stepped in for.
 
 import type { GuardActionKind } from '../../model/action.ts';
+import { type Column, tableText } from '../../terminal/table.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { counted } from '../../wording/phrases.ts';
-import { type Column, tableText } from '../table.ts';
 import { assumptions, type BacktestedMailbox, type Outcome, type Totals, totalsOf } from './outcome.ts';
 
 const actionWords: Readonly<Record<GuardActionKind, string>> = {

@@ -11,10 +11,10 @@ import { noTally } from '../../model/tally.ts';
 import { secondMs } from '../../model/time.ts';
 import { forecastOf, type Gaps, gapsOf } from '../../poll/forecast.ts';
 import { cronSchedule } from '../../schedule.ts';
+import { screenRows } from '../../terminal/screen.ts';
 import { mendText, sumText } from '../../wording/forecast.ts';
 import { counted, numberText, roughSpanText, spanText } from '../../wording/phrases.ts';
 import type { World } from '../../world.ts';
-import { screenRows } from '../terminal.ts';
 
 /** Requests that the check makes to an account. */
 const requestsMade = 2;

@@ -3,10 +3,10 @@
 import type { Fleet } from '../../fleet/fleet.ts';
 import type { Action } from '../../model/action.ts';
 import { secondMs } from '../../model/time.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { explainVerdict } from '../../wording/explain.ts';
 import { counted, spanText } from '../../wording/phrases.ts';
 import type { Clock } from '../../world.ts';
-import { wrapped } from '../wrapped.ts';
 import type { Received } from './receiver.ts';
 
 /** Where the parts of the demo are. */

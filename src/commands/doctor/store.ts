@@ -6,8 +6,8 @@ import { nameOf, type PostgresPlace, type StorePlace } from '../../model/store-p
 import { sizeOf } from '../../store/file/identity.ts';
 import { presenceOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
+import { bytesText } from '../../terminal/bytes-text.ts';
 import { counted } from '../../wording/phrases.ts';
-import { bytesText } from '../bytes-text.ts';
 import { type Examined, reporter } from './examined.ts';
 
 const store = reporter('store');

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { commandName } from '../../command-name.ts';
 import type { AimedKind, HealthKind } from '../../simulator/trouble.ts';
 import type { Trouble, TroubleRequest } from '../../simulator/trouble-route.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { type JsonOptions, jsonOption, printJson } from '../options.ts';
 
 interface TroubleText {

@@ -2,10 +2,10 @@
 import type { styleText } from 'node:util';
 import type { GuardState } from '../../model/mailbox.ts';
 import type { FleetAnswer } from '../../serve/fleet-answer.ts';
+import { type Column, lineOf, shortened, tableCells } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { counted, roughSpanText } from '../../wording/phrases.ts';
 import { visibleText } from '../../wording/visible-text.ts';
-import { type Column, lineOf, shortened, tableCells } from '../table.ts';
-import { wrapped } from '../wrapped.ts';
 
 export interface Screen {
   readonly columns: number;

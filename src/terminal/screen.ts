@@ -1,4 +1,4 @@
-// What of the terminal the output heeds: its size, and whether it shows colours.
+// The terminal that the output goes to: its size, and whether it shows colours.
 import { wrapped } from './wrapped.ts';
 
 /** Letters in a line of standard output: those of the screen; as many as it takes where a program reads, or its size is unknown. */
