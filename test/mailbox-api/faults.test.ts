@@ -137,7 +137,7 @@ const cases: readonly [name: string, fault: string, route: Route, outcome: objec
     'stats',
     failure('malformed', said('gzip, but it is not')),
   ],
-  ['H16: br, which nobody asked for, is malformed', 'brotli', 'stats', failure('malformed', said('br'))],
+  ['H16: br, which was not asked for, is malformed', 'brotli', 'stats', failure('malformed', said('br'))],
   ['H17: a huge body is cut off', 'huge', 'mailboxes', failure('malformed', said('larger than Warmwarden accepts'))],
   [
     'H17: a gzip bomb is cut off',

@@ -53,7 +53,7 @@ test('one write that fails is enough, whoever made it, and one that succeeds doe
   expect([types(), rig.fleet.storeFailure]).toEqual([['alerts.firing', 'alerts.resolved'], null]);
 });
 
-test('a channel that is down when it begins is told when it is back, under the same id, and the others not again', async () => {
+test('a channel that is down when it begins gets the message when it is back, under the same id, and the others do not get it again', async () => {
   await using up = await startReceiver(() => 0);
   await using down = await startReceiver(() => 0);
   up.answer = status(204);

@@ -8,7 +8,7 @@ const account = (duty: Duty) => [...duty.fleet().accounts()][0];
 const calm = { name: 'calm', summary: 'Nothing.', fleet: agencyFleet.slice(2, 7), incidents: [] };
 
 test.each([
-  [401, 'H22: 401 in the middle of a sweep stops the account, is told once, and ends when the key is accepted'],
+  [401, 'H22: 401 in the middle of a sweep stops the account, fires one alert, and ends when the key is accepted'],
   [403, 'T8: 403 with JSON on everything counts as a refused key, too'],
 ])('%i, %s', async (status) => {
   await using duty = await goOnDuty({ scenario: stormOf(amelia, jonas, oliver) });
@@ -58,7 +58,7 @@ test('a key that may not write is told once, is tried again hourly, and ends wit
   expect(duty.action()?.state).toBe('confirmed');
 });
 
-test('H12: 429 in spite of our counting shrinks the budget, is told at the third within an hour, and ends after a quiet hour', async () => {
+test('H12: 429 in spite of our counting shrinks the budget, fires an alert at the third within an hour, and ends after a quiet hour', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);
   const whole = account(duty)?.requestsPerMinute;
@@ -84,7 +84,7 @@ test('H12: 429 in spite of our counting shrinks the budget, is told at the third
   ]);
 });
 
-test('H13: a burst of 5xx backs off the account, not the mailbox, and one bad mailbox backs off nobody', async () => {
+test('H13: a burst of 5xx slows the account, not one mailbox, and one bad mailbox slows no other', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(20 * minuteMs);
   const bad = duty.mailbox(calm.fleet[0]?.email)?.id ?? '';
@@ -103,7 +103,7 @@ test('H13: a burst of 5xx backs off the account, not the mailbox, and one bad ma
   expect(duty.alert('api_down')?.status).toBe('firing');
 });
 
-test('S8: a list that suddenly lacks most mailboxes is told, and nobody is gone until it has lasted an hour', async () => {
+test('S8: a list that suddenly lacks most mailboxes fires an alert, and no mailbox counts as removed until it has lasted an hour', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);
   const removed = calm.fleet.slice(0, 3);
@@ -120,7 +120,7 @@ test('S8: a list that suddenly lacks most mailboxes is told, and nobody is gone 
   expect(duty.posts()).toEqual([]);
 });
 
-test('S8: a list that goes on elsewhere is told as not whole, and nobody in it or beyond it is taken for gone', async () => {
+test('S8: a list with more pages is reported as incomplete, and no mailbox counts as removed because of it', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);
   const [first] = calm.fleet;
@@ -137,7 +137,7 @@ test('S8: a list that goes on elsewhere is told as not whole, and nobody in it o
   expect(await duty.notified()).toEqual(['firing mailbox_list_short', 'resolved mailbox_list_short']);
 });
 
-test('H23: a mailbox that is missing from two lists is told as missing, and as back when it is', async () => {
+test('H23: a mailbox that is missing from two lists fires an alert, which ends when it is back', async () => {
   await using duty = await goOnDuty({ scenario: calm });
   await duty.run(10 * minuteMs);
   const [gone] = calm.fleet;

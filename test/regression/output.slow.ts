@@ -18,7 +18,7 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
     expect(figures.value('log_lines_dropped_total')).toBeGreaterThan(2);
   });
 
-  test('is a socket that nobody reads', async () => {
+  test('is a socket that no process reads', async () => {
     const staged = await openStage({ talkative: true });
     await using _stage = staged.stage;
     await using daemon = new Unheard(staged.run, ['ignore', 'pipe', 'pipe']);
@@ -28,7 +28,7 @@ describe.concurrent('O1: the guard starts and goes on, and every action is told,
     expect(await once(daemon.child, 'exit')).toEqual([0, null]);
   });
 
-  test('is a pipe whose reader dies; the next reader is told', async () => {
+  test('is a pipe whose reader dies; the next reader sees how much was lost', async () => {
     const staged = await openStage();
     await using _stage = staged.stage;
     using fifo = new Fifo();

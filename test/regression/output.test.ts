@@ -8,7 +8,7 @@ import { Fifo, guardsAndTells, linesOf, openStage, Unheard, uselessRoutes } from
 import { until } from '../support/until.ts';
 
 describe.concurrent('O1: the guard starts and goes on, and every action is told, when standard output', () => {
-  test('stands on a full disk, and standard error too', async () => {
+  test('is a file on a full disk, and standard error too', async () => {
     const staged = await openStage({ format: 'pretty' });
     await using _stage = staged.stage;
     const full = openSync('/dev/full', 'w');

@@ -56,7 +56,7 @@ describe('a store that fails while the daemon runs', () => {
     return { ...stage, stage, path, ready, firing };
   };
 
-  test('is noticed when ticks fail while a probe of its own row succeeds, and its end is told', async () => {
+  test('is noticed when ticks fail while a probe of its own row succeeds, and its end sends a message', async () => {
     const { stage, path, ready, firing, run, notified } = await begin();
     await using _ = stage;
     const other = new DatabaseSync(path);
@@ -110,7 +110,7 @@ describe('a store that fails while the daemon runs', () => {
     expect(notified('store_failing')).toEqual(['firing', 'resolved']);
   });
 
-  test('is told at its first failed write', async () => {
+  test('fires an alert at its first failed write', async () => {
     const { stage, run, notified } = await begin();
     await using _ = stage;
     using writes = failWrites((nth) => nth === 2);

@@ -76,7 +76,7 @@ test('a jump of the wall clock ends what is held until the next beat', async () 
   expect(first.said.filter((line) => line === 'lost')).toEqual([]);
 });
 
-test('an outage longer than the deadline costs nobody its work: nobody was seen silent', async () => {
+test('an outage longer than the deadline costs no replica its work: none was seen silent', async () => {
   const first = await rig.join('first', scopes);
   await rig.until(() => first.holds().length === 8, 5_000);
   const second = await rig.join('second', scopes);

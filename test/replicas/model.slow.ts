@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { search, walk } from './model.ts';
 import { plantedFaults } from './planted.ts';
 
-test('no fault leads to a second intent, a second holder, a lost command or a mailbox that nobody guards', () => {
+test('no fault leads to a second intent, a second holder, a lost command or an unguarded mailbox', () => {
   const { states, violation } = search(1, null);
   expect(violation).toBeNull();
   expect(states).toBeGreaterThan(100_000);

@@ -89,7 +89,7 @@ test('H20: an API that can not be reached for ten minutes is one alert; nothing 
   expect(stage.errorsSaying('the API does not answer')).toHaveLength(1);
 });
 
-test('H21: health that fails while all else works alarms nobody; health that says ok while all else fails does', async () => {
+test('H21: a health check that fails while everything else works fires no alert; one that says ok while everything else fails does not hide it', async () => {
   await using stage = await startMovedDaemon({ scenario: of(scenarios.calm, [oliver]), poll: usual });
   stage.expectErrors('the API does not answer');
   stage.simulator.faults.add({ fault: 'overloaded', route: 'health' });
@@ -123,7 +123,7 @@ test('H22: a rejected key stops its account alone; the other one goes on and act
 test.each([
   ['S1: counts that can not be read', 'counts-unreadable', 'stats', 'invalid_row'],
   ['S4: statistics that are null', 'null-stats', 'stats', 'bad_payload'],
-  ['S2: a mode that nobody knows', 'unknown-mode', 'warmup', 'unknown_mode'],
+  ['S2: an unknown mode', 'unknown-mode', 'warmup', 'unknown_mode'],
 ] as const)('%s are neither 0 nor healthy, and nothing is written on them', async (_name, fault, route, reason) => {
   await using stage = await startMovedDaemon({ scenario: storm({ fault, route, method: 'GET' }), poll: rare });
   await stage.run(3 * hourMs);

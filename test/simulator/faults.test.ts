@@ -97,7 +97,7 @@ test('S10, S11: doubled, unordered, missing and frozen days', async () => {
   expect(await served.stats(ann.email, 5)).toEqual(frozen);
 });
 
-test('S9: a mailbox that is connected anew comes under another id, without a history', async () => {
+test('S9: a mailbox that is connected again has another id, and no history', async () => {
   await using served = await serve();
   const before = served.idOf(ann.email);
   const rows = (await served.stats(ann.email)).length;

@@ -134,7 +134,7 @@ test('statistics that stay away are stale, and fresh ones end that', async () =>
   expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
 });
 
-test('frozen statistics hold the verdict and are told as stale', async () => {
+test('frozen statistics hold the verdict and fire stale_data', async () => {
   await using duty = await goOnDuty({ scenario: stormOf(oliver), poll: rarePoll });
   await duty.run(10 * minuteMs);
   const stats = {
