@@ -1,6 +1,7 @@
 // What a sound store has, whatever database it is in: JSON that can be read, and rows that fit one another.
 import { type Kysely, sql } from 'kysely';
-import { DamagedRowError } from './failure.ts';
+import { DamagedRowError, type RowKey } from './failure.ts';
+import { rowsAPiece } from './pieces.ts';
 import { readStats } from './schema/stored-stats.ts';
 import type { Tables } from './schema/tables.ts';
 
@@ -59,19 +60,50 @@ export async function misfits(db: Kysely<Tables>): Promise<readonly string[]> {
   return [...found, ...(await damagedStats(db))];
 }
 
-/** Statistics are JSON with a text of their own in it. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Statistics that are JSON, but not statistics: what is no JSON was named with the rest. */
 async function damagedStats(db: Kysely<Tables>): Promise<readonly string[]> {
-  const columns = ['account', 'mailbox_id', 'route', 'answer'] as const;
-  const rows = await db.selectFrom('observations').select(columns).where('route', '=', 'stats').execute();
   const found: string[] = [];
-  for (const { answer, ...key } of rows) {
-    try {
-      readStats(answer, key);
-    } catch (error) {
-      if (!(error instanceof DamagedRowError)) throw error;
-      found.push(`${error.message.replace(/^a/, 'A')}.`);
-      if (found.length >= namedAtMost) break;
-    }
+  for await (const { answer, ...key } of everyStats(db)) {
+    const error = failureOfStats(answer, key);
+    if (error) found.push(`${error.message.replace(/^a/, 'A')}.`);
+    if (found.length >= namedAtMost) break;
   }
   return found;
+}
+
+function failureOfStats(answer: string, key: RowKey): DamagedRowError | null {
+  try {
+    readStats(answer, key);
+    return null;
+  } catch (error) {
+    if (!(error instanceof DamagedRowError)) throw error;
+    return isJson(answer) ? error : null;
+  }
+}
+
+/** A page of rows at a time, in the order of their key. */
+async function* everyStats(db: Kysely<Tables>) {
+  const stats = db
+    .selectFrom('observations')
+    .select(['account', 'mailbox_id', 'route', 'answer'])
+    .where('route', '=', 'stats')
+    .orderBy('account')
+    .orderBy('mailbox_id')
+    .limit(rowsAPiece);
+  let page = await stats.execute();
+  for (;;) {
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < rowsAPiece) return;
+    page = await stats.where(sql<boolean>`(account, mailbox_id) > (${last.account}, ${last.mailbox_id})`).execute();
+  }
 }

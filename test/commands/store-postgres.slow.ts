@@ -79,6 +79,9 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
   );
   await query("INSERT INTO command_mailboxes VALUES (77, 'agency', 'm1', 'm1@a.example')");
   await query("INSERT INTO run_rows VALUES ('run-9', 0, 0, '[]')");
+  await query(`INSERT INTO observations (account, mailbox_id, route, observed_at, answer)
+    SELECT 'a', 'm' || n, 'stats', 1, CASE n WHEN 240 THEN '{half' WHEN 250 THEN '{}' ELSE '{"rows":null}' END
+    FROM generate_series(1, 250) n`);
   await query(
     `INSERT INTO replicas (id, name, version, started_at, beat, beat_at, config_digest, wants)
       VALUES ('r', 'process 1 on a', '', 0, 0, 0, '', '[]')`,
@@ -88,11 +91,15 @@ test('check reads all rows, names what is damaged and what does not fit, and exi
     1,
     [
       expect.stringMatching(
+        /^A row of the table observations can't be read: its answer is not valid JSON \(ctid = '\(\d+,\d+\)'\)\.$/,
+      ),
+      expect.stringMatching(
         /^A row of the table changes can't be read: its change is not valid JSON \(ctid = '\(\d+,\d+\)'\)\.$/,
       ),
       'More than one action is in progress for a mailbox: agency/m1.',
       'The table command_mailboxes names a command that is not there: 77.',
       'The table run_rows has rows of a run that is not there: run-9.',
+      "A row of the table observations can't be read (account = 'a', mailbox_id = 'm250', route = 'stats').",
       "The replica process 1 on a has no row in the table fences: it can't write. Restart it.",
       'Stop all replicas and restore a backup.',
     ],

@@ -95,12 +95,18 @@ test('a store that is sound is said to be, and what is damaged is named', async 
       "A row of the table changes can't be read: its change is not valid JSON (rowid = 7).",
     ),
   });
-  database.exec(
-    `INSERT INTO observations (account, mailbox_id, route, observed_at, answer) VALUES ('acme', 'odd', 'stats', 1, '{}')`,
+  const stats = database.prepare(
+    `INSERT INTO observations (account, mailbox_id, route, observed_at, answer) VALUES ('acme', ?, 'stats', 1, ?)`,
   );
-  expect((await run('check')).stderr).toContain(
-    "A row of the table observations can't be read (account = 'acme', mailbox_id = 'odd', route = 'stats').",
-  );
+  for (let index = 0; index < 250; index += 1) stats.run(`m${index}`, '{"rows":null}');
+  stats.run('m9-odd', '{}');
+  stats.run('m9-half', '{half');
+  expect((await run('check')).stderr.split('\n').slice(0, -2)).toEqual([
+    `The store ${path} has 3 problems:`,
+    "A row of the table observations can't be read: its answer is not valid JSON (rowid = 252).",
+    "A row of the table changes can't be read: its change is not valid JSON (rowid = 7).",
+    "A row of the table observations can't be read (account = 'acme', mailbox_id = 'm9-odd', route = 'stats').",
+  ]);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
   const handle = openSync(path, 'r+');

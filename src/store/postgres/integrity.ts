@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { PostgresPlace } from '../../model/store-place.ts';
 import type { Tables } from '../schema/tables.ts';
-import { jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
+import { isJson, jsonColumns, misfits, namedAtMost, unreadable } from '../soundness.ts';
 import { DamagedDatabaseError } from './failure.ts';
 import { readSnapshot } from './snapshot.ts';
 
@@ -29,15 +29,6 @@ async function unreadableRows(place: PostgresPlace): Promise<readonly string[]> 
         found.push(unreadable(table, column, `ctid = '${row}'`));
   });
   return [...problems.values()].flat();
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A replica whose fence is gone writes nothing, and nobody takes over from it while it beats. */
