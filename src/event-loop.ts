@@ -1,10 +1,30 @@
 // Turns of the event loop for long work. Pieces of different works never follow one another without a turn between them.
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 
-let last: Promise<void> = Promise.resolve();
+/** urgent: a mailbox, an action or a person's command waits for it. patient: it only shows, reads or tells something. */
+export type Urgency = 'urgent' | 'patient';
 
-/** Resolves in a turn of its own, after those who asked before: of all long works one piece is done in a turn. */
-export function ownTurn(): Promise<void> {
-  last = last.then(() => setImmediate());
-  return last;
+/** Of so many turns in a row one is for patient work, however much urgent work waits. */
+const patientEvery = 4;
+
+const waiting: Readonly<Record<Urgency, (() => void)[]>> = { urgent: [], patient: [] };
+let urgentInARow = 0;
+let isTurning = false;
+
+/** Resolves in a turn of its own: of all long works one piece is done in a turn, urgent ones first, then in the order of asking. */
+export function ownTurn(urgency: Urgency = 'urgent'): Promise<void> {
+  return new Promise((resolve) => {
+    waiting[urgency].push(resolve);
+    if (!isTurning) setImmediate(next);
+    isTurning = true;
+  });
+}
+
+function next(): void {
+  const { urgent, patient } = waiting;
+  const isPatientDue = patient.length > 0 && (urgent.length === 0 || urgentInARow >= patientEvery - 1);
+  urgentInARow = isPatientDue ? 0 : urgentInARow + 1;
+  (isPatientDue ? patient : urgent).shift()?.();
+  isTurning = urgent.length + patient.length > 0;
+  if (isTurning) setImmediate(next);
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { commandName } from './command-name.ts';
-import { ownTurn } from './event-loop.ts';
+import { ownTurn, type Urgency } from './event-loop.ts';
 import { Output, type Patience, writerTo } from './output.ts';
 import { Repeats } from './repeats.ts';
 
@@ -171,13 +171,13 @@ export interface Pacer {
   turn(): Promise<void>;
 }
 
-/** A pacer whose first slice of `sliceMs` begins now. */
-export function createPacer(sliceMs: number): Pacer {
+/** A pacer whose first slice of `sliceMs` begins now. Work that nothing guarded waits for is `patient`. */
+export function createPacer(sliceMs: number, urgency: Urgency = 'urgent'): Pacer {
   let until = performance.now() + sliceMs;
   return {
     due: () => performance.now() >= until,
     async turn() {
-      await ownTurn();
+      await ownTurn(urgency);
       until = performance.now() + sliceMs;
     },
   };
@@ -192,18 +192,18 @@ export function nextTurn(): Promise<void> {
 const rowsATurn = 250;
 
 /** Resolves in a turn of its own when the work before it was on a long list; at once for a short one. */
-export async function turnAfter(rows: readonly unknown[]): Promise<void> {
-  if (rows.length > rowsATurn) await ownTurn();
+export async function turnAfter(rows: readonly unknown[], urgency: Urgency = 'urgent'): Promise<void> {
+  if (rows.length > rowsATurn) await ownTurn(urgency);
 }
 
 /** Works through a list in pieces, with a turn of the event loop between two. Ends early when `signal` aborts. */
 export async function inTurns<Row>(
   rows: readonly Row[],
   work: (piece: readonly Row[]) => void,
-  signal: AbortSignal | null = null,
+  { signal = null, urgency = 'urgent' }: { readonly signal?: AbortSignal | null; readonly urgency?: Urgency } = {},
 ): Promise<void> {
   for (let from = 0; from < rows.length && !signal?.aborted; from += rowsATurn) {
-    if (from > 0) await ownTurn();
+    if (from > 0) await ownTurn(urgency);
     work(rows.slice(from, from + rowsATurn));
   }
 }

@@ -1,7 +1,8 @@
 // Long works side by side: the event loop turns between any two of their pieces.
 import { expect, test } from 'vitest';
+import { Turns } from '../src/commit/turns.ts';
 import { ownTurn } from '../src/event-loop.ts';
-import { createPacer, inTurns } from '../src/world.ts';
+import { createPacer, inTurns, systemClock } from '../src/world.ts';
 
 test('of several long works one piece is done in a turn of the event loop', async () => {
   let turn = 0;
@@ -25,4 +26,50 @@ test('of several long works one piece is done in a turn of the event loop', asyn
   clearImmediate(counting);
   expect(pieces).toHaveLength(14);
   expect(new Set(pieces).size).toBe(14);
+});
+
+/** Pages and scrapes, say: as many works as there are at most, each of many pieces. */
+function patientWorks(works: number, pieces: number, done: string[]): Promise<unknown> {
+  const pacer = createPacer(0, 'patient');
+  const patient = async () => {
+    for (let n = 0; n < pieces; n += 1) await pacer.turn().then(() => done.push('patient'));
+  };
+  return Promise.all(Array.from({ length: works }, patient));
+}
+
+test('an urgent piece comes before all patient ones that wait', async () => {
+  const done: string[] = [];
+  const patient = patientWorks(20, 3, done);
+  await ownTurn('patient');
+  const before = done.length;
+  await ownTurn();
+  expect(done.length - before).toBeLessThanOrEqual(1);
+  await patient;
+  expect(done).toHaveLength(60);
+});
+
+test('what is to be decided does not wait behind pages and scrapes', async () => {
+  const done: string[] = [];
+  const turns = new Turns(systemClock());
+  const patient = patientWorks(8, 50, done);
+  const decide = (name: string) =>
+    turns.take(async () => {
+      // The slice of the turns is over when the next one comes.
+      const until = performance.now() + 5;
+      while (performance.now() < until);
+      done.push(name);
+    });
+  await Promise.all([decide('a command'), decide('the intent of an action'), decide('its outcome')]);
+  expect(done.indexOf('its outcome')).toBeLessThan(8);
+  await patient;
+});
+
+test('patient work goes on while much urgent work waits', async () => {
+  const done: string[] = [];
+  const urgent = async () => {
+    for (let n = 0; n < 100; n += 1) await ownTurn().then(() => done.push('urgent'));
+  };
+  await Promise.all([urgent(), urgent(), urgent(), patientWorks(2, 10, done)]);
+  expect(done).toHaveLength(320);
+  expect(done.lastIndexOf('patient')).toBeLessThan(100);
 });

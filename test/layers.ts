@@ -24,7 +24,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'command-name': only([], ['node:fs', 'node:path', 'node:url']),
   output: only([], ['node:fs']),
   repeats: only([]),
-  'event-loop': only([], ['node:timers/promises']),
+  'event-loop': only([], ['node:timers']),
   world: only(
     ['output', 'repeats', 'event-loop', 'command-name'],
     ['node:module', 'node:timers/promises', 'pino', 'pino-pretty'],

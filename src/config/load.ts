@@ -44,7 +44,7 @@ export function loadConfig(
 /** The same, with a turn of the event loop between its steps: a file of many accounts takes a while. */
 export async function loadConfigInTurns(path: string, environment: Environment): Promise<LoadedConfig> {
   const steps = loading(path, environment, null);
-  const pacer = createPacer(0);
+  const pacer = createPacer(0, 'patient');
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     await pacer.turn();

@@ -64,7 +64,7 @@ export class MailboxBlocks {
   }
 
   async #count(): Promise<void> {
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     const counts = new Map<string, Map<GuardState, number>>();
     let here = 0;
     for (const mailbox of this.#mailboxesHere()) {

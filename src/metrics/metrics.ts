@@ -56,7 +56,7 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
       const format = formatFor(accept);
       const blocks = await scrapes();
       sayOmitted(mailboxes.omitted());
-      const pacer = createPacer(sliceMs);
+      const pacer = createPacer(sliceMs, 'patient');
       const ofFleet = await fleetFamilies(fleet, mailboxes, { settings: inForce, now: clock.now(), ready }, pacer);
       const families = [...ofFleet, ...(await own.families(pacer))];
       return answerOf([...blocks, ...(await piecesOf(families, format, pacer))], format, acceptEncoding);

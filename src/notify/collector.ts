@@ -140,7 +140,7 @@ export class Collector {
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.keptFrom ?? null;
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     const pause = async () => {
       if (pacer.due()) await world.clock.busy(() => pacer.turn());
     };

@@ -87,7 +87,7 @@ async function readBuiltIn(): Promise<CatalogueContents> {
   const broken: BrokenRecipe[] = [];
   for (const path of await yamlFiles(builtInFolder)) {
     // Each is compiled and checked, the first ones by code that was never run before.
-    await ownTurn();
+    await ownTurn('patient');
     const { read } = readRecipe(path, true);
     if ('problems' in read) broken.push({ file: path, problems: read.problems });
     else definitions.set(read.definition.recipe.id, read.definition);

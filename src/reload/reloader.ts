@@ -104,7 +104,7 @@ export class Reloader {
     const { source, live, taken } = this.#parts;
     const { fleet, world } = this.#parts.rooms;
     const loaded = await source.load();
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     if (!loaded.ok) {
       const problems = loaded.problems.map((problem) => formatProblem(source.file, problem));
       return this.#refuse(problems, request);
@@ -199,7 +199,7 @@ export class Reloader {
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
     const disarming = { before, after: config, removed, by, at: world.clock.now() };
     await this.#recording.record(() => recordDisarming(this.#parts.rooms, disarming));
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     for (const account of named(impact.changed))
       await attempt(`account ${account.name} applies the new settings only with its next answers`, () =>
         this.#rerule(account, before, pacer),

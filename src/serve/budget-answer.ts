@@ -1,7 +1,7 @@
 // GET /api/budget, and what the page of the budget is read from: what each key may do, and how old each kind of data is.
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Forecast } from '../model/forecast.ts';
-import type { AccountState } from '../model/mailbox.ts';
+import type { AccountState, MailboxState } from '../model/mailbox.ts';
 import { secondMs } from '../model/time.ts';
 import { DataAges, type DataKind, dataKinds, inNeedFirst } from '../page/budget-page.ts';
 import { mendText, sumText } from '../wording/forecast.ts';
@@ -21,10 +21,11 @@ export async function agesOf(fleet: Fleet, accounts: readonly AccountState[]): P
   for (const { name } of accounts) {
     const known = new DataAges();
     const mailboxes = [...fleet.mailboxesOf(name)];
-    await turnAfter(mailboxes);
-    await inTurns(mailboxes, (piece) => {
+    await turnAfter(mailboxes, 'patient');
+    const add = (piece: readonly MailboxState[]) => {
       for (const mailbox of piece) known.add(mailbox);
-    });
+    };
+    await inTurns(mailboxes, add, { urgency: 'patient' });
     ages.set(name, known);
   }
   return ages;

@@ -23,11 +23,12 @@ type GroupParts = Pick<RouteParts, 'ranking' | 'tags'>;
 export async function readGroups({ ranking, tags }: GroupParts, by: Grouping): Promise<readonly Group[]> {
   const { ranked } = await ranking.read();
   const grouped = new Grouped(by, tags);
-  await inTurns(ranked, (piece) => {
+  const add = (piece: typeof ranked) => {
     for (const one of piece) grouped.add(one);
-  });
+  };
+  await inTurns(ranked, add, { urgency: 'patient' });
   const groups = grouped.groups();
-  await turnAfter(groups);
+  await turnAfter(groups, 'patient');
   return groups;
 }
 

@@ -64,7 +64,7 @@ export class Ranking {
     const names = new MailboxNames();
     const providers = new Set<string>();
     let [firstSeenAt, oldestStatsAt, unread]: [EpochMs | null, EpochMs | null, number] = [null, null, 0];
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     for (const mailbox of [...this.#fleet.mailboxes()]) {
       if (pacer.due()) await pacer.turn();
       ranked.push(this.#rank(mailbox, alerts.get(mailbox.account)?.get(mailbox.id) ?? noAlerts));

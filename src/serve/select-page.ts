@@ -26,7 +26,7 @@ export async function selectPage(
 ): Promise<Page> {
   const isChosen = choose(selection, tags);
   const queue = queueOf(selection.sort);
-  const pacer = createPacer(sliceMs);
+  const pacer = createPacer(sliceMs, 'patient');
   for (const one of ranked) {
     if (pacer.due()) await pacer.turn();
     if (isChosen(one)) queue.push(one);
@@ -64,7 +64,7 @@ export async function rowsAfter(
 ): Promise<RowsAfter> {
   const isChosen = choose({ ...wholeFleet, text, state }, noTags);
   const queue = queueOf('worst');
-  const pacer = createPacer(sliceMs);
+  const pacer = createPacer(sliceMs, 'patient');
   let total = 0;
   for (const one of ranked) {
     if (pacer.due()) await pacer.turn();

@@ -98,7 +98,7 @@ async function fleetView(parts: ViewParts, { query }: Asked): Promise<View | Ref
   const facets = facetsOf(fleet, picture.known.providers, tags);
   const trend = await parts.trend.read();
   // Fifty rows are work for a turn of their own.
-  await turnAfter(picture.known.ranked);
+  await turnAfter(picture.known.ranked, 'patient');
   return fleetPage({ fleet, ...picture, page, selection, facets, trend, deliveries, explain: parts.explain });
 }
 

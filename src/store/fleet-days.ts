@@ -56,7 +56,7 @@ export class FleetDays {
       const last = rows.at(-1);
       if (rows.length < spansARead || !last) return;
       [until, id] = [last.until, last.id];
-      await ownTurn();
+      await ownTurn('patient');
     }
   }
 }

@@ -200,7 +200,7 @@ async function unnotifiedTransitions(db: Db, limit: number): Promise<readonly St
       .execute();
     unnotified.push(...rows.map(({ id, transition }) => ({ id, transition: storedTransition(transition, id) })));
     if (rows.length < rowsAPiece) break;
-    await ownTurn();
+    await ownTurn('patient');
   }
   return unnotified;
 }

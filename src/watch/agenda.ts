@@ -34,7 +34,7 @@ export class Agenda {
   /** Mailboxes never judged are read first; what an earlier process read is due when the cadence says so. */
   join(mailboxes: readonly MailboxState[], signal: AbortSignal): Promise<void> {
     const [unjudged, judged] = [mailboxes.filter(isUnjudged), mailboxes.filter((one) => !isUnjudged(one))];
-    return inTurns([...unjudged, ...judged], (piece) => this.#join(piece), signal);
+    return inTurns([...unjudged, ...judged], (piece) => this.#join(piece), { signal });
   }
 
   #join(mailboxes: readonly MailboxState[]): void {

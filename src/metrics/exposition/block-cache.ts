@@ -91,7 +91,7 @@ export class BlockCache<Item, Name extends string> {
 
   /** The pieces of all gauges as the source has them now. Yields the event loop; not to be called while it runs. */
   async pieces(): Promise<readonly Piece[]> {
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     this.#round += 1;
     this.#changes = 0;
     if (!(await this.#takeChanges(pacer))) await this.#regroup(pacer);

@@ -152,7 +152,7 @@ export class LiveStream {
 
   /** Every address that somebody looks at, or each that moves by itself, one after the other. */
   async #look(everything: boolean): Promise<void> {
-    const pacer = createPacer(sliceMs);
+    const pacer = createPacer(sliceMs, 'patient');
     const byAddress = Map.groupBy(this.#readers, ({ address }) => address);
     for (const [address, readers] of byAddress) {
       if (this.#closing.signal.aborted) return;
