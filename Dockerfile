@@ -21,8 +21,8 @@ LABEL org.opencontainers.image.title="Warmwarden" \
   org.opencontainers.image.version="$VERSION" \
   org.opencontainers.image.revision="$REVISION" \
   org.opencontainers.image.base.name="$BASE"
-# Where there is room, V8 takes 134 MB for young objects; a sixteenth is enough.
-ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=4
+# Where there is room, V8 takes 134 MB for young objects; a quarter is enough, and Warmwarden takes a quarter of that while it has time.
+ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=16
 # Left to itself, glibc keeps what the threads of zlib and V8 gave back: 20 to 50 MB.
 ENV MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app

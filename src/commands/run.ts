@@ -1,5 +1,4 @@
 // `warmwarden run`: the daemon, until a signal ends it.
-import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { loadConfigInTurns } from '../config/load.ts';
@@ -8,6 +7,7 @@ import { type Daemon, startDaemon } from '../daemon/daemon.ts';
 import { exitFailed } from '../terminal/exit-codes.ts';
 import { goOnWithoutOutputs } from '../terminal/outputs.ts';
 import { systemClock, type World, worldOn } from '../world.ts';
+import { HeapRoom } from './heap.ts';
 import { loadConfigured } from './loading.ts';
 import { configOption } from './options.ts';
 
@@ -18,19 +18,9 @@ export function runCommand(): Command {
     .action(({ config }: { config: string }) => run(config));
 }
 
-/**
- * V8 lets old objects grow to up to four times of what lives before it collects them. A daemon that waits for its API most of the
- * time can collect more often instead. Not so often while it starts: the heap begins with nothing.
- */
-const heapGrowingPercent = { starting: 100, onDuty: 30 } as const;
-
-function collectWhenGrownBy(percent: number): void {
-  setFlagsFromString(`--heap-growing-percent=${percent}`);
-}
-
 /** Resolves when the daemon is up. Rejects with one sentence when it does not come up. */
 async function run(file: string): Promise<void> {
-  collectWhenGrownBy(heapGrowingPercent.starting);
+  const heap = new HeapRoom();
   const loaded = loadConfigured(file);
   goOnWithoutOutputs();
   const { config } = loaded;
@@ -45,7 +35,7 @@ async function run(file: string): Promise<void> {
     return again;
   };
   const daemon = await startDaemon({ file, started: loaded, load }, world);
-  collectWhenGrownBy(heapGrowingPercent.onDuty);
+  void heap.follow(world.clock);
   const mailboxes = daemon.fleet.mailboxCount();
   world.log.info({ url: daemon.url, accounts: config.accounts.length, mailboxes, pid: process.pid }, 'on duty');
   heedSignals(daemon, (text) => world.log.info(text));

@@ -1,0 +1,59 @@
+// How much garbage V8 lets pile up: little while the daemon waits for its API, more while its event loop has no time left.
+import { performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import type { Clock } from '../world.ts';
+
+const megabyte = 1024 * 1024;
+const lookEveryMs = 1_000;
+/** Shares of the time in which the event loop computed. Between the two it stays as it was. */
+const busyFrom = 0.8;
+const calmBelow = 0.6;
+/** Both halves of the space for young objects. V8 doubles it, up to --max-semi-space-size for one half, unless it is told not to. */
+const youngBytes = { calm: 8 * megabyte, busy: 32 * megabyte } as const;
+/** What the heap may grow by before old objects are collected, in percent of what lives. */
+const growingPercent = { calm: 30, busy: 100 } as const;
+/** A busy daemon takes no more than this in addition to what lives, unless a calm one does. */
+const busyGrowthBytes = 128 * megabyte;
+
+/** The percentage for a heap of so many bytes. */
+export function growingPercentOf(isBusy: boolean, usedBytes: number): number {
+  const { calm, busy } = growingPercent;
+  return isBusy ? Math.max(calm, Math.min(busy, Math.floor((busyGrowthBytes / usedBytes) * 100))) : calm;
+}
+
+/** Settings of V8 for the whole process, which it reads at each collection. */
+export class HeapRoom {
+  /** As they were set last. */
+  readonly #flags = new Map<string, number>();
+  #isBusy = false;
+
+  /** While the daemon starts, the heap grows from nothing to what lives: it may double. */
+  constructor() {
+    this.#setFlag('heap-growing-percent', growingPercent.busy);
+    this.#setFlag('semi-space-growth-factor', 1);
+  }
+
+  /** The start is over: from now on it follows the load. */
+  async follow(clock: Clock): Promise<never> {
+    for (;;) {
+      const before = performance.eventLoopUtilization();
+      await clock.sleep(lookEveryMs);
+      this.adapt(performance.eventLoopUtilization(before).utilization);
+    }
+  }
+
+  /** `share` of the time since the last look in which the event loop computed. */
+  adapt(share: number): void {
+    this.#isBusy = share > (this.#isBusy ? calmBelow : busyFrom);
+    this.#setFlag('heap-growing-percent', growingPercentOf(this.#isBusy, getHeapStatistics().used_heap_size));
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
+    const mayGrow = 2 * young <= (this.#isBusy ? youngBytes.busy : youngBytes.calm);
+    this.#setFlag('semi-space-growth-factor', mayGrow ? 2 : 1);
+  }
+
+  #setFlag(flag: string, value: number): void {
+    if (this.#flags.get(flag) === value) return;
+    this.#flags.set(flag, value);
+    setFlagsFromString(`--${flag}=${value}`);
+  }
+}

@@ -1,0 +1,42 @@
+// The room that V8 gets for garbage: V8 reads these settings while it runs, so a process of its own shows them.
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { growingPercentOf } from '../../src/commands/heap.ts';
+import { node } from '../support/process.ts';
+
+const megabyte = 1024 * 1024;
+const source = fileURLToPath(new URL('../../src/commands/heap.ts', import.meta.url));
+
+/** The space for young objects, megabytes, after steps in which much survives; `shares` of time in which the event loop computed. */
+function youngAfter(shares: readonly number[]): readonly number[] {
+  const program = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { HeapRoom } from ${JSON.stringify(source)};
+    const room = new HeapRoom();
+    const kept = [];
+    const sizes = ${JSON.stringify(shares)}.map((share) => {
+      room.adapt(share);
+      for (let n = 0; n < 5_000; n += 1) kept.push({ n, list: [n] });
+      if (kept.length > 50_000) kept.splice(0, 25_000);
+      return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size / ${megabyte};
+    });
+    process.stdout.write(JSON.stringify(sizes));`;
+  const args = ['--max-semi-space-size=16', '--input-type=module', '--eval', program];
+  return JSON.parse(execFileSync(node, args, { encoding: 'utf8' })) as readonly number[];
+}
+
+test('young objects get 8 MB while the event loop has time, and V8 may take its limit once it has none', () => {
+  const [calm, between, busy] = [Array(20).fill(0.5), Array(120).fill(0.7), [0.9]];
+  const sizes = youngAfter([...calm, ...between, ...busy, ...between]);
+  expect(Math.max(...sizes.slice(0, calm.length + between.length))).toBeLessThan(16);
+  // Once it is busy, a share between the bounds leaves it so.
+  expect(sizes.at(-1)).toBe(32);
+});
+
+test('old objects may double while it is busy, unless that takes more than 128 MB', () => {
+  expect(growingPercentOf(false, 40 * megabyte)).toBe(30);
+  expect(growingPercentOf(true, 40 * megabyte)).toBe(100);
+  expect(growingPercentOf(true, 256 * megabyte)).toBe(50);
+  expect(growingPercentOf(true, 4_000 * megabyte)).toBe(30);
+});
