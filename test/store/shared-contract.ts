@@ -235,7 +235,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
           for (const record of records) settled.push(`${record.mailbox.id} ${failed.has(record) ? 'bad' : 'written'}`);
         },
       });
-      await store.recordCalm();
+      await store.recordCalm(waiting);
       expect(settled).toEqual(['m1 written', 'm2 written', 'm3 bad']);
       expect(store.trouble.failures).toBe(1);
       const { mailboxes } = await (await opened.reopen()).loadPicture();
