@@ -331,11 +331,13 @@ describe('the fleet', () => {
     const body = await read(exampleFleet(), '/groups?by=tag', { tags });
     const groups = body.split('<tr role="row" id="tag-').slice(1);
     expect(groups).toHaveLength(2);
-    expect(groups[0]).toContain('no tag');
-    expect(groups[1]).toContain('href="/?tag=vip"');
-    expect(groups[1]).toContain('10 of 380 = <b>2.63\u00a0%</b>');
+    expect(groups[0]).toContain('href="/?tag=vip"');
+    expect(groups[0]).toContain('10 of 380 = <b>2.63\u00a0%</b>');
+    expect(groups[0]).toContain('data-heading="Alerts"><strong class="bad">1</strong>');
+    expect(groups[1]).toContain('no tag');
     const domains = await read(exampleFleet(), '/groups?by=domain');
-    expect(domains.indexOf('domain-northwind.example')).toBeLessThan(domains.indexOf('domain-acme.example'));
+    expect(domains.indexOf('domain-acme.example')).toBeLessThan(domains.indexOf('domain-northwind.example'));
+    expect(domains).toContain('data-heading="Alerts">none');
   });
 
   test('has what it sent and bounced a day, when Warmwarden acted, and how many mailboxes it held', async () => {
@@ -417,7 +419,7 @@ describe('the page of a mailbox', () => {
     ];
     const entries = { entriesOf: async () => ({ decisions: await decisions(), actions: [], changes: [] }) };
     const body = await read(exampleFleet(), '/mailboxes/acme/m1', { entries });
-    expect(body).toContain('10 of 190 emails bounced');
+    expect(body).toContain('Warmwarden paused the warm-up on 12 March 03:05 UTC. 9 bounces in 44 emails');
     expect(body).toContain('until a person resumes it');
     expect(body).toContain('Paused warm-up');
     expect(body.replace(/<\/?time[^>]*>/g, '')).toContain(
