@@ -1,6 +1,7 @@
 // What a failure of PostgreSQL means for people: what is wrong, and what to do about it.
 import type { StoreFailure } from '../../model/store-failure.ts';
 import { nameOf, type PostgresPlace } from '../../model/store-place.ts';
+import { UntakenError } from '../../replicas/untaken.ts';
 import { AtRiskError, DamagedRowError, StoreError } from '../failure.ts';
 import { NewerStoreError } from '../schema/migrations.ts';
 
@@ -25,7 +26,8 @@ export const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
 export function failureOf(place: PostgresPlace, error: unknown): StoreFailure {
   const said = error instanceof Error ? error.message : String(error);
-  if (error instanceof AtRiskError) return { said, remedy: error.remedy, lasting: false };
+  if (error instanceof AtRiskError || error instanceof UntakenError)
+    return { said, remedy: error.remedy, lasting: false };
   if (error instanceof DamagedRowError)
     return { said, remedy: 'Restore a backup, or keep a copy of the row and delete it.', lasting: true };
   return {
