@@ -8,11 +8,16 @@ const excessiveMs = 30_000;
 
 export type Skew = 'small' | 'large' | 'excessive';
 
-/** `aheadMs`: of the database before this machine. Warns when it became worse. */
-export function warnOfSkew(aheadMs: number, before: Skew, log: Log): Skew {
+/** `aheadMs`: of the database before this machine. */
+export function skewOf(aheadMs: number): Skew {
   const ms = Math.abs(aheadMs);
-  const skew = ms > excessiveMs ? 'excessive' : ms > largeMs ? 'large' : 'small';
-  const about = { difference: `${(ms / 1_000).toFixed(1)} s` };
+  return ms > excessiveMs ? 'excessive' : ms > largeMs ? 'large' : 'small';
+}
+
+/** Warns when it became worse. */
+export function warnOfSkew(aheadMs: number, before: Skew, log: Log): Skew {
+  const skew = skewOf(aheadMs);
+  const about = { difference: `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s` };
   if (skew === 'large' && before === 'small')
     log.warn(about, 'the clock of this machine and that of the PostgreSQL server differ: synchronize them');
   if (skew === 'excessive' && before !== 'excessive')
