@@ -57,6 +57,16 @@ export async function loadDeparted(
   return inFull(db, [...found.values()]);
 }
 
+/** Those that may be called so, in any account, by id or address. Case does not matter in ASCII. */
+export async function loadCalled(db: Db, name: string): Promise<readonly MailboxState[]> {
+  const names = [name, name.slice(name.indexOf('/') + 1)];
+  const here = db.selectFrom('mailboxes').selectAll().where('left_at', 'is', null);
+  const isIt = here.where((is) =>
+    is.or([is('mailbox_id', 'in', names), is(addressColumn, 'in', names.map(asIndexed))]),
+  );
+  return inFull(db, await isIt.execute());
+}
+
 const asIndexed = (email: string) => email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 async function inFull(db: Db, rows: readonly Row[]): Promise<readonly MailboxState[]> {

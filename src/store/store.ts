@@ -21,7 +21,7 @@ import { OutageNote } from './file/outage-note.ts';
 import { FleetDays } from './fleet-days.ts';
 import { Gate } from './gate.ts';
 import { loadLedgers, writeLedgers } from './ledgers.ts';
-import { loadDeparted } from './mailboxes.ts';
+import { loadCalled, loadDeparted } from './mailboxes.ts';
 import { StoredOutbox } from './outbox.ts';
 import { loadPicture, type StoredPicture } from './picture.ts';
 import { inPieces } from './pieces.ts';
@@ -182,6 +182,11 @@ export class Store {
         .execute();
       return rows.map(storedAction);
     });
+  }
+
+  /** Mailboxes that may be called so, in any account. */
+  mailboxesCalled(name: string): Promise<readonly MailboxState[]> {
+    return this.#gate.read((db) => loadCalled(db, name));
   }
 
   /** Of those that have left, the ones with an id or an address of these, as they were then: one that comes back is no stranger. */
