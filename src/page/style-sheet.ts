@@ -32,7 +32,7 @@ small{font-size:.82rem}
 .places a{color:var(--soft);text-decoration:none;padding:.25rem 0;border-bottom:2px solid transparent}
 .places a:hover{color:var(--ink)}
 .places [aria-current]{color:var(--ink);border-color:var(--brand);font-weight:600}
-.banner a{display:block;color:var(--red);font-weight:600;padding:.4rem 0 .6rem}
+.banner p{margin:.4rem 0 .6rem}.banner a{color:var(--red);font-weight:600}
 .broken{color:var(--red);font-weight:600;padding-top:.4rem;padding-bottom:.6rem}
 main{padding-bottom:4rem!important}
 .crumbs{font-size:.88rem;color:var(--soft);margin-bottom:.5rem}

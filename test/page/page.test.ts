@@ -81,6 +81,26 @@ describe('the headline', () => {
     expect(JSON.parse(await read(fleet, '/api/fleet')).store_failure).toBeNull();
   });
 
+  test('every other page begins with what makes it old or without effect', async () => {
+    const fleet = calmFleet();
+    const paths = ['/alerts', '/groups', '/activity', '/silences', '/budget', '/recipes', '/mailboxes/acme/m1'];
+    const above = async (path: string) => (await read(fleet, path)).split('<main')[0];
+    expect(await above('/alerts')).toContain('<div id="live-banner"></div>');
+    fleet.putStoreFailure({ said: 'the disk is full', remedy: 'Make room on the disk.', lasting: false });
+    const scope = { kind: 'account', account: 'acme' } as const;
+    fleet.putWritesOff({ scope, since: now, until: null, by: 'bob', reason: 'a look' });
+    for (const path of [...paths, '/configuration', '/runbooks']) {
+      const said = await above(path);
+      expect(said).toContain('The store is failing: Warmwarden takes no action that it cannot record.</a> The disk is');
+      expect(said).toContain('Writes are OFF for account acme.</a> Warmwarden notifies you of breaches there, but');
+    }
+    fleet.putStoreFailure(null);
+    fleet.putAccount(account('acme', { failingSince: now - 12 * minuteMs }));
+    expect(await above('/silences')).toContain('API down: no request of account acme has succeeded for 12\u00a0min.');
+    // The fleet's page says it in its headline.
+    expect(await above('/')).toContain('<div id="live-banner"></div>');
+  });
+
   test('does not say fine before the first list was read', async () => {
     const fleet = new Fleet();
     fleet.putAccount(account('acme', { listed: false, lastSuccessAt: null }));
