@@ -93,16 +93,16 @@ export const mailboxParts: readonly MailboxPart[] = [
       ...each('mailbox_status', 'status', statusWords),
       ...each('warmup_mode', 'mode', modeWords),
       ...each('guard_state', 'state', guardStates),
-      ...one(
-        'mailbox_health_score',
-        'mailbox_daily_limit',
-        'mailbox_warmup_day',
-        'mailbox_connected',
-        'warmup_running',
-      ),
     ],
-    factsOf: stateFacts,
+    factsOf: (mailbox, state) => [mailboxStatusOf(mailbox), mailbox.warmup?.answer.mode, state],
     valuesOf: stateValues,
+  },
+  {
+    series: [
+      ...one('mailbox_health_score', 'mailbox_daily_limit', 'mailbox_warmup_day'),
+      ...one('mailbox_connected', 'warmup_running'),
+    ],
+    valuesOf: settingValues,
   },
   {
     series: [
@@ -160,21 +160,20 @@ function infoLabels({ id, email, entry }: MailboxState): Labels {
   return { mailbox_id: id, domain: visibleText(domainOf(email)), provider: visibleText(entry.answer.provider ?? '') };
 }
 
-function stateFacts(mailbox: MailboxState, state: GuardState): readonly unknown[] {
-  const { warmup, detail, verdict } = mailbox;
-  const newest = [mailboxStatusOf(mailbox), healthScoreOf(mailbox), dailyLimitOf(mailbox), warmupDayOf(mailbox)];
-  return [state, ...newest, warmup === null, warmup?.answer.mode, detail?.answer.connection, verdict?.answer.run];
-}
-
 function stateValues(mailbox: MailboxState, { state }: SeriesContext): Values {
   const mode = mailbox.warmup?.answer.mode;
-  const connection = mailbox.detail?.answer.connection ?? 'unclear';
-  const run = mailbox.verdict?.answer.run ?? 'unknown';
   return [
     1,
     ...flags(statusWords, statusWord(mailboxStatusOf(mailbox))),
     ...flags(modeWords, mode !== undefined && (isWarmupMode(mode) ? mode : 'unknown')),
     ...flags(guardStates, state),
+  ];
+}
+
+function settingValues(mailbox: MailboxState): Values {
+  const connection = mailbox.detail?.answer.connection ?? 'unclear';
+  const run = mailbox.verdict?.answer.run ?? 'unknown';
+  return [
     healthScoreOf(mailbox),
     dailyLimitOf(mailbox),
     warmupDayOf(mailbox),
