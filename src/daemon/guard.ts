@@ -9,7 +9,6 @@ import { Duties, endForgotten } from '../reload/duties.ts';
 import { Supervisor } from '../reload/supervisor.ts';
 import type { Taking } from '../replicas/membership.ts';
 import type { Teardowns } from '../teardowns.ts';
-import { clockAheadMs } from '../upkeep/clock-ahead.ts';
 import { startUpkeep } from '../upkeep/upkeep.ts';
 import { followerOf, scopesOf, type Work } from './following.ts';
 import { Foreign } from './foreign.ts';
@@ -68,7 +67,7 @@ export async function guard(opened: Opened, pageUrl: string, teardowns: Teardown
 }
 
 /** What happens at its time, for all accounts: scheduled runs of recipes, and the end of what is kept no longer. */
-function clockWork({ world, store, live, fleet, scheduleRecipes }: Opened, duties: Duties): Work {
+function clockWork({ world, store, live, scheduleRecipes }: Opened, duties: Duties): Work {
   let running: readonly { stop(): Promise<void> }[] = [];
   const end = async () => {
     const ending = running;
@@ -79,8 +78,7 @@ function clockWork({ world, store, live, fleet, scheduleRecipes }: Opened, dutie
     if (running.length > 0) return;
     const retention = () => live.config.retention;
     const channels = () => live.config.alerts.channels.map(({ name }) => name);
-    const aheadMs = () => clockAheadMs(fleet.accounts());
-    running = [startUpkeep({ world, store, retention, channels, aheadMs }), scheduleRecipes()];
+    running = [startUpkeep({ world, store, retention, channels }), scheduleRecipes()];
     if (store.membership.self === null) return;
     await endForgotten(store, await store.loadPicture([]), { accounts: live.config.accounts, now: world.clock.now() });
     await duties.withdrawUnguarded();

@@ -1,7 +1,7 @@
 // The rows of statistics as one short text. A fleet of ten thousand has three hundred thousand rows, each looked at now and then.
 import type { StatsAnswer, StatsRow } from './answers.ts';
 import { type Packable, Packer, packedValue, Unpacker } from './packed.ts';
-import { dateOf, dayOf, isIsoDate } from './time.ts';
+import { dateOf, dayOf, type IsoDate, isIsoDate } from './time.ts';
 
 /** Decimals of a rate and of a score. */
 const hundredths = 100;
@@ -15,6 +15,8 @@ const packedText = new RegExp(`^(?:${noRows}|"(?:${packedValue}{${valuesARow}})*
 export class PackedStats implements StatsAnswer {
   /** A string of JSON, or its null. */
   readonly text: string;
+  #since: IsoDate | null = null;
+  #mostSent = 0;
 
   private constructor(text: string) {
     this.text = text;
@@ -23,9 +25,10 @@ export class PackedStats implements StatsAnswer {
   /** These statistics; themselves where they are packed. */
   static of(stats: StatsAnswer): PackedStats {
     if (stats instanceof PackedStats) return stats;
-    const packed = new PackedStats(textOf(stats.rows));
+    const { text, ends, isExact } = packedRows(stats.rows);
+    const packed = new PackedStats(text);
     // Who packs them is about to judge by them.
-    newest = { of: packed, rows: stats.rows };
+    if (stats.rows && isExact) newest = { of: packed, rows: stats.rows, ends };
     return packed;
   }
 
@@ -36,8 +39,18 @@ export class PackedStats implements StatsAnswer {
 
   /** The same array until somebody asks for the rows of others: a judgement asks a dozen times. */
   get rows(): StatsAnswer['rows'] {
-    if (newest?.of !== this) newest = { of: this, rows: rowsOf(this.text) };
+    if (this.text === noRows) return null;
+    if (newest.of !== this) newest = { of: this, ...rowsOf(this.text, newest) };
     return newest.rows;
+  }
+
+  /** The most emails of one day since that date. Remembered for the date that was asked for last, which is today. */
+  mostSentSince(date: IsoDate): number {
+    if (this.#since !== date) {
+      this.#mostSent = mostSentSince(this.rows, date);
+      this.#since = date;
+    }
+    return this.#mostSent;
   }
 
   toJSON(): StatsAnswer {
@@ -45,20 +58,45 @@ export class PackedStats implements StatsAnswer {
   }
 }
 
-let newest: { readonly of: PackedStats; readonly rows: StatsAnswer['rows'] } | null = null;
+/** The most emails of one day since that date; 0 without any. */
+export function mostSentSince(rows: StatsAnswer['rows'], date: IsoDate): number {
+  return (rows ?? []).reduce(
+    (most, row) => (row.date !== null && row.date >= date ? Math.max(most, row.sent ?? 0) : most),
+    0,
+  );
+}
 
-function textOf(rows: StatsAnswer['rows']): string {
-  if (rows === null) return noRows;
+/** Rows, and where each ends in their text. */
+interface Rows {
+  readonly rows: readonly StatsRow[];
+  readonly ends: readonly number[];
+}
+
+/** The ones that were asked for last. */
+let newest: Rows & { readonly of: PackedStats | null } = { of: null, rows: [], ends: [] };
+
+interface PackedRows {
+  readonly text: string;
+  readonly ends: Rows['ends'];
+  /** False: a date is none, which the text does not keep. */
+  readonly isExact: boolean;
+}
+
+function packedRows(rows: StatsAnswer['rows']): PackedRows {
+  if (rows === null) return { text: noRows, ends: [], isExact: true };
   const packer = new Packer();
-  let before = 0;
+  const ends: number[] = [];
+  let [before, isExact] = [0, true];
   for (const row of rows) {
     const day = row.date !== null && isIsoDate(row.date) ? dayOf(row.date) : null;
+    if (day === null && row.date !== null) isExact = false;
     packer.add(day === null ? null : day - before);
     before = day ?? before;
     packer.add(row.sent).add(row.bounced).add(row.delivered).add(row.opened).add(row.replied).add(row.spamLanded);
     for (const rate of [row.inboxRatePercent, row.bounceRatePercent, row.healthScore]) packer.add(rate, hundredths);
+    ends.push(packer.length);
   }
-  return packer.packed();
+  return { text: packer.packed(), ends, isExact };
 }
 
 /** Whether every number is one, and every day has a date. */
@@ -67,7 +105,7 @@ function isSound(text: string): boolean {
   const unpacker = new Unpacker(text);
   let day = 0;
   for (let at = 0; !unpacker.isAtEnd; at += 1) {
-    const value = known(unpacker.next()) ?? 0;
+    const value = orNull(unpacker.next()) ?? 0;
     if (!Number.isFinite(value)) return false;
     if (at % valuesARow !== 0) continue;
     day += value;
@@ -76,22 +114,33 @@ function isSound(text: string): boolean {
   return true;
 }
 
-function rowsOf(text: string): StatsAnswer['rows'] {
-  if (text === noRows) return null;
-  const unpacker = new Unpacker(text);
-  const rows: StatsRow[] = [];
-  let before = 0;
+/** The rows of a text that begins as another one does: the newest answers of a mailbox differ in the newest day alone. */
+function rowsOf(text: string, like: typeof newest): Rows {
+  const shared = like.of ? sharedLetters(text, like.of.text) : 0;
+  const known = like.ends.findLastIndex((end) => end <= shared) + 1;
+  const [rows, ends] = [like.rows.slice(0, known), like.ends.slice(0, known)];
+  const dated = rows.findLast(({ date }) => date !== null)?.date;
+  let before = dated ? dayOf(dated) : 0;
+  const unpacker = new Unpacker(text, ends.at(-1));
   while (!unpacker.isAtEnd) {
-    const later = known(unpacker.next());
+    const later = orNull(unpacker.next());
     before += later ?? 0;
     rows.push(rowOn(later === null ? null : dateOf(before), unpacker));
+    ends.push(unpacker.at);
   }
-  return rows;
+  return { rows, ends };
+}
+
+function sharedLetters(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
+  return at;
 }
 
 function rowOn(date: StatsRow['date'], unpacker: Unpacker): StatsRow {
-  const count = () => known(unpacker.next());
-  const rate = () => known(unpacker.next(hundredths));
+  const count = () => orNull(unpacker.next());
+  const rate = () => orNull(unpacker.next(hundredths));
   const [sent, bounced, delivered, opened, replied, spamLanded] = [
     count(),
     count(),
@@ -105,4 +154,4 @@ function rowOn(date: StatsRow['date'], unpacker: Unpacker): StatsRow {
   return healthScore === undefined ? row : { ...row, healthScore };
 }
 
-const known = (value: Packable): number | null => value ?? null;
+const orNull = (value: Packable): number | null => value ?? null;

@@ -42,6 +42,11 @@ export class Packer {
     return this;
   }
 
+  /** Letters so far, the quote before them included. */
+  get length(): number {
+    return this.#codes.length;
+  }
+
   /** The text, with its quotes. Made in one go: one that is put together of parts would keep the parts. */
   packed(): string {
     this.#codes.push(quote);
@@ -65,11 +70,17 @@ export class Packer {
 /** Reads what a Packer wrote, in the same order. */
 export class Unpacker {
   readonly #text: string;
-  /** Behind the quote. */
-  #at = 1;
+  #at: number;
 
-  constructor(text: string) {
+  /** `from`: behind the quote, or behind a value. */
+  constructor(text: string, from = 1) {
     this.#text = text;
+    this.#at = from;
+  }
+
+  /** Behind what was read. */
+  get at(): number {
+    return this.#at;
   }
 
   get isAtEnd(): boolean {

@@ -1,8 +1,6 @@
 // The fleet counted by account, domain, provider or tag: the groups that need a person first.
-import type { Alert } from '../model/alert.ts';
 import { domainOf, type GuardState } from '../model/mailbox.ts';
-import { type RankedMailbox, type Tags, urgencyWith } from './fleet-view.ts';
-import { WideAlerts } from './wide-alerts.ts';
+import type { RankedMailbox, Tags } from './fleet-view.ts';
 
 export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
 export type Grouping = (typeof groupings)[number];
@@ -13,7 +11,6 @@ export interface Group {
   readonly mailboxes: number;
   /** How many are in each state; those that none is in are absent. */
   readonly states: ReadonlyMap<GuardState, number>;
-  /** Firing alerts about its mailboxes, or about their domains, ips or accounts. */
   readonly alerts: number;
   /** Emails in the windows that the guard judges by. */
   readonly sent: number;
@@ -26,8 +23,6 @@ interface Counting {
   mailboxes: number;
   readonly states: Map<GuardState, number>;
   alerts: number;
-  /** Those that belong to no one mailbox: each counts once. */
-  readonly wide: Set<Alert>;
   sent: number;
   bounced: number;
   urgency: number;
@@ -37,26 +32,19 @@ interface Counting {
 export class Grouped {
   readonly #by: Grouping;
   readonly #tags: Tags;
-  readonly #wide: WideAlerts;
   readonly #groups = new Map<string | null, Counting>();
 
-  constructor(by: Grouping, { tags, firing }: { readonly tags: Tags; readonly firing: Iterable<Alert> }) {
+  constructor(by: Grouping, tags: Tags) {
     this.#by = by;
     this.#tags = tags;
-    this.#wide = new WideAlerts(firing);
   }
 
   add(one: RankedMailbox): void {
-    const wide = [...this.#wide.about(one.mailbox)];
-    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, { one, wide });
+    for (const name of namesOf(one, this.#by, this.#tags)) count(this.#groups, name, one);
   }
 
   groups(): readonly Group[] {
-    const all = [...this.#groups].map(([name, { wide, alerts, ...counted }]) => ({
-      ...counted,
-      name,
-      alerts: alerts + wide.size,
-    }));
+    const all = [...this.#groups].map(([name, counted]) => ({ name, ...counted }));
     return all.sort(
       (a, b) => a.urgency - b.urgency || shareOf(b) - shareOf(a) || ((a.name ?? '') < (b.name ?? '') ? -1 : 1),
     );
@@ -83,17 +71,11 @@ function namesOf({ mailbox }: RankedMailbox, by: Grouping, tags: Tags): readonly
   }
 }
 
-interface Counted {
-  readonly one: RankedMailbox;
-  readonly wide: readonly Alert[];
-}
-
-function count(groups: Map<string | null, Counting>, name: string | null, { one, wide }: Counted): void {
+function count(groups: Map<string | null, Counting>, name: string | null, one: RankedMailbox): void {
   const group = groups.get(name) ?? {
     mailboxes: 0,
     states: new Map<GuardState, number>(),
     alerts: 0,
-    wide: new Set<Alert>(),
     sent: 0,
     bounced: 0,
     urgency: one.urgency,
@@ -103,8 +85,7 @@ function count(groups: Map<string | null, Counting>, name: string | null, { one,
   group.mailboxes += 1;
   group.states.set(one.state, (group.states.get(one.state) ?? 0) + 1);
   group.alerts += one.alerts.length;
-  for (const alert of wide) group.wide.add(alert);
-  group.urgency = Math.min(group.urgency, one.urgency, urgencyWith(one.state, wide));
+  group.urgency = Math.min(group.urgency, one.urgency);
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;
   group.bounced += verdict.bounced;

@@ -39,8 +39,7 @@ export interface View {
   readonly body: Markup | readonly Markup[];
   readonly regions: Regions;
   /** See LayoutParts. */
-  readonly banner?: Markup;
-  readonly hasReplicas?: boolean;
+  readonly banner?: Markup | undefined;
   /** Whether it changes without a change of the fleet. */
   readonly isMoving?: boolean;
 }

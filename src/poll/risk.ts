@@ -1,6 +1,7 @@
 // How urgently a mailbox's statistics should be read again: the closer to its limit and the more it sends, the sooner.
 // Pure. docs/decisions/0006 has the measurements behind the numbers; `npm run bench -- lag` repeats them.
 import type { MailboxState } from '../model/mailbox.ts';
+import { mostSentSince, PackedStats } from '../model/packed-stats.ts';
 import { type EpochMs, utcDate } from '../model/time.ts';
 
 /** Why a mailbox may cross its limit before its statistics are read again. */
@@ -52,8 +53,8 @@ export function riskOf(mailbox: MailboxState, minBounces: number, now: EpochMs):
 }
 
 /** Emails of the newest day, when that is today; a day may be one ahead of ours (docs/faults.md T10). */
-function sentToday(mailbox: MailboxState, now: EpochMs): number {
-  const today = utcDate(now);
-  const rows = mailbox.stats?.answer.rows ?? [];
-  return rows.reduce((sent, row) => (row.date !== null && row.date >= today ? Math.max(sent, row.sent ?? 0) : sent), 0);
+function sentToday({ stats }: MailboxState, now: EpochMs): number {
+  const [answer, today] = [stats?.answer, utcDate(now)];
+  // Each answer about a mailbox weighs it anew, and most leave its statistics as they are.
+  return answer instanceof PackedStats ? answer.mostSentSince(today) : mostSentSince(answer?.rows ?? null, today);
 }

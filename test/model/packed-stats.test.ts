@@ -45,6 +45,18 @@ test('the rows of one answer are not those of another, whichever was asked last'
   expect(one.rows).toBe(one.rows);
 });
 
+test('rows that are read after others of the same beginning are what was packed', () => {
+  const variants = fc.array(fc.tuple(fc.nat({ max: 5 }), anyRows), { minLength: 2, maxLength: 5 });
+  fc.assert(
+    fc.property(anyRows, variants, (rows, others) => {
+      const answers = [rows, ...others.map(([kept, rest]) => [...rows.slice(0, kept), ...rest])];
+      const texts = answers.map((answer) => PackedStats.of({ rows: answer }).text);
+      const read = [...texts, ...texts.toReversed()].map((text) => PackedStats.fromText(text)?.rows);
+      expect(read).toEqual([...answers, ...answers.toReversed()]);
+    }),
+  );
+});
+
 test('what is no real date is none', () => {
   expect(PackedStats.fromText(PackedStats.of({ rows: [{ ...day, date: '2026-02-30' }] }).text)?.rows).toEqual([
     { ...day, date: null },

@@ -1,9 +1,17 @@
 // How urgently a mailbox's statistics are read again, and what of each answer that rests on.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { StatsRow } from '../../src/model/answers.ts';
+import { PackedStats } from '../../src/model/packed-stats.ts';
+import { dayMs, utcDate } from '../../src/model/time.ts';
 import { armedBounces, mayCrossToday, type Risk, riskOf, weightOf } from '../../src/poll/risk.ts';
 import { RiskOrder } from '../../src/poll/risk-order.ts';
 import { arrivedMailbox, now, verdictOf } from '../store/records.ts';
+
+const blank = { bounced: 0, delivered: null, opened: null, replied: null, spamLanded: null };
+const rowOf = (at: number, sent: number): StatsRow => ({
+  ...{ date: utcDate(at), sent, ...blank, inboxRatePercent: null, bounceRatePercent: null },
+});
 
 const risk = fc.record({
   sendsPerDay: fc.integer({ min: 0, max: 500 }),
@@ -38,6 +46,16 @@ test('the verdict says what is left: a rate over the limit without the sample is
   expect(left({ reason: 'insufficient_evidence', bouncesUntilBreach: 1 })).toBe(armedBounces);
   expect(left({ reason: 'bounce_rate_over_limit', bouncesUntilBreach: 0 })).toBe(1);
   expect(riskOf(judged({ run: 'paused' }), 2, now)).toMatchObject({ sendsPerDay: 0, sendsLeftToday: 0 });
+});
+
+test('what may still be sent counts what was sent today, on each day anew', () => {
+  const rows = [rowOf(now - dayMs, 30), rowOf(now, 12)];
+  const { entry, ...mailbox } = { ...arrivedMailbox('m'), verdict: { at: now, answer: verdictOf() } };
+  const limited = { ...mailbox, entry: { ...entry, answer: { ...entry.answer, dailyLimit: 40 } } };
+  for (const answer of [{ rows }, PackedStats.of({ rows })]) {
+    const left = (at: number) => riskOf({ ...limited, stats: { at: now, answer } }, 2, at)?.sendsLeftToday;
+    expect([left(now - dayMs), left(now), left(now + dayMs), left(now)]).toEqual([10, 28, 40, 28]);
+  }
 });
 
 test('whatever the weights, nobody waits longer than twice as many readings as half of the mean would give', () => {

@@ -44,8 +44,7 @@ function escapeLines(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** As both formats have it. */
-export function numberText(value: number): string {
+function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   if (value === Number.NEGATIVE_INFINITY) return '-Inf';
   return String(value);
